@@ -1,4 +1,4 @@
-/// One computation before the step, up to three after it where something differs.
+/// One computation before the step, and up to three after it if something differs.
 #include "audit/audit.h"
 
 #include <algorithm>
@@ -63,7 +63,8 @@ std::int64_t Audit::replica_after(std::int64_t shift) const {
   return (grid.replica() + shift + grid.num_replicas()) % grid.num_replicas();
 }
 
-// An even number, whose gradients the gradient tree adds nothing to before they are read; that all replicas have.
+// Chooses a micro-batch that all replicas have, of an even number: the gradient tree adds nothing to its gradients
+// before they are read.
 std::int64_t Audit::choose_micro_batch(std::int64_t step) const {
   const StepPlan& plan = runtime_.plan();
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
@@ -73,7 +74,7 @@ std::int64_t Audit::choose_micro_batch(std::int64_t step) const {
   return 2 * static_cast<std::int64_t>(random_below(key, static_cast<std::uint64_t>(step), num_even));
 }
 
-// In the step, as it counts them.
+// Returns the micro-batch's number in the whole step.
 std::int64_t Audit::number_of(std::int64_t micro_batch, std::int64_t shift) const {
   return runtime_.plan().micro_batches_of(replica_after(shift)).begin + micro_batch;
 }
@@ -95,7 +96,7 @@ void Audit::begin(std::int64_t step) {
   runtime_.audit()->begin(micro_batch_, exchange(neighbour_));
 }
 
-// The micro-batch of the replica so many after this one.
+// Computes the micro-batch of the replica that is `shift` after this one.
 std::vector<std::uint64_t> Audit::compute(std::int64_t shift, BatchSource& source) {
   const std::span<const std::uint64_t> record =
       runtime_.repeat_micro_batch(source, number_of(micro_batch_, shift), draws_for_);
@@ -107,7 +108,7 @@ std::vector<std::uint64_t> Audit::compute_again(std::int64_t shift) {
   return compute(shift, *source);
 }
 
-// With the ranks of this stage in the replicas before and after this one.
+// Exchanges checksums with the ranks of this stage in the replicas before and after this one.
 StepAudit::Expected Audit::exchange(const std::vector<std::uint64_t>& neighbour) const {
   const ProcessGrid& grid = runtime_.grid();
   std::vector<std::uint64_t> sent = {runtime_.audit()->memory().parameters()};

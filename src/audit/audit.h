@@ -1,14 +1,14 @@
-/// Checks of training steps by computing a part of them elsewhere (run.audit_every): since the layout never changes the
-/// answer, what two ranks computed of the same micro-batch is equal to the bit, or one of them was wrong.
+/// Checks training steps by computing a part of them on another rank (run.audit_every): as the layout never changes the
+/// result, what two ranks computed of the same micro-batch is equal to the bit, or one of them was wrong.
 ///
 /// Before step k each rank takes checksums of its parameters and of its optimizer's state. Replica d then computes one
-/// micro-batch of replica d + 1, counted round, and sends the checksums of all that it saw to that replica's rank of
-/// its stage, together with that of its parameters. When step k has its gradients, each rank has its own checksums of
-/// that micro-batch: what differs, on any rank, keeps the step from being applied (StepOutcome::kWrong). Only then do
-/// further computations settle who was wrong.
+/// micro-batch of replica d + 1 (the last replica: of the first), and sends the checksums of all that it computed to
+/// that replica's rank of its stage, together with that of its parameters. When step k has its gradients, each rank has
+/// its own checksums of that micro-batch: if any differ, on any rank, the step is not applied (StepOutcome::kWrong).
+/// Only then do further computations find which rank was wrong.
 ///
-/// What a check does not see: sums over micro-batches and replicas, and the update itself, but for what they leave in
-/// memory that replicas share; changes of the optimizer's state between two checks.
+/// A check does not see sums over micro-batches and replicas, and the update itself, except for what they leave in
+/// memory that all replicas hold; nor changes of the optimizer's state between two checks.
 #pragma once
 
 #include <cstddef>
@@ -29,27 +29,28 @@ namespace convoy {
 
 class Audit {
  public:
-  /// Opens what this rank reads of micro-batch `number` of the step, counted from 1, as the source's only one.
+  /// Opens a source of what this rank reads of one micro-batch: number `number` of step `step`, counted from 1.
   using OpenMicroBatch = std::function<std::unique_ptr<BatchSource>(std::int64_t step, std::int64_t number)>;
 
-  /// The runtime outlives it.
+  /// The runtime must outlive it.
   Audit(RankRuntime& runtime, OpenMicroBatch open) : runtime_(runtime), open_(std::move(open)) {}
 
   /// Whether the step of this number, counted from 1, is checked.
   bool is_due(std::int64_t step) const;
-  /// All ranks, some time before that step: opens what begin() will read, so that it is there by then.
+  /// Opens what begin() will read, so that it is loaded by then. All ranks call it some time before that step.
   void prepare(std::int64_t step);
-  /// All ranks, before that step: computes a neighbour's micro-batch, and says what this rank expects of the step.
+  /// Computes a micro-batch of the next replica, and tells StepAudit what this rank's own must give. All ranks call it
+  /// before that step.
   void begin(std::int64_t step);
 
   struct Result {
     std::vector<AuditFinding> findings;
-    std::vector<std::string> places;  ///< of each rank: "node7, GPU-5e1f"
+    std::vector<std::string> places;  ///< node and device of each rank: "node7, GPU-5e1f"
   };
-  /// All ranks, after a step that was found wrong: who it was. Empty but on rank 0.
+  /// Finds which ranks were wrong. All ranks call it after a step that was found wrong; only rank 0 gets findings.
   Result settle();
 
-  /// Of the latest step that was checked: which micro-batch of each replica's was computed twice.
+  /// The number, among each replica's, of the micro-batch that was computed twice in the latest step that was checked.
   std::int64_t micro_batch() const { return micro_batch_; }
 
  private:
@@ -63,7 +64,7 @@ class Audit {
 
   RankRuntime& runtime_;
   OpenMicroBatch open_;
-  std::int64_t step_ = 0;       ///< the latest that was checked
+  std::int64_t step_ = 0;       ///< the latest step that was checked
   std::int64_t draws_for_ = 0;  ///< RankRuntime::num_steps() before it
   std::int64_t micro_batch_ = 0;
   std::vector<std::uint64_t> neighbour_;

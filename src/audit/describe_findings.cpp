@@ -9,7 +9,7 @@ namespace convoy {
 
 namespace {
 
-// What memory_changes stands for: "the parameters and the optimizer's state 1".
+// The parts whose bits are set in memory_changes: "the parameters and the optimizer's state 1".
 std::string changed_parts(const AuditFinding& finding, const StepPlan& plan) {
   const RuntimeSpec& spec = plan.spec();
   const bool has_ema = spec.ema_decay > 0;

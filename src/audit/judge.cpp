@@ -14,8 +14,8 @@ using Kind = RecordItem::Kind;
 
 /// A micro-batch through all stages of a replica.
 struct Passage {
-  std::int64_t replica = 0;                        ///< that computed it
-  std::vector<std::vector<std::uint64_t>> stages;  ///< a record each
+  std::int64_t replica = 0;                        ///< the replica that computed it
+  std::vector<std::vector<std::uint64_t>> stages;  ///< one record per stage
 };
 
 /// A checksum of a record.
@@ -71,7 +71,7 @@ void Judge::find_changed_memory() {
             {.kind = AuditFinding::Kind::kMemory, .replica = r, .stage = s, .memory_changes = changes, .item = {}});
 }
 
-// What most replicas of a stage have is right; without a majority all of them are named.
+// The parameters that most replicas of a stage have are right; without a majority all replicas are named.
 void Judge::find_differing_parameters() {
   for (std::int64_t s = 0; s < grid_.stages; ++s) {
     std::map<std::uint64_t, std::int64_t> count;
@@ -109,7 +109,7 @@ void Judge::order_items() {
   for (std::int64_t v = last; v >= 0; --v) add(v, {Kind::kOutputGradient, Kind::kWeightGradient, Kind::kInputGradient});
 }
 
-// Of that replica's micro-batch, by whoever computed it.
+// Returns all computations of that replica's micro-batch, by itself and by other replicas.
 std::vector<Passage> Judge::passages_of(std::int64_t replica) const {
   const std::pair<Computation, std::int64_t> computed[] = {{Computation::kOwn, replica},
                                                            {Computation::kNeighbour, round(replica - 1)},
@@ -126,7 +126,7 @@ std::vector<Passage> Judge::passages_of(std::int64_t replica) const {
   return passages;
 }
 
-// Who contradicts itself was wrong at one of the times. The others are compared with each other.
+// A replica that contradicts itself was wrong at one of the times. The others are compared with each other.
 void Judge::compare_passages(std::int64_t replica) {
   std::map<std::int64_t, std::vector<Passage>> by_replica;
   for (Passage& passage : passages_of(replica)) by_replica[passage.replica].push_back(std::move(passage));
@@ -145,7 +145,7 @@ void Judge::compare_passages(std::int64_t replica) {
   compare_consistent(consistent);
 }
 
-// What two of them have computed is right, where no other two have something else.
+// A result that two of them have computed is right, unless two others have another result.
 void Judge::compare_consistent(const std::vector<Passage>& passages) {
   const auto support = [&](const Passage& passage) {
     return std::ranges::count(passages, passage.stages, &Passage::stages);
@@ -165,7 +165,7 @@ std::optional<Location> Judge::first_difference(const Passage& a, const Passage&
   return std::nullopt;
 }
 
-// Each rank once, and with certainty where there is any.
+// Names each rank once, and as certain if one of its findings is.
 void Judge::add_wrong(const Passage& wrong, const Passage& other, bool is_certain) {
   const std::optional<Location> at = first_difference(wrong, other);
   if (!at) return;

@@ -1,4 +1,4 @@
-/// One value after the other: two multiplications each.
+/// Adds one value after the other, with two multiplications each.
 #include "convoy/base/fingerprint.h"
 
 #include <bit>

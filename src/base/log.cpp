@@ -7,6 +7,9 @@
 #include <utility>
 #include <vector>
 
+#include <unistd.h>
+
+#include "convoy/base/terminal.h"
 #include "convoy/base/text.h"
 
 namespace convoy {
@@ -27,8 +30,8 @@ Listening& listening() {
 
 void write_line(std::string_view prefix, std::string_view message) noexcept {
   try {
-    std::string line(prefix);
-    line.append(printable(message)).append("\n");
+    std::string line(has_unfinished_line() && is_terminal(STDERR_FILENO) ? kClearLine : "");
+    line.append(prefix).append(printable(message)).append("\n");
     std::fwrite(line.data(), 1, line.size(), stderr);
     std::fflush(stderr);
   } catch (...) {  // out of memory: the message is lost, the program is not

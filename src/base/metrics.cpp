@@ -13,13 +13,13 @@ namespace convoy {
 
 namespace {
 
-// A share of nothing is NaN, without the sign that 0 / 0 may give.
+// The share of nothing is NaN, without the sign that 0 / 0 may give.
 double share(std::int64_t part, std::int64_t whole) {
   if (whole == 0) return std::numeric_limits<double>::quiet_NaN();
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// Sums in the order of the classes.
+// The mean of the fractions that are not 0 / 0, summed in the order of the classes.
 template <typename Value>
 double mean_over_classes(std::span<const ClassCounts> classes, const Value& value_of) {
   double sum = 0;
@@ -37,7 +37,7 @@ struct Fraction {
   std::int64_t part, whole;
 };
 
-// Losses that blow up do so by many digits.
+// Above this a value is shown with an exponent: losses that blow up have many digits.
 constexpr double kMaxPlain = 1e4;
 
 }  // namespace

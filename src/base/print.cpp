@@ -1,4 +1,4 @@
-/// Whether it could be written is asked at the end of the program, of the stream.
+/// Does not check for errors: the program's end asks the stream whether all was written.
 #include "convoy/base/print.h"
 
 #include <cstdio>

@@ -1,4 +1,4 @@
-/// One listener for the whole program: work deep inside others needs no object for it.
+/// The program has one listener: work deep inside a call needs no object to report progress.
 #include "convoy/base/progress.h"
 
 #include <utility>

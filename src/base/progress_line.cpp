@@ -2,11 +2,7 @@
 #include "convoy/base/progress_line.h"
 
 #include <algorithm>
-#include <array>
-#include <climits>
 #include <cstdio>
-#include <cstdlib>
-#include <string_view>
 
 #include <fmt/format.h>
 #include <unistd.h>
@@ -26,20 +22,9 @@ constexpr int kBarWidth = 28, kUsualColumns = 80;
 constexpr double kMinRateSeconds = 0.1;  // a rate of a shorter time is none
 constexpr double kMinLeftSeconds = 0.5;  // less would be shown as 0 s
 
-// mpirun gives its ranks a terminal of their own, wherever its output goes: what counts is mpirun's standard output.
-bool stdout_is_terminal() {
-  if (isatty(STDOUT_FILENO) == 0) return false;
-  if (std::getenv("OMPI_COMM_WORLD_RANK") == nullptr) return true;
-  std::array<char, PATH_MAX> target{};
-  const std::string link = fmt::format("/proc/{}/fd/1", getppid());
-  const ssize_t length = readlink(link.c_str(), target.data(), target.size() - 1);
-  const std::string_view name(target.data(), length > 0 ? static_cast<std::size_t>(length) : 0);
-  return name.starts_with("/dev/pts/") || name.starts_with("/dev/tty");
-}
-
 }  // namespace
 
-ProgressLine::ProgressLine() : terminal_(stdout_is_terminal()) {
+ProgressLine::ProgressLine() : terminal_(is_terminal(STDOUT_FILENO)) {
   next_seconds_ = now_seconds() + (terminal_ ? kRedrawSeconds : kPlainLineSeconds);
 }
 
@@ -58,8 +43,9 @@ void ProgressLine::show(const std::string& head, double fraction, const std::str
     const int width = std::clamp(left, 0, kBarWidth);
     const int filled = static_cast<int>(width * std::clamp(fraction, 0.0, 1.0));
     const std::string bar = width < 4 ? "" : fmt::format(" [{:=<{}}{:<{}}]", "", filled, "", width - filled);
-    fmt::print("\r\033[K{}", cut_to(printable(fmt::format("{}{}  {}", head, bar, numbers)), columns - 1));
+    fmt::print("{}{}", kClearLine, cut_to(printable(fmt::format("{}{}  {}", head, bar, numbers)), columns - 1));
     drawn_ = true;
+    set_unfinished_line(true);
   }
   std::fflush(stdout);
 }
@@ -71,8 +57,10 @@ void ProgressLine::line(const std::string& text) {
 }
 
 void ProgressLine::clear() {
-  if (drawn_) fmt::print("\r\033[K");
+  if (!drawn_) return;
+  fmt::print(kClearLine);
   drawn_ = false;
+  set_unfinished_line(false);
 }
 
 void CountedWork::report(const std::string& work, std::int64_t done, double now) {

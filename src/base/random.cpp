@@ -29,7 +29,8 @@ struct LogGamma {
   double log_u = 0;
 };
 
-// `which` of two independent ones. An attempt takes one block: two words a normal number, one the test, one U.
+// Draws gamma variable `which` (0 or 1) of two independent ones. An attempt takes one block: two words for a normal
+// number, one for the test, one for U.
 LogGamma draw_gamma(const RandomKey& key, double alpha, std::uint64_t which) {
   const double d = alpha + 1 - 1.0 / 3, c = 1 / std::sqrt(9 * d);
   for (std::uint64_t attempt = 0;; ++attempt) {

@@ -1,4 +1,4 @@
-/// What disturbs a measurement never makes it shorter: all judgements begin with the fastest.
+/// Judges repeated measurements by their fastest: a disturbance never makes a measurement shorter.
 #include "convoy/base/repetitions.h"
 
 #include <algorithm>

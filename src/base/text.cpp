@@ -1,4 +1,4 @@
-/// Formatting for people, and the edit distance behind "did you mean".
+/// Formatting for people, and the edit distance for "did you mean".
 #include "convoy/base/text.h"
 
 #include <algorithm>
@@ -30,7 +30,8 @@ std::int64_t edit_distance(std::string_view a, std::string_view b) {
   return row.back();
 }
 
-// One decimal in the largest unit that leaves at least 1; what would be printed as a full next unit is that unit.
+// One decimal in the largest unit in which the number is at least 1; a number that would be printed as a full next unit
+// gets that unit.
 std::string in_units(std::int64_t number, std::int64_t step, std::initializer_list<const char*> units) {
   auto value = static_cast<double>(number) / static_cast<double>(step);
   auto unit = units.begin();

@@ -1,4 +1,4 @@
-/// The file is blocks of lines with an empty line between them; a block's second line is the key of what was measured.
+/// The file consists of blocks of lines, separated by empty lines. A block's second line is the key of its measurement.
 #include "calibrate/calibration.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace convoy {
 
 namespace {
 
-constexpr std::size_t kMaxBlocks = 64;  // of the latest measurements
+constexpr std::size_t kMaxBlocks = 64;  // older measurements are dropped
 
 std::vector<std::string> blocks_of(const std::string& text) {
   std::vector<std::string> blocks;
@@ -34,13 +34,14 @@ std::vector<std::string> blocks_of(const std::string& text) {
   return blocks;
 }
 
-// Title and key.
+// Returns the title and the key of a block.
 std::string head_of(const std::string& block) {
   const std::size_t title_end = block.find('\n');
   return block.substr(0, title_end == std::string::npos ? title_end : block.find('\n', title_end + 1));
 }
 
-// The first that `parse` takes of the file's blocks; what it throws is why it is to be measured again.
+// Returns the first of the file's blocks that `parse` accepts. If it throws, the values are measured again, and rank 0
+// logs the reason.
 template <typename Parse>
 auto find(const std::string& text, const std::string& file, bool is_root, const Parse& parse) -> decltype(parse(text)) {
   try {
@@ -64,8 +65,8 @@ std::int64_t arena_bytes(const Network& network) {
   return count * kFloatBytes;
 }
 
-/// Tells the person on rank 0 what is being measured and, once it is, how far its repetitions lie apart. Nothing is
-/// said where the costs are not kept.
+/// Tells the user on rank 0 what is being measured, and at the end how far its repetitions differ. Prints nothing if
+/// the costs are not kept in a file.
 class Announcement {
  public:
   Announcement(const CalibrationSpec& spec, const std::string& what, const mpi::Communicator& world)
@@ -101,10 +102,10 @@ class Announcement {
   ProgressLine line_;
 };
 
-/// A measurement of all cells.
+/// One measurement of all cells.
 struct CellPass {
   CellCosts costs;
-  double spread = 0;  ///< of its repetitions
+  double spread = 0;  ///< largest spread of a part's repetitions
 
   double total_seconds() const {
     double seconds = 0;
@@ -114,8 +115,9 @@ struct CellPass {
   }
 };
 
-/// Measures cells, then something else, then cells again until two passes agree: a disturbance that lasts as long as a
-/// pass shows in no spread of its repetitions. What takes long is measured once: no brief disturbance meets all of it.
+/// Measures all cells before other measurements, and again after them until two passes agree: a disturbance that lasts
+/// as long as a pass does not show in the spread of its repetitions. Passes that take long are made once, because a
+/// brief disturbance cannot affect all of them.
 class CellPasses {
  public:
   CellPasses(const CalibrationSpec& spec, const mpi::Communicator& world, ops::Backend& backend,
@@ -184,7 +186,7 @@ MachineCosts find_machine_costs(const CalibrationSpec& spec, const mpi::Communic
   text = world.broadcast(text, 0);
   const Network network = make_network(spec.network);
   const RatesSpec rates{.message_bytes = largest_boundary(network), .arena_bytes = arena_bytes(network)};
-  // By the root's keys: nodes may differ in their processors, and all ranks must find or measure the same.
+  // All ranks use the root's keys: nodes may differ in their processors, but all ranks must find or measure the same.
   const std::string cells_key = world.broadcast(costs_key(spec.network, backend, world.size(), spec.node), 0);
   const std::string rates_key_of_root = world.broadcast(rates_key(rates, backend, world.size(), spec.node), 0);
   const auto cells_found = find(text, spec.file, world.rank() == 0, [&](const std::string& block) {

@@ -1,4 +1,4 @@
-/// The costs that a plan is based on: measured here, or read from the file of an earlier run.
+/// The costs that a plan is based on: measured by this job, or read from the file of an earlier run.
 #pragma once
 
 #include <cstdint>
@@ -9,34 +9,36 @@
 
 namespace convoy {
 
+/// What find_machine_costs() finds or measures.
 struct CalibrationSpec {
   NetworkSpec network;
-  std::string file;          ///< costs.txt
-  std::string engines_file;  ///< RuntimeSpec has it
+  std::string file;          ///< path of costs.txt; empty: costs are not kept
+  std::string engines_file;  ///< as in RuntimeSpec
   NodeLoad node = {};
 };
 
-/// With the files of a run and how the nodes' cores are shared among these ranks; nothing is shared where a GPU
-/// computes. All ranks of world.
+/// Returns a spec with the files of a run and with the number of ranks that share a node's cores; with GPUs no cores
+/// are shared. All ranks of world call it.
 CalibrationSpec calibration_spec(const NetworkSpec& network, const RunParams& run, const mpi::Communicator& world,
                                  ops::Backend& backend);
 
-/// Where a run keeps its costs.
+/// Returns the path of the file in which a run keeps its costs.
 std::string costs_path(const RunParams& run);
 
-/// Those of the file, read by rank 0, where it holds them for this network, device and number of ranks; else measured.
-/// What cannot be used of the file is said, and measured again. Throws Error where it is not a regular file. The same
-/// on all ranks of world, which all call it.
+/// Returns the costs of this network, device and number of ranks from the file, which rank 0 reads, and measures those
+/// that it does not hold. A part of the file that cannot be used causes a warning and is measured again. Throws Error
+/// if the file exists but cannot be read. All ranks of world call it and get the same costs.
 MachineCosts find_machine_costs(const CalibrationSpec& spec, const mpi::Communicator& world, ops::Backend& backend);
 
-/// Those of the file, where it holds all of them for this network, device and number of ranks: nothing is measured.
-/// Throws Error where the file cannot be read. One rank.
+/// Returns the costs of this network, device and number of ranks from the file; nothing if it does not hold all of
+/// them. Measures nothing. Throws Error if the file exists but cannot be read. One rank alone calls it.
 std::optional<MachineCosts> find_kept_costs(const CalibrationSpec& spec, std::int64_t ranks, ops::Backend& backend);
 
-/// The file's text with these costs in it, beside those of other networks and machines. Modelled ones are not kept.
+/// Returns the file's text `text` with these costs added to those of other networks and machines. Older costs with the
+/// same key are replaced; modelled costs are left out.
 std::string with_costs(const std::string& text, const MachineCosts& costs);
 
-/// Puts them into the file. Throws Error where it cannot be written.
+/// Adds the costs to the file. Throws Error if it cannot be read or written.
 void keep_costs(const std::string& file, const MachineCosts& costs);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Rounds a pattern of numbers between 0 and 1.
+/// Fills memory with a pattern of numbers from 0 to 1, rounded to its type.
 #include "calibrate/fill.h"
 
 #include <vector>

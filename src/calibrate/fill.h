@@ -1,5 +1,5 @@
-/// Values to measure with: zeros are faster than a step's numbers on some devices, those that are not ordinary slower
-/// on all.
+/// Values to measure with. Zeros are faster than a step's numbers on some devices, and subnormal numbers are slower on
+/// all.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace convoy {
 
-/// Writes `count` values of the size that a step has into `to`, on the device. Waits for it.
+/// Writes `count` values of ordinary size into the device's memory at `to`, and waits until they are written.
 void fill(ops::Backend& backend, DataType type, void* to, std::int64_t count);
 
 }  // namespace convoy

@@ -1,5 +1,5 @@
-/// A micro-batch goes through a stage of its own, and the device's stopwatch is marked between cells: each finds the
-/// memory as warm or as cold as in a step.
+/// A micro-batch goes through a stage that is made for the measurement, and the device's stopwatch is marked between
+/// cells: each cell finds the caches as warm or as cold as in a step.
 #include <algorithm>
 #include <functional>
 #include <map>
@@ -17,17 +17,17 @@ namespace convoy {
 
 namespace {
 
-// Neighbouring cells are measured together up to so many bytes a lap: far more than caches hold.
+// Neighbouring cells are measured together in windows of up to this many bytes, far more than caches hold.
 constexpr std::int64_t kWindowBytes = std::int64_t{1} << 28;
 
 constexpr FrameSlot kFirstSlot{};
 
 constexpr int kMinRounds = 2, kMaxRounds = 9;
-constexpr double kEnoughSeconds = 0.5;  // of a window: after so long no more rounds are made
-constexpr double kMaxSpread = 0.1;      // of its rounds: else they were disturbed
-constexpr double kMinSeconds = 1e-9;    // of what is too short for the clock
+constexpr double kEnoughSeconds = 0.5;  // after this time no more rounds of a window are made
+constexpr double kMaxSpread = 0.1;      // rounds of a window that differ by more were disturbed
+constexpr double kMinSeconds = 1e-9;    // replaces times that are too short for the clock
 
-// What decides how long a cell takes; without a gradient to hand on it has no backward.
+// Returns a text of all that decides how long a cell takes. `has_backward`: whether a gradient reaches the cell.
 std::string signature(const Cell& cell, bool has_backward) {
   const CellMemory& memory = cell.memory();
   std::string text = fmt::format("{} {} {} {} {} {}", to_string(cell.x().shape), to_string(cell.y().shape),
@@ -37,7 +37,7 @@ std::string signature(const Cell& cell, bool has_backward) {
   return text;
 }
 
-// Weights with their gradients, and one micro-batch's activations with theirs.
+// Returns the size of the cell's weights and activations of one micro-batch, each with their gradients.
 std::int64_t bytes_of(const Cell& cell) {
   const CellMemory& memory = cell.memory();
   return 4 * memory.arena_count() * kFloatBytes + memory.activation_bytes() + memory.weight_gradient_input_bytes() +
@@ -58,7 +58,8 @@ std::vector<CellRange> windows_of(const Network& network) {
   return windows;
 }
 
-/// Words of all kinds; texts as long as can be, since no plan knows how long they will be.
+/// Fills a feature with many different words, and with the greatest possible length of texts, because no plan knows how
+/// long they will be.
 void fill_feature(ops::Backend& backend, const Feature& feature, void* to) {
   if (feature.spec.type != DataType::kInt32) return fill(backend, feature.spec.type, to, feature.spec.shape.count());
   std::vector<std::int32_t> values(static_cast<std::size_t>(feature.spec.shape.count()));
@@ -68,7 +69,7 @@ void fill_feature(ops::Backend& backend, const Feature& feature, void* to) {
   backend.device().copy_to_device(to, values.data(), feature.spec.bytes());
 }
 
-/// A stage of a window of cells, with one micro-batch.
+/// A stage with the cells of a window and one micro-batch.
 class Lap {
  public:
   Lap(const NetworkSpec& spec, const CellRange& cells, bool recomputes, ops::Backend& backend)
@@ -93,7 +94,7 @@ class Lap {
     fill(backend, stage_.last_cell().dy().type, dy_.data(), stage_.last_cell().dy().shape.count());
   }
 
-  // All in seconds by cell, those of backward from the last to the first that is trained.
+  // These functions return seconds by cell. Those of backward run from the last cell to the first trained one.
   std::vector<double> forward(bool training = true) {
     return timed([&](const ProgressHook& mark) { stage_.forward(kFirstSlot, training, mark); });
   }
@@ -105,14 +106,16 @@ class Lap {
       }
     });
   }
-  // Stage::backward: two for each cell that is recomputed; Stage::backward_weight: without frozen cells.
+  // Stage::backward gives two times for each cell that is recomputed. Stage::backward_weight gives none for frozen
+  // cells.
   std::vector<double> backward(void (Stage::*part)(const Stage::BackwardPiece&, const ProgressHook&) const) {
     const Stage::BackwardPiece piece = all();
     return timed([&](const ProgressHook& mark) { (stage_.*part)(piece, mark); });
   }
 
  private:
-  // Its gradient arrives again: the last backward has consumed it.
+  // Prepares a backward of all cells. The output's gradient is written again, because the last backward has consumed
+  // it.
   Stage::BackwardPiece all() const {
     const ChunkPlan& chunk = stage_.plan().chunks.front();
     const Stage::BackwardPiece piece{
@@ -145,7 +148,7 @@ class Lap {
   std::unique_ptr<Stopwatch> stopwatch_;
 };
 
-/// The same cells twice, once to be recomputed.
+/// Two stages with the same cells, one of which recomputes them.
 class Window {
  public:
   Window(const NetworkSpec& spec, const Network& network, const CellRange& cells, ops::Backend& backend)
@@ -154,7 +157,7 @@ class Window {
         plain_(spec, cells, /*recomputes=*/false, backend),
         recomputing_(spec, cells, /*recomputes=*/true, backend) {}
 
-  /// By cell.
+  /// Measures all parts once. Returns the costs by cell.
   std::vector<CellCost> measure_once() {
     std::vector<CellCost> costs(static_cast<std::size_t>(cells_.size()));
     const std::vector<double> forward = plain_.forward(), backward = plain_.backward(&Stage::backward);
@@ -163,7 +166,7 @@ class Window {
     const std::vector<double> weight_gradient = plain_.backward(&Stage::backward_weight);
     const std::vector<double> evaluation = plain_.forward(/*training=*/false);
     const std::vector<double> load_weights = plain_.load_weights();
-    recomputing_.forward();  // from here on in other memory: when plain_ comes next, its own is cold again
+    recomputing_.forward();  // this uses other memory, so that of plain_ is cold again in the next round
     const std::vector<double> again = recomputing_.backward(&Stage::backward);
     for (std::size_t i = 0; i < forward.size(); ++i) {
       costs[i].forward_seconds = forward[i];
@@ -192,7 +195,7 @@ class Window {
 };
 
 using Samples = std::vector<CellCost>;
-using Round = std::vector<CellCost>;  ///< of a window's cells
+using Round = std::vector<CellCost>;  ///< the costs of a window's cells
 
 double seconds_of(const Round& round) {
   double seconds = 0;
@@ -202,7 +205,7 @@ double seconds_of(const Round& round) {
 }
 
 std::vector<Round> measure_rounds(Window& window) {
-  window.measure_once();  // meets code and memory for the first time
+  window.measure_once();  // the first use of code and memory is slower
   std::vector<Round> rounds;
   const double begin = now_seconds();
   while (std::ssize(rounds) < kMinRounds || (std::ssize(rounds) < kMaxRounds && now_seconds() - begin < kEnoughSeconds))

@@ -1,4 +1,4 @@
-/// A linear layer's forward, larger and larger, then as often as the time allows.
+/// Times a linear layer's forward at growing sizes, and at the final size again and again until enough time has passed.
 #include "calibrate/product_rate.h"
 
 #include <algorithm>
@@ -13,12 +13,12 @@ namespace convoy {
 namespace {
 
 constexpr std::int64_t kMinSide = 128, kMaxSide = 8192;  // rows and columns of all three matrices
-constexpr double kLargeSeconds = 0.01;                   // of a product that keeps all cores or multiprocessors busy
+constexpr double kLargeSeconds = 0.01;  // a product of this length keeps all cores or multiprocessors busy
 
 constexpr int kMinRounds = 3;
 constexpr double kEnoughSeconds = 0.3;
 
-/// y = x w^T, square.
+/// The product y = x w^T of square matrices.
 class Product {
  public:
   Product(ops::Backend& backend, DataType type, std::int64_t side)
@@ -30,7 +30,7 @@ class Product {
         b_(device_, side * size_of(type)),
         y_(device_, x_.size_bytes()) {
     for (const Buffer* input : {&x_, &w_}) fill(backend, type, input->data(), side * side);
-    time_once();  // meets code and memory for the first time
+    time_once();  // the first use of code and memory is slower
   }
 
   double flop() const { return spec_.forward_flop(); }

@@ -1,4 +1,4 @@
-/// One comparison by the planner, of the numbers of stages.
+/// Chooses the number of stages and the schedule by one comparison of the planner.
 #include "calibrate/run_layout.h"
 
 #include <algorithm>
@@ -24,15 +24,15 @@ std::string shown(const Prediction& prediction) {
                      plain_number(1e3 * prediction.step_seconds()));
 }
 
-// Where another schedule is not worth its memory and its messages, or only seems to be: predictions err by some
-// percent.
+// The least speedup for which another schedule than 1f1b is chosen, and the most memory that it may take, both relative
+// to 1f1b. Smaller speedups are not worth the messages, and may not be real: predictions err by some percent.
 constexpr double kMinGain = 1.05, kMaxMoreMemory = 1.5;
 
-// By the micro-batch and the recomputing that the parameters have; 0 stages: of all numbers.
+// Compares layouts with the micro-batch and the recomputing of the parameters. `stages` = 0 compares all numbers.
 Comparison compare(const Parameters& params, const RuntimeSpec& runtime, const MachineCosts& machine,
                    std::int64_t ranks, std::int64_t stages) {
   std::vector<ScheduleKind> schedules = {ScheduleKind::k1F1B, ScheduleKind::kZeroBubble};
-  if (!runtime.on_gpu) schedules.push_back(ScheduleKind::kInterleaved);  // takes links of NCCL for each chunk
+  if (!runtime.on_gpu) schedules.push_back(ScheduleKind::kInterleaved);  // needs NCCL links for each chunk
   if (params.schedule.kind) schedules = {*params.schedule.kind};
   return compare_layouts({.runtime = runtime,
                           .ranks = ranks,
@@ -43,7 +43,7 @@ Comparison compare(const Parameters& params, const RuntimeSpec& runtime, const M
                           .recomputes = {runtime.memory.recompute}});
 }
 
-// The fastest; with schedule.kind = auto a layout by 1f1b unless the gain is worth it.
+// Returns the fastest layout; with schedule.kind = auto the fastest 1f1b layout unless another one is worth it.
 const Prediction& best_of(const Parameters& params, const Comparison& comparison) {
   const Prediction& fastest = comparison.predictions.front();
   if (params.schedule.kind || fastest.layout.schedule == ScheduleKind::k1F1B) return fastest;
@@ -80,13 +80,13 @@ void take_best(const Parameters& params, const Comparison& comparison, RunLayout
     layout.reason += fmt::format("{}{}", i == 0 ? "" : i == 1 ? "; others: " : ", ", shown(comparison.predictions[i]));
 }
 
-// 0 where they are to be chosen.
+// Returns the number of stages if the parameters decide it; 0 if it is to be chosen.
 std::int64_t known_stages(const Parameters& params, std::int64_t ranks) {
   if (params.grid.stages > 0) return params.grid.stages;
   return params.grid.cuts.empty() && ranks > 1 ? 0 : std::ssize(params.grid.cuts) + 1;
 }
 
-// Of what is not chosen by predictions, or before.
+// Returns the layout before predictions change it: the parts that the parameters decide, and defaults.
 RunLayout known_layout(const Parameters& params, const RuntimeSpec& runtime, std::int64_t ranks) {
   return {.stages = known_stages(params, ranks), .schedule = runtime.schedule, .chunks = runtime.chunks};
 }
@@ -105,14 +105,14 @@ void choose_schedule(const Parameters& params, const GridShape& grid, RuntimeSpe
   if (params.schedule.kind || grid.stages == 1) return;
   const MachineCosts machine = runtime.machine ? *runtime.machine : model_machine_costs(make_network(runtime.network));
   const Comparison comparison = compare(params, runtime, machine, grid.stages * grid.replicas, grid.stages);
-  if (comparison.predictions.empty()) return;  // the plan by 1f1b tells why
+  if (comparison.predictions.empty()) return;  // the plan with 1f1b will report why
   runtime.schedule = best_of(params, comparison).layout.schedule;
   runtime.chunks = chunks_of(params, runtime.schedule);
 }
 
 GridShape requested_grid(const Parameters& params, std::int64_t ranks) {
   const std::int64_t stages = std::max<std::int64_t>(1, params.grid.stages);
-  // The data may not be opened yet.
+  // The number of cells must not depend on the data, which may not be opened yet.
   partition(std::vector<double>(static_cast<std::size_t>(count_cells(params.model.name, params.transformer))), stages);
   return grid_shape(stages, ranks);
 }
@@ -124,12 +124,12 @@ RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metad
   if (layout.stages > 0) grid_shape(layout.stages, world.size());
   if (world.size() == 1) return layout;
   runtime.on_gpu = !backend.device().is_host();
-  // Refused before it is measured.
+  // A run that would be refused is refused before anything is measured.
   if (layout.stages > 0) StepPlan(runtime, grid_shape(layout.stages, world.size()));
   if (layout.stages == 0) check_batch_norms(make_network(runtime.network), runtime.network);
   layout.machine = find_machine_costs(calibration_spec(runtime.network, params.run, world, backend), world, backend);
   choose(params, world.size(), runtime, layout);
-  for (std::int64_t* chosen : {&layout.stages, &layout.chunks})  // whose rounding decides where two are equal
+  for (std::int64_t* chosen : {&layout.stages, &layout.chunks})  // rank 0's rounding decides between equal ones
     world.broadcast(chosen, sizeof *chosen, 0);
   world.broadcast(&layout.schedule, sizeof layout.schedule, 0);
   return layout;

@@ -1,5 +1,4 @@
-/// The layout that a run trains with: the one that was requested, or what has the shortest predicted step on these
-/// ranks.
+/// The layout that a run trains with: the requested one, or the one with the shortest predicted step on these ranks.
 #pragma once
 
 #include <optional>
@@ -15,28 +14,31 @@
 
 namespace convoy {
 
+/// The layout of a run.
 struct RunLayout {
   std::int64_t stages = 1;
   ScheduleKind schedule = ScheduleKind::k1F1B;
-  std::int64_t chunks = 1;              ///< a stage
+  std::int64_t chunks = 1;              ///< runs of cells per stage
   std::optional<MachineCosts> machine;  ///< measured, or found in run.directory; none on one rank
-  std::string reason;                   ///< a line, where grid.stages is auto
+  std::string reason;                   ///< a line that explains the choice, if grid.stages = auto
 };
 
-/// Of the schedules that schedule.kind = auto chooses from, the one with the shortest predicted step on that grid, by
-/// the machine's costs or a model of them; otherwise the one that is asked for.
+/// If schedule.kind = auto and the grid has several stages, sets the schedule and the chunks of `runtime` to those with
+/// the shortest predicted step. 1f1b is preferred unless another schedule is faster by more than 5 % and takes at most
+/// 1.5 times its memory. Predictions use the costs in `runtime`, or modelled ones.
 void choose_schedule(const Parameters& params, const GridShape& grid, RuntimeSpec& runtime);
 
-/// grid.stages (auto: one) on that many ranks. Throws RequestError where the network has fewer cells, on however many
-/// ranks, and then as grid_shape() does.
+/// Returns the grid with grid.stages stages (auto: 1) on that many ranks. Throws RequestError if the network has fewer
+/// cells than stages, else as grid_shape() does.
 GridShape requested_grid(const Parameters& params, std::int64_t ranks);
 
-/// The same on all ranks of world, which all call it. Measures where there are several ranks. Throws RequestError
-/// where no number of stages can train on these ranks.
+/// Chooses the layout of a training on the ranks of world. With several ranks it measures costs that run.directory does
+/// not hold. Throws RequestError if no layout can train on these ranks. All ranks of world call it and get the same.
 RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metadata, const mpi::Communicator& world,
                         ops::Backend& backend);
 
-/// The same by costs that are known, on one rank: what `ranks` ranks would train with.
+/// Chooses the layout with which `ranks` ranks would train, by the given costs. One rank alone can call it. Throws
+/// RequestError if no layout can train on that many ranks.
 RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metadata, std::int64_t ranks, bool on_gpu,
                         const MachineCosts& machine);
 

@@ -1,4 +1,4 @@
-/// Stages' arenas as the tensors of a file, which does not tell how the network was cut.
+/// Converts arenas of stages to the tensors of a file, which does not tell how the network was cut.
 #pragma once
 
 #include <cstdint>
@@ -11,20 +11,21 @@
 
 namespace convoy {
 
-/// An arena's entries as tensors in file order; statistics only where wanted.
+/// Appends an arena's entries as tensors in file order; running statistics only if wanted.
 void append_tensors(const ArenaLayout& layout, std::span<const float> arena, bool with_statistics,
                     std::vector<io::NamedTensor>& tensors);
 
-/// Values of a tensor that a shard has.
+/// A range of a tensor's values that a shard has.
 struct ShardPiece {
   const ArenaEntry* entry = nullptr;
-  std::int64_t first = 0, count = 0;  ///< in the tensor, in device order
-  std::int64_t offset = 0;            ///< of the first one in the shard
+  std::int64_t first = 0, count = 0;  ///< range in the tensor, in device order
+  std::int64_t offset = 0;            ///< position of the first value in the shard
 };
-/// In the order of the arena.
+/// Returns the pieces of a shard in the order of its slices, and of the arena within each.
 std::vector<ShardPiece> pieces_of(const ArenaLayout& layout, const Shard& shard);
 
-/// Of each part of the checkpoint.
+/// Sorts the tensors of each part of the checkpoint (model, moving average, each optimizer slot) into the network's
+/// order.
 void sort_as_network(const Network& network, io::Checkpoint& checkpoint);
 
 }  // namespace convoy

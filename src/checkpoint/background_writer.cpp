@@ -1,4 +1,4 @@
-/// What goes wrong in the thread is told to whoever waits for it.
+/// Passes errors of the thread to the caller of wait().
 #include "checkpoint/background_writer.h"
 
 #include <utility>
@@ -13,7 +13,7 @@ void BackgroundWriter::start(std::function<void()> work) {
     const double start = now_seconds();
     try {
       work();
-    } catch (...) {  // a full disk, no memory: the training can go on
+    } catch (...) {  // a full disk, no memory: the training can continue
       result_.error = std::current_exception();
     }
     result_.seconds = now_seconds() - start;

@@ -1,4 +1,4 @@
-/// A thread that writes one file after the other while steps go on.
+/// Runs a thread that writes one file after the other while training continues.
 #pragma once
 
 #include <atomic>
@@ -10,25 +10,25 @@ namespace convoy {
 
 struct WriteResult {
   double seconds = 0;
-  std::exception_ptr error;  ///< why the file is not there; null where it is
+  std::exception_ptr error;  ///< why the file was not written; null if it was
 };
 
-/// One piece of work at a time. Destroyed, it waits for the end of that.
+/// Runs one piece of work at a time. The destructor waits for its end.
 class BackgroundWriter {
  public:
-  /// The work before has been taken note of by wait().
+  /// Starts work; wait() has been called for the work before it.
   void start(std::function<void()> work);
-  /// From start() to wait().
+  /// True from start() to wait().
   bool is_busy() const { return thread_.joinable(); }
-  /// Whether wait() returns at once.
+  /// Whether wait() would return at once.
   bool is_done() const { return is_done_.load(std::memory_order_acquire); }
-  /// Waits for the work's end.
+  /// Waits for the work's end, and returns its result.
   WriteResult wait();
 
  private:
   WriteResult result_;
   std::atomic<bool> is_done_ = false;
-  std::jthread thread_;  // last: joined before the others go
+  std::jthread thread_;  // last member: joined before the others are destroyed
 };
 
 }  // namespace convoy

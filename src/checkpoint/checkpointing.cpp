@@ -22,7 +22,7 @@ std::string shape(const std::vector<std::int64_t>& dims) {
   return fmt::format("{}", fmt::join(dims, "x"));
 }
 
-// "2 missing (fc.weight, fc.bias)", "40 missing (a, b, c, ...)"; nothing where there is none.
+// Appends "2 missing (fc.weight, fc.bias)" or "40 missing (a, b, c, ...)"; nothing if there are no names.
 void append(std::string& text, const std::vector<std::string>& names, const char* kind) {
   if (names.empty()) return;
   const std::vector<std::string> shown(names.begin(), names.begin() + std::min(names.size(), kShown));
@@ -32,7 +32,7 @@ void append(std::string& text, const std::vector<std::string>& names, const char
 
 using TensorsByName = std::unordered_map<std::string, const io::NamedTensor*>;
 
-// They stay where they are.
+// Maps names to tensors, which are not copied.
 TensorsByName by_name(const std::vector<io::NamedTensor>& tensors) {
   TensorsByName map;
   for (const io::NamedTensor& tensor : tensors) map[tensor.name] = &tensor;
@@ -74,7 +74,7 @@ std::vector<float> to_host(Device& device, const float* data, std::int64_t count
   return host;
 }
 
-// `from` gives its floats to rank 0: rank 0 returns them, everyone else nothing.
+// Sends the floats of rank `from` to rank 0, which returns them; all other ranks return nothing.
 std::vector<float> bring_to_root(const ProcessGrid& grid, int from, int tag, std::vector<float> mine,
                                  std::int64_t count) {
   const mpi::Communicator& world = grid.world();
@@ -86,7 +86,7 @@ std::vector<float> bring_to_root(const ProcessGrid& grid, int from, int tag, std
   return theirs;
 }
 
-// Tensor by tensor, so that no copy of the whole arena is needed. All ranks.
+// Works tensor by tensor, so that no copy of the whole arena is needed. All ranks.
 template <typename ValuesOf>
 void write_parameters(RankRuntime& runtime, const ValuesOf& values_of) {
   float* masters = runtime.stage().parameters().masters;
@@ -102,7 +102,7 @@ void write_parameters(RankRuntime& runtime, const ValuesOf& values_of) {
   runtime.take_new_parameters();
 }
 
-// The tensors of a slot, which must be there for each parameter of the network.
+// Returns the tensors of a slot, which must exist for each parameter of the network.
 TensorsByName find_slot(const Network& network, const io::Checkpoint& checkpoint, const std::string& where,
                         const std::string& slot) {
   const auto in_file = checkpoint.optimizer.find(slot);
@@ -134,7 +134,7 @@ void check_ema(const Network& network, const io::Checkpoint& checkpoint, const s
   if (!match.is_exact()) refuse("{}: its moving average does not match this model: {}", where, match.differences());
 }
 
-// A slot of a stage, from the shards of its replicas: an arena at rank 0, nothing elsewhere.
+// Gathers a slot of a stage from the shards of its replicas: an arena on rank 0, nothing elsewhere.
 std::vector<float> gather_slot(const RankRuntime& runtime, std::int64_t stage, const float* mine) {
   const ProcessGrid& grid = runtime.grid();
   const ArenaLayout& layout = runtime.plan().stages()[stage].layout;
@@ -152,7 +152,7 @@ std::vector<float> gather_slot(const RankRuntime& runtime, std::int64_t stage, c
   return arena;
 }
 
-// This replica's part of a slot, from tensors; statistics have none.
+// Fills this replica's part of a slot from tensors; running statistics have none.
 void restore_slot(const TensorsByName& tensors, float* mine, RankRuntime& runtime) {
   const ProcessGrid& grid = runtime.grid();
   const ArenaLayout& layout = runtime.stage().plan().layout;
@@ -183,8 +183,8 @@ std::string WeightMatch::differences() const {
   return text;
 }
 
-// "module." where the file has "module.conv1.weight" and the network "conv1.weight", for at least half of what is
-// missing.
+// Names the prefix "module." if the file has "module.conv1.weight" and the network "conv1.weight", for at least half of
+// the missing names.
 std::string WeightMatch::remedy() const {
   const std::set<std::string> wanted(missing.begin(), missing.end());
   std::map<std::string, std::size_t> prefixes;

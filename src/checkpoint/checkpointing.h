@@ -14,45 +14,45 @@ namespace convoy {
 /// How the tensors of a file fit a network: by name and shape.
 struct WeightMatch {
   std::set<std::string> matching;
-  std::vector<std::string> missing;       ///< names that the network has alone, in its order
-  std::vector<std::string> unexpected;    ///< names that the file has alone, in its order
+  std::vector<std::string> missing;       ///< names that only the network has, in its order
+  std::vector<std::string> unexpected;    ///< names that only the file has, in its order
   std::vector<std::string> wrong_shapes;  ///< "fc.weight: 9x512, not 10x512", in the network's order
 
   bool is_exact() const { return missing.empty() && unexpected.empty() && wrong_shapes.empty(); }
-  /// Each kind with the first few of its names and how many there are.
+  /// Describes each kind of difference with its first names and their number.
   std::string differences() const;
-  /// Says what to do: if the removal of a prefix from the file's names makes them the network's names, the prefix is
-  /// named; else it is a question.
+  /// Says what to do. If the names match after a prefix is removed from those of the file, the prefix is named;
+  /// otherwise the text is a question.
   std::string remedy() const;
 };
 
-/// Which tensors of a file are a network's.
+/// Compares the tensors of a file with those of a network.
 WeightMatch match_weights(const Network& network, const std::vector<io::NamedTensor>& tensors);
 
 /// What a checkpoint must hold for a training to resume from it.
 struct ResumeNeeds {
   const Network& network;
-  std::vector<std::string> slots;  ///< of the optimizer
+  std::vector<std::string> slots;  ///< names of the optimizer's slots
   bool has_ema = false;
 };
-/// Throws RequestError, as restore_checkpoint() does, where `checkpoint` does not. One rank.
+/// Throws the RequestError of restore_checkpoint() if `checkpoint` lacks what is needed. One rank.
 void check_restorable(const io::Checkpoint& checkpoint, const std::string& where, const ResumeNeeds& needs);
 
-/// All ranks send their parameters and shards; rank 0 returns the model and optimizer parts, the others nothing in
-/// them.
+/// Gathers a checkpoint: all ranks send their parameters and shards. Rank 0 returns the model and the optimizer's
+/// state; the other ranks return a checkpoint without them.
 io::Checkpoint gather_checkpoint(const RankRuntime& runtime);
 
-/// Every rank takes its part, from the files beside `where` if the checkpoint is in parts: the model as
-/// restore_weights() does, and all that training goes on with: the optimizer's slots, the number of updates, the moving
-/// average (which begins at the model where there is none).
+/// Restores training: every rank takes its part, from the files next to `where` if the checkpoint is in parts. This is
+/// the model, in the way of restore_weights(), and the state from which training resumes: the optimizer's slots, the
+/// number of updates, and the moving average (which begins at the model if the checkpoint has none).
 void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, RankRuntime& runtime);
 
-/// Every rank takes its part of these weights; a rank that RankRuntime::writes_parameters() leaves out needs none.
-/// Throws RequestError listing what is missing, unexpected or of another shape.
+/// Restores weights: every rank takes its part; a rank that RankRuntime::writes_parameters() leaves out needs none.
+/// Throws RequestError that lists the tensors that are missing, unexpected or of another shape.
 void restore_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where, RankRuntime& runtime);
 
-/// Every rank takes its part of those that fit, and initial values for the others. Throws RequestError where none fits.
-/// For a network that trains: all ranks have the tensors.
+/// Restores the weights that match, and gives the others initial values. Throws RequestError if none matches. For a
+/// network that trains: all ranks have the tensors.
 WeightMatch restore_matching_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where,
                                      const InitialSpec& initial, RankRuntime& runtime);
 

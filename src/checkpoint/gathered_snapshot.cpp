@@ -1,4 +1,4 @@
-/// Slices are copied to where they are sent from, on rank 0 to where the file is made from.
+/// Copies slices to the memory that they are sent from; on rank 0, to that which the file is made from.
 #include "checkpoint/gathered_snapshot.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ const ArenaLayout& layout_of(const RankRuntime& runtime, std::int64_t stage) {
   return runtime.plan().stages()[stage].layout;
 }
 
-// Tensors of a group of the checkpoint.
+// Returns the tensors of a group of the checkpoint.
 std::vector<io::NamedTensor>& tensors_of(io::Checkpoint& checkpoint, const RankRuntime& runtime, std::int64_t group) {
   if (group == 0) return checkpoint.model;
   const std::vector<std::string> slots = runtime.optimizer().slot_names();
@@ -45,7 +45,7 @@ float* GatheredSnapshot::arena(std::int64_t stage, std::int64_t group) const {
   return memory_.floats() + stage_offsets_[stage] + group * layout_of(runtime(), stage).count;
 }
 
-// Of this rank's slice.
+// Returns the memory for the copy of this rank's slice.
 float* GatheredSnapshot::copy_of(std::int64_t group, std::size_t bucket) const {
   const ProcessGrid& grid = runtime().grid();
   const Shard& shard = owned_.shard();
@@ -58,7 +58,8 @@ void GatheredSnapshot::add_pieces(float* data, std::int64_t count, int peer) {
     pieces_.push_back({.data = data + first, .count = std::min(kPieceFloats, count - first), .peer = peer});
 }
 
-// Both ends of a message list a rank's pieces in the same order, and messages of one tag do not overtake each other.
+// Plans the messages. Both ends list a rank's pieces in the same order, and messages of one tag do not overtake each
+// other.
 void GatheredSnapshot::plan_messages() {
   const ProcessGrid& grid = runtime().grid();
   if (!grid.is_root()) {

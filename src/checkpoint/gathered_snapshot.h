@@ -1,4 +1,4 @@
-/// checkpoint.files = one: what all ranks copied travels to rank 0.
+/// Takes snapshots for checkpoint.files = one: what all ranks copied is sent to rank 0.
 #pragma once
 
 #include <array>
@@ -16,11 +16,11 @@
 
 namespace convoy {
 
-/// Rank 0 receives the slices of the others into arenas of all stages. A few messages of a limited size travel at a
+/// A snapshot whose slices rank 0 receives into arenas of all stages. A few messages of a limited size travel at a
 /// time.
 class GatheredSnapshot final : public Snapshot {
  public:
-  /// Takes snapshot_bytes() of memory.
+  /// Allocates snapshot_bytes() of memory.
   explicit GatheredSnapshot(const RankRuntime& runtime);
 
   void take(std::int64_t step) override;
@@ -30,7 +30,7 @@ class GatheredSnapshot final : public Snapshot {
   std::string not_finite() const override;
 
  private:
-  /// A piece of a slice.
+  /// A piece of a slice, sent as one message.
   struct Piece {
     float* data = nullptr;
     std::int64_t count = 0;
@@ -46,12 +46,12 @@ class GatheredSnapshot final : public Snapshot {
   mpi::Request start(const Piece& piece) const;
 
   OwnedValues owned_;
-  std::vector<std::int64_t> stage_offsets_;  ///< rank 0: where each stage's arenas begin, floats
+  std::vector<std::int64_t> stage_offsets_;  ///< rank 0: offset of each stage's arenas, in floats
   HostBuffer memory_;                        ///< rank 0: arenas by stage and group; elsewhere shards by group
   std::vector<Piece> pieces_;                ///< sent, or on rank 0 received, in this order
   std::size_t next_piece_ = 0;
   std::array<mpi::Request, kMaxInFlight> in_flight_;
-  std::map<std::string, std::int64_t> counters_;  ///< rank 0
+  std::map<std::string, std::int64_t> counters_;  ///< used on rank 0
 };
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Reads slices where the device is the host, and copies them where it is not.
+/// Reads slices in place if the device is the host, and copies them otherwise.
 #include "checkpoint/model_fingerprint.h"
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace convoy {
 
 namespace {
 
-/// Of the slice's values, wherever tensors begin and end in it. `values` begin with it.
+/// Returns the part of the fingerprint that the slice's values contribute; the slice may begin and end within tensors.
+/// `values` begin with the slice's first.
 std::uint64_t part_of_slice(const ArenaLayout& layout, const Slice& slice, std::span<const float> values) {
   std::uint64_t sum = 0;
   for (const ArenaEntry& entry : layout.entries) {
@@ -46,7 +47,7 @@ std::uint64_t part_of_rank(const RankRuntime& runtime) {
 
 }  // namespace
 
-// In halves, as what travels is signed and must not overflow.
+// Sums the parts in two halves of 32 bits, since MPI sums signed integers, which must not overflow.
 std::uint64_t model_fingerprint(RankRuntime& runtime) {
   runtime.finish();
   runtime.device().synchronize();

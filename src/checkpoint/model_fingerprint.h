@@ -1,4 +1,4 @@
-/// The fingerprint of the network that all ranks hold together, without bringing it to one of them.
+/// Computes the fingerprint of the network that all ranks hold together, without gathering it on one of them.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace convoy {
 
-/// Of parameters and running statistics: what io::fingerprint() gives for the checkpoint's model. Each replica reads
-/// its slices of its stage. Between steps; all ranks of the world, all of which get it.
+/// Returns, on all ranks, the fingerprint of parameters and running statistics: the same value as io::fingerprint() of
+/// the checkpoint's model. Each replica reads its slices of its stage. All ranks of the world, between steps.
 std::uint64_t model_fingerprint(RankRuntime& runtime);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// From parameters and data to a metadata.
+/// Makes metadata from parameters and data.
 #include "checkpoint/model_metadata.h"
 
 #include <algorithm>
@@ -18,13 +18,14 @@ ImageShape network_image(const AugmentParams& params, const io::DatasetInfo& inf
   return info.image;
 }
 
-// Random crops show things enlarged: so does a centre, by 256 / 224. Where training sees whole images, evaluation does.
+// Returns the short side before the crop of an evaluation. Random crops show things enlarged: a centre does, too, by
+// 256 / 224. If training sees whole images, evaluation does, too.
 std::int64_t short_side(const AugmentParams& params) {
   if (params.eval_resize > 0 || params.crop == CropKind::kPad) return std::max(params.eval_resize, params.size);
   return (params.size * 256 + 112) / 224;
 }
 
-// torchvision's, of images in RGB.
+// torchvision's values for RGB images.
 const std::vector<double> kImageNetMean = {0.485, 0.456, 0.406}, kImageNetStddev = {0.229, 0.224, 0.225};
 
 std::vector<double> channel_values(const char* key, const ChannelValues& asked, const std::vector<double>& imagenet,
@@ -58,7 +59,7 @@ io::ImageInput image_input(const AugmentParams& params, const io::DatasetInfo& t
 
 void resize(io::ImageInput& input, const AugmentParams& params) {
   if (params.size > 0) {
-    // The same share of the short side is seen.
+    // The same share of the short side is seen as before.
     input.short_side =
         input.resizes ? (input.short_side * params.size + input.shape.h / 2) / input.shape.h : params.size;
     input.shape.h = input.shape.w = params.size;
@@ -115,7 +116,8 @@ std::string describe_new_normalisation(const Parameters& params, const io::Model
   }
   if (of_file->text() != nullptr) return "";
   const io::ImageInput& then = of_file->image();
-  // As it is shown: the shares of a data set that are cut anew differ in digits that change nothing.
+  // Compares the texts that are shown: the values of a data set that is split anew differ in digits that change
+  // nothing.
   if (io::describe_normalisation(then) == here || now.shape.c != then.shape.c) return "";
   const std::string keys =
       then.normalizes

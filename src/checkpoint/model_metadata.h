@@ -1,4 +1,5 @@
-/// What a checkpoint tells an evaluation: how samples become the network's input, and what its logits mean.
+/// Makes the metadata that a checkpoint holds for an evaluation: how samples become the network's input, and what its
+/// logits mean.
 #pragma once
 
 #include <optional>
@@ -10,10 +11,12 @@
 
 namespace convoy {
 
-/// Of the network that `params` trains on such data. Refuses images of different sizes that are not brought to one.
+/// Returns the metadata of the network that `params` trains on such data. Throws RequestError if images have different
+/// sizes and are not resized to one.
 io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo& train);
 
-/// The same where an evaluation asks for another augment.size or augment.eval_resize; 0 keeps the metadata's.
+/// Returns the metadata with the augment.size and augment.eval_resize that an evaluation asks for; 0 keeps the
+/// metadata's.
 io::ModelMetadata with_size(io::ModelMetadata metadata, const AugmentParams& params);
 
 /// Returns what a training that begins with weights has to say of mean and standard deviation: the file (`owner`, as in
@@ -26,15 +29,15 @@ std::string describe_new_normalisation(const Parameters& params, const io::Model
 std::string describe_ignored_normalisation(const AugmentParams& params, const io::ModelMetadata& metadata,
                                            const std::string& owner);
 
-/// Throws RequestError where these samples cannot be what the network sees: they are of another kind; images that have
-/// other channels, or would have to be resized to what is not a square; texts of another vocabulary. `key` names them,
-/// `owner` whose metadata it is: "data.train", "'runs/a/checkpoints/best.h5'".
+/// Throws RequestError if these samples cannot be the network's input: they are of another kind; images have other
+/// channels, or would have to be resized to something else than a square; texts have another vocabulary. `key` names
+/// the samples, `owner` the owner of the metadata: "data.train", "'runs/a/checkpoints/best.h5'".
 void check_samples(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
                    const std::string& owner);
-/// Throws RequestError where both are of texts and a token stands for another word in one than in the other.
+/// Throws RequestError if both are of texts and a token means different words in them.
 void check_vocabulary(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
                       const std::string& owner);
-/// "images: 256x256x3, resized to 224x224x3\n"; empty for pixels that have the network's size, and for files.
+/// Returns "images: 256x256x3, resized to 224x224x3\n"; empty for pixels that have the network's size, and for files.
 std::string describe_resizing(const io::ModelMetadata& metadata, const io::DatasetInfo& data);
 /// Throws RequestError if the classes of the data are not those of the network; `remedy` ends its message.
 void check_classes(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,

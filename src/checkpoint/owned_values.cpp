@@ -1,4 +1,4 @@
-/// From the arenas and shards of a rank to the host.
+/// Copies from the arenas and shards of a rank to the host.
 #include "checkpoint/owned_values.h"
 
 #include "convoy/io/checkpoint_parts.h"

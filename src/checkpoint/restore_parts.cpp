@@ -1,4 +1,4 @@
-/// Values stand in the files as the ranks hold them: they are only moved.
+/// Moves values only: the files store them as the ranks hold them.
 #include "checkpoint/restore_parts.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace convoy {
 
 namespace {
 
-/// What a file has of an entry of this stage's arena.
+/// A range of an entry of this stage's arena that a file has.
 struct StagePiece {
   const ArenaEntry* entry;
   io::Piece piece;
@@ -36,7 +36,7 @@ std::map<std::int64_t, std::vector<StagePiece>> pieces_by_part(const ArenaLayout
   return by_part;
 }
 
-/// The host's copy of what the rank will hold.
+/// The host's copy of the values that the rank will hold.
 class StageValues {
  public:
   StageValues(const RankRuntime& runtime, bool has_ema)
@@ -56,7 +56,7 @@ class StageValues {
     }
   }
   const std::vector<float>& parameters() const { return parameters_; }
-  /// Of the optimizer's slots, then of the moving average.
+  /// Returns the shards of the optimizer's slots, then that of the moving average.
   const std::vector<std::vector<float>>& shards() const { return shards_; }
 
  private:
@@ -102,7 +102,7 @@ void restore_parts(const io::Checkpoint& checkpoint, const std::string& path, Ra
   const auto slots = runtime.update().slots();
   for (std::size_t k = 0; k < slots.size(); ++k) copy(slots[k], values.shards()[k]);
   if (has_ema) copy(runtime.update().ema(), values.shards().back());
-  device.synchronize();  // the host's copies go at the end of this scope
+  device.synchronize();  // the host's copies are freed at the end of this scope
 }
 
 }  // namespace convoy

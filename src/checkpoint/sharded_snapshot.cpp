@@ -1,4 +1,4 @@
-/// Copies, a thread that writes them, and a message of a fixed size to rank 0.
+/// Implements copies, a thread that writes them, and a message of a fixed size to rank 0.
 #include "checkpoint/sharded_snapshot.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ ShardedSnapshot::ShardedSnapshot(std::string directory, const RankRuntime& runti
   num_received_ = received_.size();
 }
 
-// Values that this rank copied, tensor by tensor.
+// Returns the values that this rank copied, tensor by tensor.
 std::vector<io::PartEntry> ShardedSnapshot::entries() const {
   const ArenaLayout& layout = runtime().stage().plan().layout;
   const std::vector<ShardPiece> pieces = pieces_of(layout, owned_.shard());
@@ -64,7 +64,7 @@ std::vector<io::PartEntry> ShardedSnapshot::entries() const {
   return entries;
 }
 
-// In a thread of its own.
+// Writes this rank's file, in a thread of its own.
 void ShardedSnapshot::write_part(const std::string& path) {
   const std::vector<io::PartEntry> values = entries();
   for (const io::PartEntry& entry : values) {
@@ -129,7 +129,8 @@ std::string ShardedSnapshot::not_finite() const {
   return "";
 }
 
-// On rank 0: nodes with disks of their own would write checkpoints that nobody can read.
+// Throws Error if rank 0 does not see a rank's file: nodes with disks of their own would write checkpoints that cannot
+// be read.
 void ShardedSnapshot::check_visible(std::int64_t rank) const {
   const std::string path = io::part_path(directory_, folder_, rank);
   std::error_code error;

@@ -1,4 +1,5 @@
-/// checkpoint.files = sharded: each rank writes what it copied to a file of its own, and tells rank 0 how that went.
+/// Takes snapshots for checkpoint.files = sharded: each rank writes what it copied to a file of its own, and tells rank
+/// 0 whether that succeeded.
 #pragma once
 
 #include <array>
@@ -16,11 +17,11 @@
 
 namespace convoy {
 
-/// content() lists the files that all ranks have written; not_finite() comes first, since a rank with such values
-/// writes none.
+/// A snapshot in one file per rank. content() lists the files that all ranks have written; not_finite() is called
+/// first, since a rank with such values writes no file.
 class ShardedSnapshot final : public Snapshot {
  public:
-  /// Takes snapshot_bytes() of memory. All ranks.
+  /// Allocates snapshot_bytes() of memory. All ranks.
   ShardedSnapshot(std::string directory, const RankRuntime& runtime);
 
   void take(std::int64_t step) override;
@@ -30,12 +31,12 @@ class ShardedSnapshot final : public Snapshot {
   std::string not_finite() const override;
 
  private:
-  /// What a rank tells rank 0. Texts that are too long are cut.
+  /// A rank's message to rank 0. Texts that are too long are cut.
   struct Report {
     std::int64_t size_bytes = 0;
     std::array<char, 33> hash = {};
     std::array<char, 200> not_finite = {};  ///< a tensor's name, or empty
-    std::array<char, 400> failure = {};     ///< why the file is not there, or empty
+    std::array<char, 400> failure = {};     ///< why the file was not written, or empty
   };
 
   std::vector<io::PartEntry> entries() const;
@@ -47,15 +48,15 @@ class ShardedSnapshot final : public Snapshot {
   OwnedValues owned_;
   HostBuffer memory_;  ///< shards by group
   std::int64_t num_saves_ = 0;
-  std::string folder_;  ///< of the latest save
+  std::string folder_;  ///< folder of the latest save
   Report mine_;
   mpi::Request sent_;
-  /// Rank 0, by rank: what arrives, in this order.
+  /// Rank 0, by rank: the reports, which are received in this order.
   std::vector<Report> reports_;
   std::vector<mpi::Request> received_;
   std::size_t num_received_ = 0;
-  std::map<std::string, std::int64_t> counters_;  ///< rank 0
-  BackgroundWriter writer_;                       ///< last: it ends before what it reads
+  std::map<std::string, std::int64_t> counters_;  ///< used on rank 0
+  BackgroundWriter writer_;                       ///< last member: its thread ends before what it reads is destroyed
 };
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// What both kinds of snapshots have in common.
+/// Implements what both kinds of snapshots have in common.
 #include "checkpoint/snapshot.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@
 
 namespace convoy {
 
-// As long as it takes, as Request::wait() does: a rank that has died is the watchdog's matter.
+// Waits without a limit, as Request::wait() does: the watchdog detects a rank that has died.
 void Snapshot::finish() {
   progress();
   if (is_complete()) return;

@@ -1,4 +1,4 @@
-/// A copy in memory of what a checkpoint holds, so that steps go on while it is written.
+/// Copies what a checkpoint holds in memory, so that training continues while it is written.
 #pragma once
 
 #include <cstdint>
@@ -13,26 +13,27 @@
 
 namespace convoy {
 
-/// Each rank copies what it alone keeps (OwnedValues). What then becomes of the copies is the subclass's matter; memory
-/// is taken once, and only progress() moves anything on.
+/// A copy of the training's state. Each rank copies the values that only it keeps (OwnedValues); the subclass sends or
+/// writes the copies. Memory is allocated once, and only progress() advances the work.
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
-  /// Copies, after `step` and before the next one. All ranks; the one before is complete.
+  /// Copies the state after `step` and before the next one. All ranks; the snapshot before is complete.
   virtual void take(std::int64_t step) = 0;
-  /// Does what can be done without waiting or allocating.
+  /// Advances the work as far as possible without waiting or allocating.
   virtual void progress() = 0;
-  /// Whether this rank has nothing left to do; on rank 0, whether all ranks' parts have arrived.
+  /// Whether this rank has no work left; on rank 0, whether all ranks' parts have arrived.
   virtual bool is_complete() const = 0;
-  /// Waits until it is. All ranks.
+  /// Waits until the snapshot is complete. All ranks.
   void finish();
-  /// Rank 0, complete, in any thread: tensors and counters, as gather_checkpoint() would have returned them when it was
-  /// taken, or where they are. Throws Error where a rank could not do its part.
+  /// Returns tensors and counters, as gather_checkpoint() would have returned them when the snapshot was taken, or the
+  /// files that hold them. Rank 0, in any thread, after completion. Throws Error if a rank could not do its part.
   virtual io::Checkpoint content() const = 0;
-  /// Likewise: a tensor of the model with values that are not finite numbers; empty where all are.
+  /// Returns the name of a tensor of the model with values that are not finite numbers; empty if all are finite. Rank
+  /// 0, in any thread, after completion.
   virtual std::string not_finite() const = 0;
 
  protected:
@@ -44,11 +45,12 @@ class Snapshot {
   const RankRuntime& runtime_;
 };
 
-/// As checkpoint.files asks. `directory`: of the checkpoints. `runtime` outlives it. All ranks.
+/// Makes the snapshot that checkpoint.files asks for. `directory`: folder of the checkpoints. `runtime` outlives the
+/// snapshot. All ranks.
 std::unique_ptr<Snapshot> make_snapshot(CheckpointFiles files, const std::string& directory,
                                         const RankRuntime& runtime);
 
-/// What a snapshot takes of the host's memory: on rank 0, or on another rank of this stage.
+/// Returns the bytes of host memory that a snapshot takes: on rank 0, or on another rank of this stage.
 std::int64_t snapshot_bytes(const StepPlan& plan, std::int64_t stage, bool is_root);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// The two kinds of files are told apart by their content: a safetensors file begins with its header, a checkpoint ends
+/// Tells the two kinds of files apart by their content: a safetensors file begins with its header, a checkpoint ends
 /// with its hash.
 #include "checkpoint/weights_file.h"
 
@@ -18,7 +18,7 @@ namespace fs = std::filesystem;
 
 namespace {
 
-// "runs/a/checkpoints/best.h5, ..." of a run's directory or a folder of checkpoints; empty where there are none.
+// Returns "runs/a/checkpoints/best.h5, ..." for a run's directory or a folder of checkpoints; empty if there are none.
 std::string files_of_weights(const fs::path& folder) {
   std::vector<std::string> found;
   for (const fs::path& path : {folder, folder / "checkpoints"}) {
@@ -45,7 +45,7 @@ void check_is_no_folder(const std::string& path) {
 
 std::vector<std::byte> read_weights_file(const std::string& path) {
   check_is_no_folder(path);
-  if (io::is_safetensors_file(path)) return io::read_safetensors_file(path);  // it begins with any number
+  if (io::is_safetensors_file(path)) return io::read_safetensors_file(path);  // first: it may begin with any number
   if (const auto foreign = io::find_foreign_kind(path))
     refuse("it is {}, neither a checkpoint nor a .safetensors file. {}", foreign->name, foreign->remedy);
   return io::join_parts(io::read_checkpoint_file(path), path, /*with_optimizer=*/false);

@@ -10,7 +10,7 @@
 namespace convoy {
 
 struct ControlGroup {
-  int version = 2;     ///< of control groups: 1 or 2, which have other files
+  int version = 2;     ///< version of control groups, 1 or 2: their files differ
   std::string name;    ///< "/slurm/job_12"; "/" is the topmost that this process sees
   std::string folder;  ///< where its files are
 

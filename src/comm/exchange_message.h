@@ -15,14 +15,14 @@ namespace convoy {
 
 class ExchangeMessage final : public Message {
  public:
-  /// Neither allocates after this.
+  /// Creates the messages of all rounds. start() and test() allocate nothing.
   ExchangeMessage(Transport& transport, InFlight<ExchangeMessage>& in_flight, std::vector<ExchangeRound> rounds);
 
   void start() override;
   bool test() override;
   bool active() const override { return active_; }
 
-  /// As far as it goes without waiting.
+  /// Continues the exchange as far as possible without waiting.
   void advance();
   bool arrived() const { return round_ == rounds_.size(); }
   /// Whether messages of later rounds have yet to leave.
@@ -37,12 +37,12 @@ class ExchangeMessage final : public Message {
 
   InFlight<ExchangeMessage>& in_flight_;
   std::vector<Round> rounds_;
-  std::size_t round_ = 0;  ///< whose messages travel
+  std::size_t round_ = 0;  ///< the round whose messages travel
   bool active_ = false;
   bool is_advancing_ = false;
 };
 
-/// Those of a transport that are in flight.
+/// The exchanges of a transport that are in flight.
 class ExchangesInFlight {
  public:
   std::unique_ptr<Message> create(Transport& transport, std::vector<ExchangeRound> rounds) {

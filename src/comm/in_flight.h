@@ -11,7 +11,7 @@ namespace convoy {
 template <typename MessageType>
 class InFlight {
  public:
-  /// Room for one message more, so that add() never allocates.
+  /// Makes room for one message more, so that add() never allocates.
   void make_room() { messages_.reserve(++num_created_); }
 
   void add(MessageType& message) {

@@ -79,9 +79,8 @@ std::string describe_small_limits(std::int64_t bytes, const SystemFiles& files) 
     if (limit.bytes - limit.taken < bytes)
       return fmt::format(
           "{0} is {1}: {2} of it are taken, and libraries and threads may reserve {3} more before the network needs "
-          "any. "
-          "If it does not suffice, the run fails or crashes. Raise it ({0} unlimited, or the batch system's option for "
-          "virtual memory), or use a smaller run.threads",
+          "any. If it does not suffice, the run fails or crashes. Raise it ({0} unlimited, or the batch system's "
+          "option for virtual memory), or use a smaller run.threads",
           limit.option, human_bytes(limit.bytes), human_bytes(limit.taken), human_bytes(bytes));
   return "";
 }

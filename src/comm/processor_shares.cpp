@@ -20,9 +20,9 @@ bool is_before(const Processor& a, const Processor& b) {
          std::tie(b.domain, b.package, b.cache, b.core, b.number);
 }
 
-// Of processors in order, in one part of the machine: kParts[level] are the parts in it. Returns what is left, less
-// than a share. That is as many shares as the part has room for: what is left of the parts in it is less than a share
-// each, and is put together.
+// Cuts shares off the processors (in order) of one part of the machine, which is divided further into kParts[level].
+// Returns the processors that are left, fewer than a share. It finds as many shares as the part has room for: each of
+// its own parts leaves less than a share, and these rests are joined.
 Processors cut_shares(std::span<const Processor> processors, std::size_t level, std::size_t size,
                       std::vector<Processors>& shares) {
   Processors rest;

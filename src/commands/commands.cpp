@@ -1,4 +1,4 @@
-/// From a command's name to its function.
+/// Finds a command's function by its name.
 #include "convoy/commands/commands.h"
 
 #include <array>
@@ -19,7 +19,7 @@ namespace {
 
 struct AloneCommand {
   ExitStatus (*run)(const Request&);
-  bool writes_files = false;  ///< else it only prints
+  bool writes_files = false;  ///< false: the command only prints
 };
 
 const std::map<std::string, AloneCommand>& alone_commands() {
@@ -34,8 +34,8 @@ const std::map<std::string, AloneCommand>& alone_commands() {
   return kCommands;
 }
 
-// A reader that closes (convoy train | head) does not end the command. The buffer keeps what cannot be written: longer
-// texts would be an error then.
+// Keeps the command running when its reader closes (convoy train | head). The buffer keeps text that cannot be written:
+// longer texts would be an error otherwise.
 void ignore_closed_readers() {
   std::signal(SIGPIPE, SIG_IGN);
   static std::array<char, 1 << 20> buffer;  // must live as long as stdout
@@ -54,13 +54,14 @@ bool needs_ranks(const Request& request, bool is_launched) {
   return !alone_commands().contains(request.command);
 }
 
-// Other ranks may see no reason to refuse: some requests for info and check are for all ranks.
+// Some requests for info and check are for all ranks, and other ranks may see no reason to refuse: so these commands
+// need ranks here, too.
 bool needs_ranks(int argc, char** argv, bool is_launched) {
   const std::string command = argc < 2 ? "" : argv[1];
   return is_launched && (command == "info" || command == "check" || !alone_commands().contains(command));
 }
 
-// What only prints ends with its reader, as other programs do: otherwise convoy watch would go on drawing.
+// A command that only prints ends with its reader, as other programs do: otherwise convoy watch would continue to draw.
 ExitStatus run_alone(const Request& request, const Launch& launch) {
   const AloneCommand& command = alone_commands().at(request.command);
   if (command.writes_files) {

@@ -1,4 +1,4 @@
-/// One function per command; commands.cpp finds them by name.
+/// Declares one function per command; commands.cpp finds them by name.
 #pragma once
 
 #include "convoy/base/error.h"
@@ -16,9 +16,9 @@ ExitStatus import(const Request& request, Watch& watch);
 ExitStatus replay(const Request& request, Watch& watch);
 ExitStatus sweep(const Request& request, Watch& watch);
 ExitStatus plan(const Request& request, Watch& watch);
-/// Runs a request that is a preflight.
+/// Runs the preflight of a request.
 ExitStatus check_parameters(const Request& request, Watch& watch);
-/// Describes the machine and what each rank may use: info without paths.
+/// Describes the machine and the processors that each rank may use: `convoy info` without paths.
 ExitStatus info_of_ranks(const Request& request, Watch& watch);
 
 // In one process, without MPI.

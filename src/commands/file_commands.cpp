@@ -1,5 +1,5 @@
-/// convoy info, convoy check, convoy compare, convoy join, convoy export: what files hold, whether they are whole,
-/// where two differ, one file of many, weights for other programs. One process works, without MPI.
+/// convoy info, convoy check, convoy compare, convoy join, convoy export: shows what files hold, checks that they are
+/// whole, compares two, joins many into one, and writes weights for other programs. Runs in one process, without MPI.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -30,8 +30,8 @@ namespace convoy::commands {
 
 namespace {
 
-// Path after path; one that `work` fails on, or says no to, does not keep it from the others. A path that is no such
-// thing counts more than one that is damaged.
+// Works on path after path. If `work` throws or returns false for one, the others are still tried. A path of the wrong
+// kind determines the exit status rather than one that is damaged.
 ExitStatus for_each_path(const Request& request, const std::function<bool(const std::string& path)>& work) {
   if (request.arguments.empty())
     refuse("convoy {} needs checkpoints, data sets or shards, as in convoy {} data/fashion runs/a/checkpoints/*.h5",
@@ -64,7 +64,7 @@ ExitStatus info(const Request& request) {
 }
 
 ExitStatus info_of_ranks(const Request&, Watch& watch) {
-  const preflight::Report ranks(watch.world());  // it gathers texts
+  const preflight::Report ranks(watch.world());  // used because it gathers texts
   const std::vector<std::string> processors = ranks.gather(describe_own_processors());
   if (ranks.is_root()) print("{}", describe_machine_and_ranks(ranks.hosts(), processors));
   return ExitStatus::kDone;
@@ -83,7 +83,8 @@ ExitStatus check_files(const Request& request) {
 
 namespace {
 
-// A training writes parts of its next checkpoint into the same folder, and until it is whole they look left over.
+// Locks the run of a checkpoint. A training writes parts of its next checkpoint into the same folder, and until it is
+// complete they look like remains.
 std::optional<RunLock> lock_run_of(const std::string& checkpoint) {
   namespace fs = std::filesystem;
   const fs::path run = fs::absolute(checkpoint).lexically_normal().parent_path().parent_path();

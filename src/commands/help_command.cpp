@@ -15,7 +15,7 @@ namespace convoy::commands {
 
 namespace {
 
-// COLUMNS, where the person gives it; the terminal's; 80 where there is none. Longer lines are hard to read.
+// Returns COLUMNS if it is set, else the terminal's width, else 80. Longer lines are hard to read.
 int text_columns() {
   constexpr int kUsual = 80, kMin = 40, kMax = 100;
   const char* const given = std::getenv("COLUMNS");

@@ -35,7 +35,7 @@ ExitStatus import(const Request& request, Watch& watch) {
   const double start = now_seconds();
   watch.board().enter(Activity::kImporting);
   CountedProgress line("samples");
-  const auto show = [&](const ImportProgress& progress) {  // on rank 0
+  const auto show = [&](const ImportProgress& progress) {  // called on rank 0
     line.show(progress.work, progress.done, progress.total,
               progress.skipped > 0 ? fmt::format("  {} bad", progress.skipped) : "");
   };

@@ -1,4 +1,4 @@
-/// See machine_info.h.
+/// Implements machine_info.h.
 #include "commands/machine_info.h"
 
 #include <algorithm>
@@ -52,7 +52,8 @@ std::string describe_caches(const std::string& sys) {
   return text;
 }
 
-// "Model: \t\t NVIDIA H100": the driver lists its GPUs, whether or not this program was built for them.
+// Describes GPUs from lines like "Model: NVIDIA H100": the driver lists its GPUs, whether or not this program was built
+// for them.
 std::string describe_gpus(const std::string& proc) {
   constexpr std::string_view kKey = "Model:";
   std::vector<std::string> models;

@@ -1,4 +1,5 @@
-/// convoy train, plan, sweep, replay, evaluate and predict: on the grid of all ranks, sweep on those of each row.
+/// convoy train, plan, sweep, replay, evaluate and predict: they run on the grid of all ranks; sweep uses the ranks of
+/// each row.
 #include <algorithm>
 #include <memory>
 
@@ -24,7 +25,7 @@ namespace convoy::commands {
 
 namespace {
 
-// What a driver that is missing on one host makes of run.device = auto.
+// Refuses ranks on different kinds of devices: run.device = auto chooses the CPU on a host whose driver is missing.
 void check_same_device(const mpi::Communicator& world, const Device& device) {
   const std::int64_t num_on_cpu = world.sum(device.is_host() ? 1 : 0);
   if (num_on_cpu > 0 && num_on_cpu < world.size())
@@ -40,7 +41,7 @@ std::unique_ptr<ops::Backend> make_backend(const Parameters& params, const mpi::
   return backend;
 }
 
-// All ranks of world. The first one with a small limit speaks for all.
+// Warns, and places the ranks on processors. All ranks of world; of the ranks with a small limit, only the first warns.
 void warn_and_place(const RunParams& run, const mpi::Communicator& world) {
   for (const std::string& warning : thread_warnings(run, world)) log_warning(warning);
   const std::string small_limit = describe_small_limits(threads_per_rank(run.threads, world) * thread_reserve());
@@ -49,14 +50,15 @@ void warn_and_place(const RunParams& run, const mpi::Communicator& world) {
   place_on_processors(run, world);
 }
 
-// The only one of a command, on ranks that are placed first.
+// Makes a command's only backend, after placing the ranks.
 std::unique_ptr<ops::Backend> make_placed_backend(const Parameters& params, const mpi::Communicator& world) {
   warn_and_place(params.run, world);
   return make_backend(params, world);
 }
 
-// Those asked for; but a parameter file's were meant for the ranks that trained. Auto is a training's too: where there
-// is not a backward pass, replicas have no bubble.
+// Returns grid.stages for a command that does not train. A number in the parameter file was meant for the ranks of the
+// training: it is reduced until it divides the number of ranks here. auto means 1 stage here: without a backward pass,
+// replicas have no bubble.
 std::int64_t stages_without_training(const Request& request, const mpi::Communicator& world) {
   const std::int64_t asked = std::max<std::int64_t>(1, request.params.grid.stages);
   if (request.given_on_command_line("grid.stages")) return asked;
@@ -72,10 +74,10 @@ template <typename Work>
 ExitStatus on_grid(const Request& asked, Watch& watch, Work&& work) {
   // 1. Who takes part
   Request request = asked;
-  request.params.grid = {.stages = stages_without_training(asked, watch.world())};  // grid.cuts are a training's
+  request.params.grid = {.stages = stages_without_training(asked, watch.world())};  // grid.cuts are for training
   const ProcessGrid grid(watch.world(), request.params.grid.stages);
-  // A training's step may have fewer micro-batches than there are replicas here. How many samples an evaluation takes
-  // at a time changes no result.
+  // A step of the training may have fewer micro-batches than there are replicas here. The number of samples that an
+  // evaluation takes at a time changes no result.
   BatchParams& batch = request.params.batch;
   batch.global = std::max(batch.global, grid.num_replicas() * batch.micro);
   // 2. On which device
@@ -88,7 +90,7 @@ ExitStatus on_grid(const Request& asked, Watch& watch, Work&& work) {
 
 ExitStatus train(const Request& request, Watch& watch) {
   if (request.is_preflight) return check_parameters(request, watch);
-  // Before anything is opened, as that may take long: the first step then ends the run.
+  // Before anything is opened, since that may take long: the first step then ends the run.
   catch_stop_signals(/*says_so=*/watch.world().rank() == 0);
   const auto backend = make_placed_backend(request.params, watch.world());
   return convoy::train(request.params, watch.world(), *backend, watch.board());
@@ -109,7 +111,7 @@ ExitStatus plan(const Request& request, Watch& watch) {
 
 ExitStatus sweep(const Request& request, Watch& watch) {
   catch_stop_signals(/*says_so=*/watch.world().rank() == 0);
-  warn_and_place(request.params.run, watch.world());  // not row by row: few ranks fill no node
+  warn_and_place(request.params.run, watch.world());  // once, not per row: a few ranks do not fill a node
   return convoy::sweep(request.params, watch.world(), make_backend, watch.board());
 }
 

@@ -1,4 +1,4 @@
-/// convoy watch: a run in the terminal. Needs no MPI, so that it works where no job may be started.
+/// convoy watch: shows a run in the terminal. Needs no MPI, so that it works on hosts where no job may be started.
 #include "convoy/base/error.h"
 
 #include "commands/commands.h"

@@ -1,4 +1,4 @@
-/// The terminal: its size, its keys, and how it is left as it was found.
+/// Handles the terminal: its size and its keys. Its settings are restored at the end.
 #include "dashboard/dashboard.h"
 
 #include <chrono>
@@ -30,7 +30,7 @@ extern "C" void leave(int) {
   must_leave = 1;
 }
 
-// Keys come one by one, unseen, Ctrl-C among them; the picture has a screen of its own.
+// A separate screen for the picture. Keys, including Ctrl-C, are read one by one and are not echoed.
 class Screen {
  public:
   Screen() {
@@ -54,11 +54,11 @@ class Screen {
     std::fflush(stdout);
   }
 
-  // Whether to go on, after a while or at once.
+  // Waits for a key or until the next picture is due. Returns whether to continue.
   static bool wait() {
     pollfd keys{.fd = STDIN_FILENO, .events = POLLIN, .revents = 0};
     if (poll(&keys, 1, kRedrawMilliseconds) > 0) {
-      char key = 'q';  // also where the terminal is gone
+      char key = 'q';  // leaves, too, if the terminal no longer exists
       if (::read(STDIN_FILENO, &key, 1) != 1 || key == 'q' || key == 'Q' || key == kCtrlC) return false;
     }
     return must_leave == 0;
@@ -68,7 +68,7 @@ class Screen {
   termios before_{};
 };
 
-// The first of these that says anything decides.
+// The first of these variables that is set decides.
 bool speaks_unicode() {
   for (const char* name : {"LC_ALL", "LC_CTYPE", "LANG"}) {
     const char* const locale = std::getenv(name);
@@ -104,7 +104,7 @@ std::string picture_of(const RunReader& reader, const std::string& directory) {
 }  // namespace
 
 ExitStatus watch_run(const std::string& directory, bool once) {
-  std::error_code unknown;  // a path that cannot be followed is no directory
+  std::error_code unknown;  // a path that cannot be followed is not a directory
   if (!std::filesystem::is_directory(directory, unknown))
     refuse("{} is no directory. convoy watch needs what run.directory names, as in convoy watch runs/convoy",
            directory);

@@ -1,4 +1,4 @@
-/// convoy watch: draws a run again and again, from its files alone.
+/// convoy watch: draws a run again and again, using only its files.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace convoy {
 
-/// Draws the run of that directory every two seconds until q or Ctrl-C; once where `once` is asked for, and where
-/// standard input or output is no terminal. Throws RequestError where there is no such run.
+/// Draws the run in that directory at least every two seconds until q or Ctrl-C is pressed. Draws it only once if
+/// `once` is set, or if standard input or output is not a terminal. Throws RequestError if the directory holds no run
+/// that has begun.
 ExitStatus watch_run(const std::string& directory, bool once);
 
 }  // namespace convoy

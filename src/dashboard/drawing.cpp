@@ -1,4 +1,4 @@
-/// From top to bottom: what runs, how far it is, its curves, its ranks, its warnings.
+/// Draws a run from top to bottom: its command, its progress, its curves, its ranks, its warnings.
 #include "dashboard/drawing.h"
 
 #include <algorithm>
@@ -21,11 +21,11 @@ namespace convoy {
 namespace {
 
 constexpr double kMinSilentSeconds =
-    30;  // a run that writes nothing for so long, or for so many steps, may stand still
+    30;  // a run that writes nothing for this time and for kSilentSteps steps may be stuck
 constexpr double kSilentSteps = 10;
 constexpr std::size_t kRecentSteps = 64;
 constexpr int kMaxRankLines = 32, kOtherLines = 20;
-constexpr int kReservedLines = 2;  // below the picture
+constexpr int kReservedLines = 2;  // lines below the picture
 constexpr const char *kBold = "1", *kRed = "31";
 
 class Drawing {
@@ -45,7 +45,8 @@ class Drawing {
  private:
   const char* ellipsis() const { return style_.unicode ? "…" : "..."; }
 
-  // A longer picture than the terminal would roll away at the top: its last line then says that more would follow.
+  // Cuts the picture to the terminal's height, because a longer one would scroll away at the top. Its last line then
+  // says that there is more.
   void cut() {
     if (style_.lines == 0) return;
     std::size_t end = 0, before_last = 0;
@@ -58,7 +59,7 @@ class Drawing {
     text_ += fmt::format("{} the terminal has no more lines\n", ellipsis());
   }
 
-  // Cut to the terminal's width.
+  // Adds a line, cut to the terminal's width.
   void line(const std::string& whole, const char* colour = nullptr) {
     const std::string text = cut_to(whole, style_.columns, ellipsis());
     text_ += style_.colour && colour != nullptr ? fmt::format("\033[{}m{}\033[0m\n", colour, text) : text + '\n';
@@ -90,7 +91,7 @@ class Drawing {
                      counted(run_.stages, "stage"), run_.machine));
   }
 
-  // With all that lies between steps: evaluations and checkpoints, too.
+  // Estimates the time left from all time between steps, which includes evaluations and checkpoints.
   std::string time_left() const {
     if (!run_.ended.empty() || run_.step_times.size() < 2) return "";
     const std::size_t first = run_.step_times.size() - std::min(run_.step_times.size(), 16 * kRecentSteps);
@@ -119,7 +120,7 @@ class Drawing {
                        plain_number(1e3 * seconds), run_.learning_rate));
   }
 
-  // `column`: of a metric, whose last value stands before the curve.
+  // Draws the curve of a metric's column, with the last value before it.
   void draw_curve(const std::string& column, std::size_t width, const std::vector<double>& values) {
     const Metric* const metric = find_metric(column);
     if (values.empty() || metric == nullptr) return;
@@ -138,7 +139,7 @@ class Drawing {
     if (is_evaluated) draw_curve(measured, width, evaluated->second);
   }
 
-  // Those that compute longest, where not all can be shown.
+  // Returns the ranks to show: all, or those that compute longest if the terminal has too few lines.
   std::vector<std::int64_t> shown_ranks() const {
     std::vector<std::int64_t> shown;
     for (const auto& [number, rank] : run_.ranks) shown.push_back(number);
@@ -155,7 +156,7 @@ class Drawing {
 
   static std::string share(double value) { return value < 0 ? "" : fmt::format("{:.0f} %", 100 * value); }
 
-  // The end of a long name tells hosts apart.
+  // Keeps the end of a long name, because it tells hosts apart.
   static std::string shortened(const std::string& host, std::size_t width) {
     const std::string name = host.substr(0, host.find('.'));
     return name.size() <= width ? name : "~" + name.substr(name.size() - width + 1);
@@ -197,7 +198,7 @@ class Drawing {
     for (const Warning& warning : run_.warnings) draw_warning(warning);
   }
 
-  // Of a table of many lines the first ones, all at full width.
+  // Draws the first lines of a warning. Long lines are broken at the terminal's width.
   void draw_warning(const Warning& warning) {
     const int max_lines = style_.lines > 0 && style_.lines < 40 ? 2 : 6;
     std::array<char, 16> time{};
@@ -210,7 +211,7 @@ class Drawing {
     for (int i = 0; i < max_lines && !rest.empty(); ++i) {
       const std::size_t newline = rest.find('\n');
       std::size_t end = std::min({newline, rest.size(), columns});
-      if (end < rest.size() && end != newline) {  // between two words, where there is a space
+      if (end < rest.size() && end != newline) {  // break between two words if possible
         const std::size_t space = rest.rfind(' ', end);
         if (space != std::string::npos && space > columns / 2) end = space;
       }

@@ -1,4 +1,4 @@
-/// A run as text: what convoy watch prints.
+/// Draws a run as the text that convoy watch prints.
 #pragma once
 
 #include <optional>
@@ -8,23 +8,23 @@
 
 namespace convoy {
 
-/// The terminal that is drawn on.
+/// The properties of the terminal.
 struct Style {
   int columns = 80;
-  int lines = 0;  ///< 0: as many as it takes
+  int lines = 0;  ///< height of the terminal; 0: not limited
   bool colour = false;
   bool unicode = true;
 };
 
-/// When, and of which run.
+/// The directory of the run, and the moment at which it is drawn.
 struct Scene {
   std::string directory;
   double now = 0;                 ///< seconds since 1970
-  std::optional<bool> is_locked;  ///< as RunReader has it
+  std::optional<bool> is_locked;  ///< the result of RunReader::is_locked()
 };
 
-/// No line is longer than the terminal is wide. Of many ranks, those that compute longest come first and the others
-/// are counted.
+/// Returns the picture. No line is longer than the terminal is wide. Of many ranks, those that compute longest are
+/// shown and the others are counted.
 std::string draw(const WatchedRun& run, const Scene& scene, const Style& style);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Reads whole lines from where it stopped.
+/// Reads whole lines, starting where the last reading stopped.
 #include "dashboard/run_reader.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-// What is missing or null is `otherwise`.
+// Returns the value of a field; `otherwise` if it is missing or has another type.
 template <typename T>
 T value(const Json& row, const char* name, T otherwise) {
   const auto found = row.find(name);
@@ -59,7 +59,7 @@ void add_start(const Json& row, WatchedRun& run) {
   run.first_step = run.step = integer(row, "step");
   run.start_time = number(row, "time");
   run.ended.clear();
-  run.ranks.clear();  // the grid may be another one
+  run.ranks.clear();  // the new start may have another grid
 }
 
 void add_step(const Json& row, WatchedRun& run) {
@@ -72,7 +72,7 @@ void add_step(const Json& row, WatchedRun& run) {
   run.step_times.push_back(number(row, "time"));
 }
 
-// The steps after it are made again.
+// Drops the steps after the rollback's step, because the run makes them again.
 void add_rollback(const Json& row, WatchedRun& run) {
   const std::int64_t undone = run.step - integer(row, "step");
   for (auto* values : {&run.losses, &run.accuracies, &run.step_seconds, &run.step_times})
@@ -135,8 +135,8 @@ bool RunReader::update() {
   const FileDescriptor file(::open((directory_ + "/log.jsonl").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
   struct stat status {};
   const bool is_file = file.is_open() && fstat(file.get(), &status) == 0 && S_ISREG(status.st_mode);
-  if (!is_file) return false;                                       // a pipe or a device may have no end
-  if (status.st_ino != file_number_ || status.st_size < offset_) {  // written anew when the run was resumed
+  if (!is_file) return false;                                       // reading a pipe or a device may never end
+  if (status.st_ino != file_number_ || status.st_size < offset_) {  // a new file: the run was resumed
     file_number_ = status.st_ino;
     offset_ = 0;
     run_ = {};

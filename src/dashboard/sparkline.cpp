@@ -1,4 +1,4 @@
-/// Means of equal parts, between the smallest and the largest of them.
+/// Draws the means of equal parts, scaled between the smallest and the largest mean.
 #include "dashboard/sparkline.h"
 
 #include <algorithm>

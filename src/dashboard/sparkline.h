@@ -6,8 +6,9 @@
 
 namespace convoy {
 
-/// A character for each of `columns` parts of the values, of a height between their smallest and their largest: eight
-/// heights of blocks or, without Unicode, of signs. What is not finite is left out.
+/// Returns a character for the mean of each of `columns` equal parts of the values. It is one of eight blocks or,
+/// without `unicode`, one of eight ASCII signs, for heights from the smallest to the largest mean. Values that are not
+/// finite are left out.
 std::string sparkline(std::span<const double> values, int columns, bool unicode);
 
 }  // namespace convoy

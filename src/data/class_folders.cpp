@@ -27,10 +27,10 @@ namespace fs = std::filesystem;
 constexpr const char* kKey = "import.source";
 constexpr const auto& kSplits = io::kSplitNames;
 constexpr std::int32_t kNoClass = -1;
-constexpr std::size_t kFilesExamined = 100;  // to say what a folder without classes holds
+constexpr std::size_t kFilesExamined = 100;  // files examined to say what a folder without classes holds
 constexpr const char* kIfClasses = "If these folders are classes, set import.splits = false";
 
-/// 0, 1, 2 for train, val, test; nothing for a folder that is no split.
+/// Returns 0, 1, 2 for train, val, test; nothing for a folder that is not a split.
 std::optional<std::size_t> split_of(const fs::path& folder, const std::string& key) {
   const auto split = split_called(folder.filename().string());
   return split && !folders_in(folder, key).empty() ? split : std::nullopt;
@@ -65,7 +65,8 @@ class Listing {
  private:
   std::string expected() const { return fmt::format("Expected: [SPLIT/]CLASS/{}", kind_.file); }
 
-  // "; it holds 1 file: 'pictures.tar.gz', which is a gzip file. Unpack it first": about the first that is foreign.
+  // Returns "; it holds 1 file: 'pictures.tar.gz', which is a gzip file. Unpack it first", about the first file of a
+  // foreign kind.
   std::string describe_files() const {
     const std::vector<std::string> files = files_below(root_, root_, kKey);
     if (files.empty()) return "";
@@ -112,7 +113,7 @@ class Listing {
                             fmt::join(others_, ", "), hint));
   }
 
-  // seg_train/a, seg_train/b, seg_test/a, seg_test/b: the guess that the upper folders are the classes is announced.
+  // Announces the guess that the upper folders are the classes: seg_train/a, seg_train/b, seg_test/a, seg_test/b.
   void warn_of_common_folders(const std::vector<fs::path>& classes) const {
     const auto names_in = [](const fs::path& folder) {
       std::vector<std::string> names;
@@ -163,7 +164,8 @@ class Listing {
     classes.erase(found);
   }
 
-  // Kaggle gives what is to be predicted as test/unknown: the only folder of its split, and no class of train.
+  // Whether the split is left out. Kaggle gives what is to be predicted as test/unknown: the only folder of its split,
+  // and not a class of train.
   bool leaves_out(const fs::path& split, const std::vector<fs::path>& classes) const {
     if (listing_.splits.empty() || classes.size() != 1 || is_class(classes.front().filename().string())) return false;
     log_warning(
@@ -207,7 +209,8 @@ class Listing {
     return static_cast<std::int32_t>(found - names.begin());
   }
 
-  // train/1.jpg, test/1.jpg: not all classes may be called as splits are, unless two are called as the same split.
+  // Refuses classes of which all have names of splits (train/1.jpg, test/1.jpg), unless two have the name of the same
+  // split.
   void check_class_names(const fs::path& folder, const std::vector<fs::path>& classes) const {
     std::vector<std::string> names;
     std::set<std::size_t> splits;
@@ -231,7 +234,7 @@ class Listing {
         folder.string(), list, expected(), kind_.samples, kIfClasses);
   }
 
-  // mini/train/ant/1.jpg, where mini was taken for a class.
+  // Refuses a data set that was taken for a class: mini in mini/train/ant/1.jpg.
   void check_not_a_data_set(const fs::path& folder, const std::vector<std::string>& files) const {
     const std::size_t own = folder.lexically_relative(root_).string().size() + 1;
     const auto lies_in_split = [own](const std::string& file) {
@@ -255,13 +258,13 @@ class Listing {
   const fs::path root_;
   const ClassFolders& kind_;
   std::array<fs::path, kSplits.size()> splits_;
-  std::vector<std::string> others_;  ///< folders that are no splits
-  std::string passed_over_;          ///< the first file
+  std::vector<std::string> others_;  ///< folders that are not splits
+  std::string passed_over_;          ///< first file that was ignored
   std::int64_t num_passed_over_ = 0;
   SourceListing listing_;
 };
 
-// The folder that says the class of a file, in "[SPLIT/][CLASS/]...FILE"; empty where none does.
+// Returns the folder that names the class of a file, in "[SPLIT/][CLASS/]...FILE"; empty if none does.
 std::string class_of(const fs::path& name, const std::set<std::string>& splits) {
   auto part = name.begin();
   const auto is_last = [&] { return std::next(part) == name.end(); };

@@ -1,4 +1,4 @@
-/// Lists folders; a walk down knows by device and inode where it has come from.
+/// Lists folders; a walk down recognizes by device and inode the folders that it has come through.
 #include "data/folder_walk.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ std::vector<fs::directory_entry> entries_of(const fs::path& folder, const std::s
   return entries;
 }
 
-// Both canonical; one that could not be found is empty.
+// Whether `folder` lies in `above`. Both are canonical; a path that could not be found is empty.
 bool lies_in(const fs::path& folder, const fs::path& above) {
   return !above.empty() && std::mismatch(above.begin(), above.end(), folder.begin(), folder.end()).first == above.end();
 }
@@ -40,11 +40,11 @@ using FolderId = std::pair<dev_t, ino_t>;
 
 FolderId id_of(const fs::path& folder) {
   struct stat status = {};
-  ::stat(folder.c_str(), &status);  // what is gone meanwhile cannot be listed either
+  ::stat(folder.c_str(), &status);  // a folder that was removed meanwhile cannot be listed either
   return {status.st_dev, status.st_ino};
 }
 
-// Adds what lies below `folder`, to which `way` has led.
+// Adds the files below `folder`, which was reached through the folders `way`.
 void list_below(const fs::path& folder, const fs::path& root, const std::string& key, std::vector<FolderId>& way,
                 std::vector<std::string>& names) {
   for (const fs::directory_entry& entry : entries_of(folder, key)) {
@@ -72,7 +72,7 @@ std::vector<fs::path> folders_in(const fs::path& parent, const std::string& key)
 }
 
 std::vector<std::string> files_below(const fs::path& folder, const fs::path& root, const std::string& key) {
-  std::vector<FolderId> way = {id_of(root)};  // from the root: a link up to it is a loop, too
+  std::vector<FolderId> way = {id_of(root)};  // begins at the root: a link up to it is a loop, too
   fs::path at = root;
   for (const fs::path& part : folder.lexically_relative(root)) way.push_back(id_of(at /= part));
   std::vector<std::string> names;

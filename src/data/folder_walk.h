@@ -1,5 +1,5 @@
-/// What lies in folders, for importers and for images that are used where they lie. Names that begin with a dot are not
-/// looked at, links are followed, and `key` stands in the messages: RequestError where a folder cannot be listed.
+/// Lists folders, for importers and for images that are used where they are stored. Names that begin with a dot are
+/// ignored, and links are followed. `key` is named in the messages: RequestError if a folder cannot be listed.
 #pragma once
 
 #include <filesystem>
@@ -8,16 +8,17 @@
 
 namespace convoy {
 
-/// In the order of their names.
+/// Returns the folders in `parent`, in the order of their names.
 std::vector<std::filesystem::path> folders_in(const std::filesystem::path& parent, const std::string& key);
 
-/// All that is no folder below `folder` at any depth, as seen from `root`, above it, in the order of the names' bytes.
-/// A link to nothing is among them, and one to a folder that leads to it: whoever reads them says what they are.
+/// Returns all files below `folder` at any depth, relative to `root`, which lies above it, in the order of the names'
+/// bytes. Broken links are among them, and links to a folder that leads back to them: the caller finds out when it
+/// reads them.
 std::vector<std::string> files_below(const std::filesystem::path& folder, const std::filesystem::path& root,
                                      const std::string& key);
 
-/// Throws RequestError where a link in `parent` leads to nothing, so that a class or a split may be missing, or back
-/// up, so that a folder would be its own class.
+/// Throws RequestError if a link in `parent` leads to nothing, so that a class or a split may be missing, or back up,
+/// so that a folder would be its own class.
 void check_links_in(const std::filesystem::path& parent, const std::string& key);
 
 }  // namespace convoy

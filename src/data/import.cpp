@@ -1,4 +1,4 @@
-/// The steps of an import: list the samples, find out what they have in common, write the shards, add up the
+/// Runs the steps of an import: list the samples, find out what they have in common, write the shards, add up the
 /// statistics, give the files their names.
 #include "convoy/data/import.h"
 
@@ -29,10 +29,12 @@ namespace convoy {
 
 namespace {
 
-// Small enough that many ranks can write, and so few that a rank that trains can keep all of them open.
+// Size and number of shards: small enough that many ranks can write, and few enough that a rank that trains can keep
+// all of them open.
 constexpr std::int64_t kShardBytes = std::int64_t{128} << 20, kMaxUsualShards = 256;
 
-// "train.csv:109" as the file and the line: a name, and the number after its last colon; without one, the name and 0.
+// Returns "train.csv:109" as the file and the line: a name, and the number after its last colon; if there is none, the
+// name and 0.
 std::pair<std::string_view, std::int64_t> position_of(const SkippedSample& bad) {
   const std::string_view name = bad.name;
   const std::size_t colon = name.rfind(':');
@@ -43,14 +45,14 @@ std::pair<std::string_view, std::int64_t> position_of(const SkippedSample& bad) 
   return is_line ? std::pair(name.substr(0, colon), line) : std::pair(name, std::int64_t{0});
 }
 
-/// What a rank has to write: samples [begin, end) of a split.
+/// A shard that a rank has to write: samples [begin, end) of a split.
 struct ShardTask {
   std::size_t split = 0;
   std::int64_t begin = 0, end = 0;
   io::ShardLocation location;
 };
 
-// One line for each kind of input.
+// Opens the input; has one line for each kind.
 std::unique_ptr<ImportInput> open_input(const ImportParams& params, const mpi::Communicator& world) {
   return holds_texts(params, world) ? make_text_import(params, world) : make_image_import(params, world);
 }
@@ -91,7 +93,8 @@ class Import {
  private:
   const SourceListing& listing() const { return input_->listing(); }
 
-  // What is listed may be other than what was meant: a folder for each picture, a column of ids.
+  // Warns of classes with a single sample: perhaps something else was meant, such as a folder for each picture or a
+  // column of ids.
   void warn_of_single_samples() const {
     const SourceSplit& train = listing().splits.front();
     std::vector<std::int64_t> counts(listing().class_names.size());
@@ -139,7 +142,7 @@ class Import {
     return std::clamp<std::int64_t>(usual, 1, std::min(kMaxUsualShards, split.size()));
   }
 
-  /// Which shards there will be, and which of them are this rank's.
+  /// Plans the shards, and which of them this rank writes.
   void plan() {
     std::int64_t number = 0;
     for (std::size_t s = 0; s < listing().splits.size(); ++s) {
@@ -157,7 +160,8 @@ class Import {
     }
   }
 
-  // A train split of this import beside the val split of another would be worse than none.
+  // Refuses an output that would mix imports: a train split of this import next to the val split of another would be
+  // worse than none.
   void check_output() const {
     for (const char* const name : io::kSplitNames) {
       const auto is_name = [&](const SourceSplit& split) { return split.name == name; };
@@ -201,7 +205,7 @@ class Import {
     });
   }
 
-  /// False where another rank has failed.
+  /// Writes a shard. Returns false if another rank has failed.
   bool write_shard(const ShardTask& task, ImportRounds& rounds) {
     const SourceSplit& split = listing().splits[task.split];
     io::DatasetInfo info = summary_.splits[task.split].info;
@@ -225,7 +229,7 @@ class Import {
     return true;
   }
 
-  /// The sample as the shard stores it; nothing where it is bad.
+  /// Returns the sample as the shard stores it; nothing if it is bad.
   std::optional<std::span<const std::byte>> read(std::size_t split_number, std::int64_t sample) {
     const SourceSplit& split = listing().splits[split_number];
     try {
@@ -283,7 +287,7 @@ class Import {
     }
   }
 
-  /// Work of every rank; where it fails on one, all take their files away before they say so.
+  /// Does work of every rank. If it fails on one, all remove their files before the error is thrown.
   void together(const std::function<void()>& work) {
     try {
       mpi::on_all(world_, work);
@@ -301,9 +305,9 @@ class Import {
   ImportSummary summary_;
 
   std::vector<ShardTask> tasks_;
-  std::vector<io::ShardWriter> shards_;          ///< of tasks_
-  std::vector<std::vector<std::int64_t>> good_;  ///< of each split, of each class
-  std::vector<SkippedSample> skipped_;           ///< by this rank
+  std::vector<io::ShardWriter> shards_;          ///< one per task
+  std::vector<std::vector<std::int64_t>> good_;  ///< good samples by split and class
+  std::vector<SkippedSample> skipped_;           ///< samples that this rank skipped
 };
 
 }  // namespace

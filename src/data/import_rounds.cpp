@@ -1,4 +1,4 @@
-/// Every rank sees the same sums in the same rounds, so all stop after the same round.
+/// Gives every rank the same sums in the same rounds, so that all stop after the same round.
 #include "data/import_rounds.h"
 
 #include "convoy/base/clock.h"

@@ -1,4 +1,4 @@
-/// What stands in each micro-batch, and which feature of it comes which way.
+/// Assigns samples to micro-batches, and loads each feature: read ahead or looked up.
 #include "convoy/data/loader.h"
 
 #include <algorithm>
@@ -17,11 +17,11 @@ namespace convoy {
 
 namespace {
 
-/// A feature that is looked up when it is asked for, written to where it is read. Memory of the host is written
-/// straight away. To that of a device it travels from one of two buffers in turn, in order with the device's work.
+/// A feature that is looked up when it is asked for. Host memory is written at once. Memory of a device is written from
+/// one of two buffers in turn, in order with the device's work.
 class LookedUpFeature {
  public:
-  /// `by_host`: the feature is written to memory of the host. path and device outlive it.
+  /// `by_host`: the feature is written to memory of the host. path and device outlive the object.
   LookedUpFeature(const SamplePath& path, const FeatureSpec& feature, Device& device, bool by_host)
       : path_(path), feature_(feature), by_host_(by_host), is_direct_(by_host || device.is_host()) {
     if (is_direct_) return;
@@ -38,7 +38,7 @@ class LookedUpFeature {
     Way& way = ways_[num_loads_++ % ways_.size()];
     while (!way.lane->done()) std::this_thread::yield();
     path_.look_up(feature_.name, batch, way.memory.data());
-    way.lane->mark();  // work that still reads what was there
+    way.lane->mark();  // waits for work that still reads the old values
     way.lane->start_to_device(to, way.memory.data(), feature_.spec.bytes());
     way.lane->join();
   }
@@ -70,11 +70,11 @@ struct Loader::Impl {
   const Sampler& sampler;
   const LoaderSpec spec;
 
-  std::int64_t step = -1;  ///< of those that are to be given; -1: none has begun
-  BatchSamples batch;      ///< for what is looked up
+  std::int64_t step = -1;  ///< step of those to be loaded, counted from 0; -1: none has begun
+  BatchSamples batch;      ///< samples of features that are looked up
   std::map<std::string, std::unique_ptr<ReadAhead>, std::less<>> read_ahead;
   std::map<std::string, LookedUpFeature, std::less<>> looked_up;
-  std::vector<std::uint8_t> bad_flags;  ///< of the step, where bad samples are skipped
+  std::vector<std::uint8_t> bad_flags;  ///< of the step; used if bad samples are skipped
 };
 
 Loader::Impl::Impl(const SamplePath& path_in, const Sampler& sampler_in, ops::Backend& backend,
@@ -114,7 +114,7 @@ void Loader::Impl::add(const WantedFeature& wanted, ops::Backend& backend) {
       [this](std::int64_t s, BatchSamples& of) { samples_of(s, of); }, spec);
 }
 
-// Of the s-th micro-batch of this replica.
+// Writes the samples of the s-th micro-batch of this replica to `of`.
 void Loader::Impl::samples_of(std::int64_t s, BatchSamples& of) const {
   const std::int64_t in_run = spec.first_step + s / spec.num_micro_batches;
   const std::int64_t in_step = spec.first_micro_batch + s % spec.num_micro_batches;

@@ -1,4 +1,4 @@
-/// One line for each kind of input.
+/// Has one line for each kind of input.
 #include "convoy/data/make_sample_path.h"
 
 #include "convoy/base/error.h"

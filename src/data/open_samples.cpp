@@ -1,4 +1,4 @@
-/// Rank 0 finds out what a path holds, for all ranks.
+/// Finds out what a path holds, on rank 0 for all ranks.
 #include "convoy/data/open_samples.h"
 
 #include <filesystem>
@@ -31,7 +31,8 @@ bool begins_like_hdf5(const std::string& path) {
   return first == "\x89HDF\r\n\x1a\n";
 }
 
-// What is not there, and is not named as a file of samples, may be the prefix of a data set.
+// Whether the path has the name of a file of samples. One that does not exist and is not named so may be the prefix of
+// a data set.
 bool is_named_as_sample(const std::string& path) {
   const std::string extension = lower_case(fs::path(path).extension().string());
   return extension == ".jpg" || extension == ".jpeg" || extension == ".png" || extension == ".txt" ||
@@ -48,7 +49,7 @@ Kind kind_of(const std::string& path) {
   return Kind::kFolder;
 }
 
-// By its name.
+// Refuses a file that is not of the network's kind of input, by its name.
 void check_takes_file(const SamplesPath& from) {
   const std::string extension = lower_case(fs::path(from.path).extension().string());
   const bool takes_texts = std::holds_alternative<TextFileOptions>(from.files);
@@ -62,7 +63,8 @@ void check_takes_file(const SamplesPath& from) {
            from.key, from.path);
 }
 
-// Pixels cannot be turned any more, and what was trained on the files of a data set saw them as they were imported.
+// Opens a data set. Refuses one that was not imported with the orientation that is asked for: pixels cannot be turned
+// any more, and a network that was trained on the files of a data set saw them as they were imported.
 std::unique_ptr<io::Dataset> open_dataset(const SamplesPath& from) {
   auto dataset = std::make_unique<io::Dataset>(from.path, from.key, from.split, from.verify);
   const auto* const images = std::get_if<ImageFileOptions>(&from.files);
@@ -85,7 +87,7 @@ std::unique_ptr<io::SampleStore> open_images(const SamplesPath& from, const Imag
   return std::make_unique<ImageFolder>(folder, broadcast_listing(listing, world), options.channels, options.orients);
 }
 
-// The other columns of the rows that became samples.
+// Returns the other columns of the rows that became samples.
 OtherColumns other_columns(const CarriedColumns& carried, const SourceSplit& listed, const OpenedSamples& opened) {
   OtherColumns others{.names = carried.names, .rows = {}};
   auto skipped = opened.skipped.begin();
@@ -98,7 +100,7 @@ OtherColumns other_columns(const CarriedColumns& carried, const SourceSplit& lis
   return others;
 }
 
-// A text per line is a common form of files of texts.
+// Warns of a file with several lines, as a text per line is a common form of files of texts.
 void warn_of_lines(const std::string& path, const std::string& column) {
   std::ifstream file(path);
   std::int64_t num_lines = 0;

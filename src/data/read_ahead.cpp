@@ -1,4 +1,4 @@
-/// Threads that fill slots, a step that takes them.
+/// Implements the threads that fill slots, and the step that empties them.
 #include "data/read_ahead.h"
 
 #include <iterator>
@@ -12,7 +12,7 @@ namespace convoy {
 
 namespace {
 
-constexpr std::uint32_t kStop = 0xffffffff;  ///< odd, and a round that no run reaches
+constexpr std::uint32_t kStop = 0xffffffff;  ///< odd, and of a round that no run reaches
 
 }  // namespace
 
@@ -31,7 +31,7 @@ void ReadAhead::start() {
   for (const auto& writer : writers_) threads_.emplace_back([this, &writer] { work(*writer); });
 }
 
-// The order of the lines matters: a thread in the midst of a micro-batch sees `stopping_`, one that waits sees kStop.
+// The order of the lines matters: a thread within a micro-batch sees `stopping_`, one that waits sees kStop.
 ReadAhead::~ReadAhead() {
   stopping_ = true;
   for (Slot& s : slots_) {
@@ -58,7 +58,7 @@ void ReadAhead::work(SlotWriter& writer) {
     } catch (...) {
       mine.error = std::current_exception();
     }
-    if (!mine.turn.compare_exchange_strong(expected, expected + 1)) return;  // kStop came in between
+    if (!mine.turn.compare_exchange_strong(expected, expected + 1)) return;  // kStop was set in between
     mine.turn.notify_all();
   }
 }
@@ -77,7 +77,7 @@ void ReadAhead::fill(const BatchSamples& batch, Slot& mine, SlotWriter& writer) 
     try {
       writer.write(batch, i, memory);
     } catch (const io::StoreError&) {
-      throw;  // no sample is bad, and none of the next could be trusted
+      throw;  // the data cannot be read: no sample is bad, but none of the next could be trusted
     } catch (const Error& error) {
       if (!spec_.skips_bad) fail("{} cannot be used: {}", path_.describe(sample), error.what());
       mine.bad[place] = 1;
@@ -105,7 +105,7 @@ void ReadAhead::wait_until_filled(const Slot& filled, std::uint32_t turn) {
   while (filled.turn != turn + 1) filled.turn.wait(turn);
 }
 
-// Waits until it is filled, then sends it on its way.
+// Waits until the next slot is filled, then starts its way to the device.
 void ReadAhead::start_next() {
   const std::int64_t s = num_started_;
   Slot& filled = slot(s);
@@ -114,7 +114,8 @@ void ReadAhead::start_next() {
   if (!filled.error) reader_->start(filled.memory.data());
 }
 
-// What was loaded before has left its slot by now, or will in a moment: the step is that far ahead of the device.
+// Releases the slots of micro-batches that were loaded before. They have left their slots by now, or will soon: the
+// step is that far ahead of the device.
 void ReadAhead::release_taken() {
   for (; num_released_ < next_; ++num_released_) {
     while (!reader_->has_left()) std::this_thread::yield();
@@ -132,7 +133,7 @@ void ReadAhead::load(void* to) {
   note_bad(slot(s));
   reader_->finish(to);
   if (reader_->has_left()) release_taken();
-  // The next one's way may begin while the device works on this one.
+  // The next micro-batch may start its way while the device works on this one.
   const std::int64_t after = s + 1;
   if (after < num_micro_batches() && slot(after).turn == filling_turn(after) + 1 && reader_->ready()) start_next();
 }

@@ -1,4 +1,4 @@
-/// A feature's ring of micro-batches between the threads that fill it and the step that empties it.
+/// A ring of micro-batches of a feature, between the threads that fill it and the step that empties it.
 #pragma once
 
 #include <atomic>
@@ -16,28 +16,28 @@
 
 namespace convoy {
 
-/// Micro-batches are counted from 0, through all steps.
+/// Reads a feature ahead. Micro-batches are counted from 0, over all steps.
 class ReadAhead {
  public:
-  /// Says what stands in a micro-batch; called by any thread.
+  /// Tells the samples of a micro-batch; called by any thread.
   using SamplesOf = std::function<void(std::int64_t s, BatchSamples& batch)>;
 
-  /// Of a feature of the path. path, device and spec outlive it.
+  /// Reads a feature of the path. path, device and spec outlive it.
   ReadAhead(const SamplePath& path, std::unique_ptr<FeatureReader> reader, Device& device, SamplesOf samples_of,
             const LoaderSpec& spec);
-  /// Ends the threads, also in the middle.
+  /// Ends the threads, also within a micro-batch.
   ~ReadAhead();
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  /// Starts the threads: apart from the constructor, so that the destructor stops those that started where one cannot.
+  /// Starts the threads. Separate from the constructor, so that the destructor stops those that started if one cannot.
   void start();
   std::int64_t next() const { return next_; }
-  /// Loads micro-batch next(). Throws what a thread has thrown over it; the one after it can be loaded nevertheless.
+  /// Loads micro-batch next(). Throws the error that a thread met in it; the next one can still be loaded.
   void load(void* to);
-  /// Where bad samples are skipped: by sample, 1 where the sample was bad, of the micro-batch that was loaded last.
+  /// Returns, if bad samples are skipped, a flag per sample of the micro-batch that was loaded last: 1 if it was bad.
   std::span<const std::uint8_t> bad() const { return bad_; }
-  /// Since the last call.
+  /// Returns the bad samples since the last call.
   std::vector<BadSample> take_bad();
   double wait_seconds() const { return wait_seconds_; }
 
@@ -48,8 +48,8 @@ class ReadAhead {
   ///   2r + 2  empty again, for round r + 1
   struct Slot {
     HostBuffer memory;
-    std::exception_ptr error;       ///< in place of the samples
-    std::vector<std::uint8_t> bad;  ///< by sample
+    std::exception_ptr error;       ///< error that prevented the samples
+    std::vector<std::uint8_t> bad;  ///< flag per sample
     std::vector<BadSample> why_bad;
     std::atomic<std::uint32_t> turn{0};
   };
@@ -69,15 +69,15 @@ class ReadAhead {
   const SamplesOf samples_of_;
   const LoaderSpec& spec_;
   std::vector<Slot> slots_;
-  std::atomic<std::int64_t> next_to_fill_{0};  ///< claimed by the threads
-  std::int64_t next_ = 0;                      ///< the step's
-  std::int64_t num_started_ = 0;               ///< on their way to the device or there
-  std::int64_t num_released_ = 0;              ///< may be filled again
+  std::atomic<std::int64_t> next_to_fill_{0};  ///< next micro-batch that a thread claims
+  std::int64_t next_ = 0;                      ///< next micro-batch of the step
+  std::int64_t num_started_ = 0;               ///< micro-batches on their way to the device or on it
+  std::int64_t num_released_ = 0;              ///< micro-batches whose slots may be filled again
   double wait_seconds_ = 0;
   std::atomic<bool> stopping_{false};
   std::vector<std::uint8_t> bad_;
   std::vector<BadSample> why_bad_;
-  std::vector<std::unique_ptr<SlotWriter>> writers_;  ///< by thread
+  std::vector<std::unique_ptr<SlotWriter>> writers_;  ///< one per thread
   std::vector<std::jthread> threads_;
 };
 

@@ -1,4 +1,4 @@
-/// Keyed permutations: a Feistel network whose round keys are Philox's.
+/// Computes keyed permutations: a Feistel network whose round keys are Philox's.
 #include "convoy/data/sampler.h"
 
 #include <array>
@@ -21,15 +21,15 @@ RoundKeys round_keys(const RandomKey& key) {
   return {first[0], first[1], first[2], first[3], second[0], second[1], second[2], second[3]};
 }
 
-/// Two multiplications and shifts after which each bit of the input has moved each bit of the output with a probability
-/// near 1/2 (Stafford's variant 13 of MurmurHash3's finaliser, the one of SplitMix64).
+/// Mixes the bits of x by two multiplications and shifts, after which each bit of the input changes each bit of the
+/// output with a probability near 1/2 (Stafford's variant 13 of MurmurHash3's finaliser, the one of SplitMix64).
 std::uint64_t mix(std::uint64_t x) {
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9;
   x = (x ^ (x >> 27)) * 0x94d049bb133111eb;
   return x ^ (x >> 31);
 }
 
-// (left, right) -> (right, left xor f(right)), a bijection whatever f is.
+// Maps (left, right) -> (right, left xor f(right)) in each round, a bijection for any f.
 std::uint64_t feistel(std::uint64_t x, int half_bits, const RoundKeys& keys) {
   const std::uint64_t mask = (std::uint64_t{1} << half_bits) - 1;
   std::uint64_t left = x >> half_bits;
@@ -42,8 +42,8 @@ std::uint64_t feistel(std::uint64_t x, int half_bits, const RoundKeys& keys) {
   return (left << half_bits) | right;
 }
 
-// A bijection of [0, size). Following the network's cycle from inside to the next point inside is one. The network's
-// domain is less than 4 times as large (but for 1 sample), so less than 4 steps do on average.
+// Computes a bijection of [0, size): it follows the network's cycle to the next point inside. The network's domain is
+// less than 4 times as large (except for 1 sample), so less than 4 steps suffice on average.
 std::int64_t permuted(std::int64_t position, std::int64_t size, const RandomKey& key) {
   int half_bits = 1;
   while ((std::int64_t{1} << (2 * half_bits)) < size) ++half_bits;
@@ -85,7 +85,7 @@ std::int64_t Sampler::sample(std::int64_t epoch, std::int64_t position) const {
   const std::int64_t num_classes = std::ssize(classes_), turn = place / num_classes;
   const ClassSamples& of_class = classes_[static_cast<std::size_t>(place % num_classes)];
   const std::int64_t size = std::ssize(of_class.samples), round = turn / size;
-  // A pair of numbers as one: a class has at most 2^60 samples, and there are at most 2^31 classes.
+  // Packs two numbers into one: a class has at most 2^60 samples, and there are at most 2^31 classes.
   const std::int64_t item = round * (std::int64_t{1} << 31) + of_class.label;
   return of_class.samples[static_cast<std::size_t>(permuted(turn % size, size, key(Purpose::kBalancedSample, item)))];
 }

@@ -1,4 +1,4 @@
-/// Lists: how they travel, and what is parted from them.
+/// Sends lists to all ranks, and cuts a validation split from them.
 #include "data/source_listing.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// One file per node with all its copies, written by its ranks side by side and opened by all of them.
+/// Writes one file per node with all its copies; its ranks write it together, and all open it.
 #include "convoy/data/stage_shards.h"
 
 #include <algorithm>
@@ -35,16 +35,16 @@ std::string directory_of(const std::string& to) {
   return to == "memory" ? kMemory : to;
 }
 
-/// A shard of one of the sets, and where its copy is.
+/// A shard of one of the sets, and the position of its copy.
 struct Copy {
   io::Dataset* set = nullptr;
   std::int64_t shard = 0;
-  std::int64_t offset = 0;  ///< in the node's file
-  int writer = 0;           ///< rank on the node
+  std::int64_t offset = 0;  ///< position in the node's file
+  int writer = 0;           ///< number of the writing rank on the node
   std::int64_t bytes() const { return set->body_bytes(shard); }
 };
 
-// The first that fit: those of data.train, then the others.
+// Returns the first shards that fit: those of data.train, then the others.
 std::vector<Copy> list_copies(std::span<io::Dataset* const> sets, std::int64_t room_bytes) {
   std::vector<Copy> copies;
   std::int64_t end = 0;
@@ -58,7 +58,7 @@ std::vector<Copy> list_copies(std::span<io::Dataset* const> sets, std::int64_t r
   return copies;
 }
 
-// The largest first, each to the rank that has the smallest sum.
+// Assigns the largest shards first, each to the rank with the smallest sum.
 void assign_writers(std::vector<Copy>& copies, int num_writers) {
   std::vector<Copy*> by_size;
   for (Copy& copy : copies) by_size.push_back(&copy);
@@ -71,7 +71,7 @@ void assign_writers(std::vector<Copy>& copies, int num_writers) {
   }
 }
 
-/// A file's name for the moments until all ranks of the node have opened it.
+/// The name of a file, until all ranks of the node have opened it.
 class BriefName {
  public:
   BriefName() = default;
@@ -95,10 +95,10 @@ class BriefName {
   std::string path_;
 };
 
-// All ranks of world.
+// Makes and opens the node's file. All ranks of world.
 std::shared_ptr<const FileDescriptor> open_file_of_node(const std::string& to, const mpi::Communicator& node,
                                                         const mpi::Communicator& world) {
-  BriefName name;  // on the node's first rank
+  BriefName name;  // set on the node's first rank
   mpi::on_all(world, [&] {
     if (node.rank() == 0) name.make_file(to);
   });
@@ -113,7 +113,7 @@ std::shared_ptr<const FileDescriptor> open_file_of_node(const std::string& to, c
   return file;
 }
 
-// This rank's; how many of each copy are missing on the node: none or one. All ranks of world.
+// Writes this rank's copies. Returns for each copy how many are missing on the node: 0 or 1. All ranks of world.
 std::vector<std::int64_t> write_copies(const std::vector<Copy>& copies, const FileDescriptor& file,
                                        const Staging& staging, const mpi::Communicator& node,
                                        const mpi::Communicator& world) {
@@ -136,7 +136,7 @@ std::vector<std::int64_t> write_copies(const std::vector<Copy>& copies, const Fi
   return missing;
 }
 
-/// Shards and their bytes.
+/// Number of shards and their bytes.
 struct Sum {
   std::int64_t shards = 0, bytes = 0;
 };

@@ -31,7 +31,7 @@ void copy(void* to, const void* from, std::int64_t size_bytes) {
   if (size_bytes > 0) std::memcpy(to, from, static_cast<std::size_t>(size_bytes));
 }
 
-/// Work is done when it has been issued, so a copy can be made at once.
+/// A copy is made at once: the device's work is done when it has been issued.
 class ImmediateLane final : public CopyLane {
  public:
   void mark() override {}
@@ -45,13 +45,13 @@ class ImmediateLane final : public CopyLane {
   void join() override {}
 };
 
-/// There is nothing to capture.
+/// Issues the work at each run: a CPU has no graphs to capture.
 class PlainRecording final : public Recording {
  public:
   void run(const std::function<void()>& issue) override { issue(); }
 };
 
-/// Likewise the host's clock knows when it was done.
+/// Reads the host's clock at each mark: the device's work is done when it has been issued.
 class HostStopwatch final : public Stopwatch {
  public:
   explicit HostStopwatch(std::int64_t num_marks) : seconds_(static_cast<std::size_t>(num_marks)) {}
@@ -114,8 +114,8 @@ class CpuDevice final : public Device {
 
  private:
   // A page lies in the NUMA domain of the thread that first writes to it. So the threads that will compute on a large
-  // buffer clear it, in equal parts: where they are on several domains, so is the memory. Another thread, as a
-  // loader's, would start a second team of OpenMP threads: it clears alone.
+  // buffer clear it, in equal parts: if they are on several domains, so is the memory. Another thread, such as a
+  // loader's, would start a second team of OpenMP threads, so it clears the buffer alone.
   void clear(std::byte* data, std::int64_t size_bytes) const {
     const std::int64_t pages = size_bytes / kHugePageBytes;
     if (pages < 2 || threads_ == 1 || std::this_thread::get_id() != computing_thread_) {

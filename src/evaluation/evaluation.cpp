@@ -97,8 +97,8 @@ class ClassCounter {
   StepMetrics counts_{.objectives = {}};
 };
 
-/// Brings what the network makes of all samples to rank 0, pass after pass: the logits where someone looks at them,
-/// else the classes of the largest ones.
+/// Brings the network's output for all samples to rank 0, pass after pass: the logits if they are needed, else the
+/// classes of the largest ones.
 class OutputChannel {
  public:
   OutputChannel(RankRuntime& runtime, const EvaluationSpec& spec)

@@ -1,4 +1,4 @@
-/// What logits say of samples (probabilities, classes, the mean of two views) and, where these have labels, of each
+/// What logits say of samples (probabilities, classes, the mean of two views) and, if samples have labels, of each
 /// class (confusion, accuracies).
 #pragma once
 
@@ -19,11 +19,12 @@ namespace convoy {
 /// The `count` classes of the largest logits, the largest first; the first among equals. No logit is a NaN.
 std::vector<std::int64_t> best_classes(std::span<const float> logits, std::int64_t count);
 
-/// softmax(logits): exp(z_k - max z) / sum, in double. NaN where one is not a number.
+/// Returns softmax(logits), exp(z_k - max z) / sum, in double. NaN if a logit is not a number.
 std::vector<double> probabilities(std::span<const float> logits);
 
-/// log((softmax(plain) + softmax(mirrored)) / 2), row by row (count, classes): logits of the mean probabilities. In
-/// double; what is 0 in it counts as its least normal number. NaN where a row has a logit that is not a number.
+/// Returns the logits of the mean probabilities, log((softmax(plain) + softmax(mirrored)) / 2), for each row of (count,
+/// classes). Computed in double; a mean of 0 counts as the smallest normal number of double. NaN in rows with a logit
+/// that is not a number.
 std::vector<float> mean_of_views(std::span<const float> plain, std::span<const float> mirrored,
                                  std::int64_t num_classes);
 
@@ -31,19 +32,19 @@ std::vector<float> mean_of_views(std::span<const float> plain, std::span<const f
 /// ops::LossSums. `label` is a class.
 ops::LossSums score(std::span<const float> log_probabilities, std::int64_t label);
 
-/// The classes of the kNumGuesses largest logits, the largest first, the first among equals; kNoLabel where there are
-/// fewer classes. A row with a logit that is not a number gives classes too, in some order.
+/// The classes of the kNumGuesses largest logits, the largest first, the first among equals; kNoLabel if there are
+/// fewer classes. A row with a logit that is not a number gives classes, too, in some order.
 using Guesses = std::array<std::int32_t, kNumGuesses>;
 Guesses best_five(std::span<const float> logits);
 
-/// How many samples of each class were taken for which.
+/// Numbers of samples by true class and by predicted class.
 class Confusion {
  public:
   explicit Confusion(std::int64_t num_classes) : num_classes_(num_classes) {}
 
-  /// One sample.
+  /// Adds one sample.
   void add(std::int64_t label, std::int64_t predicted) { ++counts_[{label, predicted}]; }
-  /// Samples of the class `label` that were taken for `predicted`.
+  /// Number of samples of the class `label` that were predicted as `predicted`.
   std::int64_t count(std::int64_t label, std::int64_t predicted) const;
 
   /// CSV: a row for each true class, a column for each predicted one, numbers of samples.

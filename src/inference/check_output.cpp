@@ -1,4 +1,4 @@
-/// A table that is read, or a file of another program, is never replaced.
+/// Never replaces a table that is read, or a file of another program.
 #include "inference/check_output.h"
 
 #include <filesystem>
@@ -12,7 +12,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What cannot be read is no output of ours.
+// Whether the file is an earlier output; one that cannot be read is not.
 bool is_earlier(const OutputFile& output) {
   try {
     return output.is_earlier(output.path);

@@ -1,4 +1,4 @@
-/// An evaluation: data, weights, and what rank 0 makes of the logits.
+/// Evaluates a network: data, weights, and the metrics that rank 0 computes from the logits.
 #include <cmath>
 #include <filesystem>
 #include <utility>
@@ -41,7 +41,7 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   check_samples(model.metadata, test.info(), key, model.owner());
   check_classes(model.metadata, test.info(), key, model.owner(), kOtherClassesRemedy);
   RankRuntime runtime(evaluation_spec(params, model.metadata), grid, backend, board);
-  restore_weights(std::exchange(model.tensors, {}), model.path, runtime);  // and frees them
+  restore_weights(std::exchange(model.tensors, {}), model.path, runtime);  // frees the tensors, too
   if (params.evaluate.confusion && !runtime.plan().gives_logits())
     refuse("evaluate.confusion = true needs classes, which {} does not give. Leave it out.", model.metadata.name);
   if (params.evaluate.confusion) mpi::on_root(grid.world(), [&] { io::make_directory(params.run.directory); });
@@ -72,7 +72,7 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
     if (params.evaluate.mirror) print("each picture as it is and mirrored (evaluate.mirror)\n");
     const MetricList list(runtime.plan());
     std::error_code unknown;
-    const bool has_several = std::filesystem::is_directory(path, unknown);  // splits
+    const bool has_several = std::filesystem::is_directory(path, unknown);  // the folder holds splits
     print("{}{}: {}  {}  ({:.0f} {}s/s)\n{}", path,
           has_several ? fmt::format(" ({})", key.substr(key.find('.') + 1)) : "",
           counted(metrics.num_samples(), "sample"), describe_metrics(metrics, list),

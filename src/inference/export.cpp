@@ -1,4 +1,4 @@
-/// From a checkpoint to a safetensors file.
+/// Converts a checkpoint to a safetensors file.
 #include "convoy/base/error.h"
 #include "convoy/base/print.h"
 #include "convoy/base/text.h"

@@ -1,4 +1,4 @@
-/// A prediction: samples, weights, and two files that rank 0 writes while the grid computes.
+/// Predicts: samples, weights, and two files that rank 0 writes while the grid computes.
 #include <algorithm>
 #include <cmath>
 #include <filesystem>
@@ -47,7 +47,7 @@ Files output_files(const Parameters& params) {
   return {.csv = csv, .h5 = csv.substr(0, csv.size() - suffix.size()) + ".h5"};
 }
 
-// The columns that all tables of predictions begin with.
+// Columns that all tables of predictions begin with.
 constexpr const char* kFirstColumns[] = {"name", "label", "class", "p1"};
 
 bool is_earlier_csv(const std::string& path) {
@@ -56,7 +56,7 @@ bool is_earlier_csv(const std::string& path) {
   return line.starts_with(fmt::format("{}", fmt::join(kFirstColumns, ",")));
 }
 
-// Rank 0.
+// Refuses outputs that would replace other files. Rank 0.
 void check_files(const Files& files, const std::vector<std::string>& inputs) {
   const char* const kind = "predictions of convoy";
   check_output({.key = "predict.output", .path = files.csv, .kind = kind, .is_earlier = is_earlier_csv}, inputs);
@@ -64,7 +64,7 @@ void check_files(const Files& files, const std::vector<std::string>& inputs) {
                inputs);
 }
 
-// Below each other, the most probable first: "  61.02 %  coat".
+// Lists the classes below each other, the most probable first: "  61.02 %  coat".
 std::string class_list(std::span<const float> logits, const std::vector<std::string>& class_names, std::int64_t top) {
   const std::vector<double> p = probabilities(logits);
   std::string text;
@@ -74,11 +74,12 @@ std::string class_list(std::span<const float> logits, const std::vector<std::str
 }
 
 struct Source {
-  std::string path, key;       ///< or the text of predict.text
-  std::string split = "test";  ///< of a folder of shards
+  std::string path, key;       ///< path of the samples, or the text of predict.text
+  std::string split = "test";  ///< split of a folder of shards
 };
 
-// A variable of the shell that was never set must not predict something else, and write over what was predicted before.
+// Refuses empty values: a variable of the shell that was never set must not predict something else, and overwrite an
+// earlier prediction.
 void check_not_empty(const Request& request) {
   const PredictParams& predict = request.params.predict;
   if (!predict.text.empty() || !predict.data.empty()) return;
@@ -102,7 +103,8 @@ ImageFileOptions image_options(const io::ImageInput& input, OrientKind orient) {
           .needs_oriented = must_turn};
 }
 
-// Keys that are given come first, then what the network's training texts were read from, then what keys default to.
+// Returns the columns of a table: those of keys that are given, else those of the network's training texts, else the
+// keys' defaults.
 io::ColumnNames table_columns(const Request& request, const io::TextInput& text) {
   const ImportParams usual;
   const ImportParams& given = request.params.import;
@@ -136,7 +138,7 @@ std::string class_name(const io::SampleStore& data, std::int64_t sample) {
   return label == ops::kNoLabel ? "" : data.info().class_names[label];
 }
 
-// The store's names, or the samples' numbers; labels by the names of their classes.
+// Returns the samples with the store's names, or with their numbers; labels are named by their classes.
 io::PredictedSamples describe_samples(const io::SampleStore& data, const std::vector<std::string>& class_names) {
   std::map<std::string, std::int32_t> position;
   for (std::int64_t k = 0; k < std::ssize(class_names); ++k) position[class_names[k]] = static_cast<std::int32_t>(k);
@@ -150,7 +152,7 @@ io::PredictedSamples describe_samples(const io::SampleStore& data, const std::ve
   return samples;
 }
 
-/// Rank 0's two files: they get their names when both are whole.
+/// Rank 0's two files: they get their names when both are complete.
 class PredictionFiles {
  public:
   PredictionFiles(const Files& files, const OpenedSamples& opened, const io::PredictedSamples& samples,
@@ -160,7 +162,7 @@ class PredictionFiles {
   void commit();
 
   std::int64_t num_written() const { return std::ssize(written_.names); }
-  /// Of those whose class the network knows; empty where there are none.
+  /// Returns top-1 of the samples whose class the network knows; empty if there are none.
   std::string top1() const;
 
  private:
@@ -169,16 +171,16 @@ class PredictionFiles {
   const io::SampleStore& data_;
   const OtherColumns& others_;
   const io::PredictedSamples samples_;
-  io::PredictedSamples written_;  ///< without those that were left out
+  io::PredictedSamples written_;  ///< samples that were written: not those left out
   std::int64_t top_;
   io::PredictionsWriter h5_;
   io::AtomicFile csv_;
-  std::string rows_;  ///< of a step
+  std::string rows_;  ///< rows of a step
   std::vector<float> logits_;
   std::int64_t num_known_ = 0, num_right_ = 0;
 };
 
-// Ours, then the table's own; one of these that is called as one of ours is "table_label".
+// Returns our columns, then the table's own; if one of these has a name of ours, as in label, it becomes "table_label".
 std::string csv_header(std::int64_t top, const OtherColumns& others) {
   std::vector<std::string> names(std::begin(kFirstColumns), std::end(kFirstColumns));
   for (std::int64_t k = 2; k <= top; ++k) names.insert(names.end(), {fmt::format("class{}", k), fmt::format("p{}", k)});
@@ -253,10 +255,10 @@ void check_finite(const StepLogits& step, const io::SampleStore& data, std::int6
   fail("sample {} ('{}') gives logits that are not finite numbers", sample, excerpt(data.name(sample)));
 }
 
-// Refused before anything is computed where a file cannot be written.
+// Opens the files. Refuses, before anything is computed, a file that cannot be written.
 void open_files(const Parameters& params, const Files& files, const OpenedSamples& samples,
                 const std::vector<std::string>& class_names, std::optional<PredictionFiles>& opened) {
-  const io::PredictedSamples described = describe_samples(*samples.store, class_names);  // no fault of predict.output
+  const io::PredictedSamples described = describe_samples(*samples.store, class_names);  // not in `try`
   try {
     if (params.predict.output.empty()) io::make_directory(params.run.directory);
     opened.emplace(files, samples, described, params.predict.top);
@@ -268,7 +270,7 @@ void open_files(const Parameters& params, const Files& files, const OpenedSample
   }
 }
 
-// All ranks' bad images on rank 0, in the order of the samples; elsewhere nothing.
+// Returns the bad images of all ranks on rank 0, in the order of the samples; elsewhere nothing.
 std::vector<BadSample> gather_bad(const mpi::Communicator& world, const std::vector<BadSample>& mine) {
   mpi::Packer packed;
   for (const BadSample& one : mine) {
@@ -285,13 +287,13 @@ std::vector<BadSample> gather_bad(const mpi::Communicator& world, const std::vec
   return bad;
 }
 
-// "its only text is bad", "none of 3 texts is good, the first"
+// Returns "its only text is bad" or "none of 3 texts is good, the first".
 std::string none_is_good(std::int64_t count, const char* one) {
   return count == 1 ? fmt::format("its only {} is bad", one)
                     : fmt::format("none of {} {}s is good, the first", count, one);
 }
 
-// Rank 0. Where nothing is left, or a bad image was to end it all, nothing is written.
+// Warns of bad images. Refuses, so that nothing is written, if no image is left, or if `strict` is set. Rank 0.
 void judge_bad(const std::vector<BadSample>& bad, const io::SampleStore& data, const Source& source, bool strict) {
   if (bad.empty()) return;
   const auto tell = [&](const BadSample& image) {
@@ -303,7 +305,7 @@ void judge_bad(const std::vector<BadSample>& bad, const io::SampleStore& data, c
   for (const BadSample& image : bad) log_warning(fmt::format("left out {}", tell(image)));
 }
 
-// The same for texts, which are read before anything is computed. On all ranks.
+// Judges bad texts in the same way; they are read before anything is computed. On all ranks.
 void judge_skipped(const OpenedSamples& samples, const Source& source, bool strict, bool is_root) {
   if (samples.skipped.empty()) return;
   const auto tell = [](const SkippedSample& text) { return fmt::format("'{}': {}", excerpt(text.name), text.reason); };
@@ -342,7 +344,7 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
         model.owner(), fmt::join(runtime.plan().objectives(), " and "));
   restore_weights(std::exchange(model.tensors, {}), model.path, runtime);  // and frees them
   const std::vector<std::string>& class_names = model.metadata.class_names;
-  // Rank 0. The classes of one picture or text are printed, and written only where predict.output asks for it.
+  // Rank 0. The classes of a single picture or text are printed, and written only if predict.output asks for it.
   std::optional<PredictionFiles> opened;
   mpi::on_root(world, [&] {
     if (samples.is_one_file && params.predict.output.empty()) return;
@@ -374,7 +376,7 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
     for (const std::string& loss : losses) log_warning(fmt::format("{} = {}: {}", source.key, source.path, loss));
     if (opened) opened->commit();
   });
-  // 3. What there is now
+  // 3. The results
   if (grid.is_root()) {
     print("checkpoint: {}\n{}{}", model.describe(), sharing, describe_resizing(model.metadata, data->info()));
     if (samples.is_one_file) {

@@ -115,7 +115,8 @@ void AtomicFile::finish() {
 
 void AtomicFile::commit() {
   finish();
-  if (std::rename(partial_path_.c_str(), path_.c_str()) != 0) fail_with_system_reason("name", errno);
+  if (std::rename(partial_path_.c_str(), path_.c_str()) != 0)
+    fail_with_system_reason("rename the finished file to", errno);
   committed_ = true;
   sync_directory(path_);
 }

@@ -22,12 +22,12 @@ namespace {
 
 constexpr std::int64_t kFormat = 2;
 
-/// Of the state: files of older versions do not have these.
+/// Fields of the state that files of older versions lack.
 constexpr std::string_view kLaterFields[] = {"threads",     "train_hash",     "metric_hash",     "loss_average",
                                              "loss_lowest", "loss_left_step", "bad_steps",       "bad_steps_in_row",
                                              "rollbacks",   "rate_factor",    "epoch_num_labels"};
 
-/// One list for writing and reading, so that they cannot differ.
+/// The list of fields, the same for writing and reading, so that they cannot differ.
 template <typename State, typename Visit>
 void for_each_field(State& state, const Visit& visit) {
   visit("step", state.step);
@@ -57,11 +57,11 @@ void for_each_field(State& state, const Visit& visit) {
   visit("rate_factor", state.rate_factor);
 }
 
-constexpr const char* kMetric = "metric";  // a text: older files have none, and their best value is of top-1
+constexpr const char* kMetric = "metric";  // a text; older files lack it, and their best value is of top-1
 constexpr const char* kNumObjectives = "num_objectives";
 constexpr std::int64_t kMaxObjectives = 16;
 
-// Of the objectives after the first, which has been there from the beginning.
+// Calls visit(name, value) for each field of the objectives after the first; the first's fields are older.
 template <typename State, typename Visit>
 void for_each_other_objective(State& state, const Visit& visit) {
   for (std::size_t o = 1; o < state.epoch.size(); ++o) {
@@ -82,7 +82,7 @@ void write_state(hid_t file, const TrainingState& content) {
   hdf5::write_texts(state, kMetric, {&content.metric, 1});
 }
 
-/// Images of more are nobody's.
+/// More channels than any image has.
 constexpr std::int64_t kMaxChannels = 4096;
 
 void write_image(hid_t group, const ImageInput& input) {
@@ -212,7 +212,7 @@ void write_tensor(hid_t group, const NamedTensor& tensor) {
   hdf5::write_values(array, tensor.values);
 }
 
-// In the order of the names: the same content gives the same bytes, in whatever order it was gathered.
+// Writes in the order of the names: the same content gives the same bytes, in whatever order it was gathered.
 void write_tensors(hid_t parent, const std::string& name, const std::vector<NamedTensor>& tensors) {
   const hdf5::Group group = hdf5::create_group(parent, name);
   std::vector<const NamedTensor*> sorted;
@@ -263,7 +263,7 @@ void check_format(hid_t file) {
         format, kFormat);
 }
 
-// Checkpoints of older versions have none: there, every batch norm counts as if it had never been frozen.
+// Checkpoints of older versions have no counters: for them every batch norm counts as never frozen.
 std::map<std::string, std::int64_t> read_counters(hid_t file, const Checkpoint& checkpoint) {
   std::map<std::string, std::int64_t> counters;
   for (const NamedTensor& tensor : checkpoint.model)
@@ -274,7 +274,7 @@ std::map<std::string, std::int64_t> read_counters(hid_t file, const Checkpoint& 
   return counters;
 }
 
-// A metric that this program does not know is one of a newer version.
+// Accepts a metric that this program does not know: a newer version may have it.
 std::string read_metric(hid_t state, std::uint64_t limit_bytes) {
   if (!hdf5::exists(state, kMetric)) return TrainingState().metric;
   std::string name = hdf5::read_text(state, kMetric, limit_bytes);
@@ -323,7 +323,7 @@ Checkpoint read_content(hid_t file, std::uint64_t limit_bytes, bool in_parts) {
   return checkpoint;
 }
 
-// Opens verified bytes; what goes wrong on the way is said of `where`.
+// Opens verified bytes and reads from them; messages of errors begin with `where`.
 template <typename Read>
 auto decode(std::span<const std::byte> bytes, const std::string& where, const Read& read) {
   try {

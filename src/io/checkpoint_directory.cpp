@@ -1,4 +1,4 @@
-/// The checkpoints of a run: what they are called, which is the newest that is whole, which are too old to keep.
+/// The checkpoints of a run: their names, which is the newest whole one, which are too old to keep.
 #include <charconv>
 #include <filesystem>
 #include <set>
@@ -54,7 +54,7 @@ std::set<std::pair<std::int64_t, fs::path>, std::greater<>> list_checkpoints(con
   return found;
 }
 
-// A file that cannot be removed costs disk, not the run.
+// Only warns: a file that cannot be removed costs disk space, not the run.
 void remove_or_warn(const fs::path& path) {
   std::error_code error;
   fs::remove(path, error);
@@ -63,8 +63,8 @@ void remove_or_warn(const fs::path& path) {
 
 using Skipped = std::function<void(const std::string& path, const std::string& reason)>;
 
-/// The checkpoint where it can be used; else nothing, and the reason is passed on. `step`: what its name says; any
-/// where it says none.
+/// Returns the checkpoint if it can be used; else nothing, and the reason is passed to `skipped`. `step` is the step in
+/// its name; nothing: any.
 std::optional<FoundCheckpoint> read_if_usable(const std::string& path, std::optional<std::int64_t> step,
                                               const Skipped& skipped) {
   try {
@@ -78,7 +78,7 @@ std::optional<FoundCheckpoint> read_if_usable(const std::string& path, std::opti
   return std::nullopt;
 }
 
-/// best.h5 where it can be used and is of a step after `step`, below `below`: its name does not tell.
+/// Returns best.h5 if it can be used and is of a step above `step` and below `below`. Its name does not tell its step.
 std::optional<FoundCheckpoint> read_best(const std::string& directory, std::int64_t step, std::int64_t below,
                                          const Skipped& skipped) {
   const std::string path = best_checkpoint_path(directory);
@@ -89,7 +89,7 @@ std::optional<FoundCheckpoint> read_best(const std::string& directory, std::int6
   return std::nullopt;
 }
 
-/// Of steps above `step`, up to `last`, best.h5 among them.
+/// Returns the paths of the checkpoints of steps above `step`, up to `last`, including best.h5.
 std::vector<fs::path> checkpoints_after(const std::string& directory, std::int64_t step, std::int64_t last) {
   std::vector<fs::path> paths;
   for (const auto& [of_file, path] : list_checkpoints(directory))
@@ -156,7 +156,7 @@ void CheckpointKeeper::remove_old(std::int64_t step, std::int64_t below) {
   std::int64_t num_kept = 0;
   bool has_one_below = below <= 0;
   for (const auto& [file_step, path] : list_checkpoints(directory_)) {
-    // Steps, not times: clocks of machines differ, and a copy is younger than what it copies.
+    // Compares steps, not times: clocks of machines differ, and a copy is younger than its original.
     if (keep_ <= 0 || file_step > step) continue;
     const bool is_first_below = !has_one_below && file_step < below;
     if (num_kept >= keep_ && !is_first_below) {

@@ -41,7 +41,7 @@ std::optional<std::int64_t> save_of(std::string_view name) {
   return save;
 }
 
-// Entries of a directory; none where it is not there.
+// The entries of a directory; none if it does not exist.
 std::vector<fs::directory_entry> entries_of(const std::string& directory) {
   std::vector<fs::directory_entry> entries;
   std::error_code error;
@@ -50,7 +50,7 @@ std::vector<fs::directory_entry> entries_of(const std::string& directory) {
   return entries;
 }
 
-// (O,H,W,I) to (O,I,H,W).
+// Reorders values from (O,H,W,I) to (O,I,H,W).
 std::vector<float> with_channels_first(const std::vector<float>& values, const std::vector<std::int64_t>& dims) {
   const std::int64_t filters = dims[0], channels = dims[1], area = dims[2] * dims[3];
   std::vector<float> sorted(values.size());
@@ -61,7 +61,7 @@ std::vector<float> with_channels_first(const std::vector<float>& values, const s
   return sorted;
 }
 
-/// What a part has of a tensor.
+/// The piece of a tensor that a part holds.
 struct Wanted {
   std::string group;
   NamedTensor* tensor;
@@ -157,7 +157,7 @@ std::optional<std::string> find_damage_in_parts(const std::string& path, const C
 
 void load_values(Checkpoint& checkpoint, const std::string& path, std::optional<std::string> group) {
   if (!checkpoint.parts) return;
-  // 1. What is in which part
+  // 1. List the pieces in each part
   std::map<std::int64_t, std::vector<Wanted>> wanted;
   std::vector<NamedTensor*> with_pixels_first;
   for_each_group(checkpoint, [&](const std::string& each, std::vector<NamedTensor>& tensors) {
@@ -169,7 +169,7 @@ void load_values(Checkpoint& checkpoint, const std::string& path, std::optional<
       tensor.values.resize(static_cast<std::size_t>(tensor.count()));
     }
   });
-  // 2. Part after part
+  // 2. Read part after part
   for (const auto& [part, of_part] : wanted) {
     const PartReader reader(path, *checkpoint.parts, part);
     for (const Wanted& each : of_part)
@@ -190,7 +190,7 @@ void remove_unlisted_parts(const std::string& directory) {
       if (!entry.is_regular_file() || !ends_with(read_trailer(path), magic::kCheckpointOfParts)) continue;
       listed.insert(decode_checkpoint(read_with_trailer(path, checkpoint_kind()), path).parts->folder);
     }
-  } catch (const std::exception&) {  // it may list any of them
+  } catch (const std::exception&) {  // the unreadable file may list any of the folders
     return;
   }
   for (const fs::path& folder : folders) {

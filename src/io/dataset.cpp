@@ -25,7 +25,7 @@ constexpr const char* kRemedy =
     "The file was overwritten or cut short, or its disk is failing. Copy it back or import it again, then run the same "
     "command again; checkpoints are unharmed.";
 
-constexpr std::uint64_t kCopyBytes = std::uint64_t{8} << 20;  // what parallel file systems like best, and more
+constexpr std::uint64_t kCopyBytes = std::uint64_t{8} << 20;  // at least what parallel file systems prefer
 
 void require_same_import(const std::string& key, const std::string& path, const ShardHead& shard,
                          const std::string& first_path, const DatasetInfo& first) {
@@ -63,20 +63,20 @@ void require_same_import(const std::string& key, const std::string& path, const 
 
 }  // namespace
 
-/// Read, not mapped into memory: of a file that is cut short a mapping knows no error but SIGBUS.
+/// A shard that is read, not mapped into memory: if the file is cut short, a mapping reports it only by SIGBUS.
 struct Dataset::Shard {
   void read_body(std::int64_t offset, std::span<std::byte> bytes) const;
   void read_sample(std::size_t index, std::int64_t offset, std::span<std::byte> bytes) const;
-  /// What to do where the bytes are not what they were.
+  /// What to do if the bytes have changed.
   std::string remedy() const;
 
   std::string path;
   OpenShard open;
-  std::shared_ptr<const FileDescriptor> copy;  ///< with the body of this shard and others; null where there is none
+  std::shared_ptr<const FileDescriptor> copy;  ///< with the body of this shard and others; null: no copy
   std::uint64_t offset_in_copy = 0;
   std::int64_t first_sample = 0;  ///< in the data set
   VerifyKind verify = VerifyKind::kEpoch;
-  std::unique_ptr<std::atomic<bool>[]> is_verified;  ///< by sample, where once is enough
+  std::unique_ptr<std::atomic<bool>[]> is_verified;  ///< by sample; only for VerifyKind::kOnce
 };
 
 void Dataset::Shard::read_body(std::int64_t offset, std::span<std::byte> bytes) const {
@@ -131,13 +131,13 @@ Dataset::Dataset(const std::string& path, const std::string& key, const std::str
     }
     if (index == 0) info_ = head.info, info_.num_samples = 0, num_shards_of_import_ = head.num_shards;
     require_same_import(key, shard_path, head, paths.front(), info_);
-    head.info.text.tokenization.model.clear();  // once is enough
+    head.info.text.tokenization.model.clear();  // info_ holds it
     info_.num_samples += head.info.num_samples;
   }
   if (num_shards() < num_shards_of_import_) count_classes();
 }
 
-// A shard that was opened alone has the counts of all shards in its head.
+// Counts the classes of the opened shards: the head of a shard that was opened alone has the counts of all shards.
 void Dataset::count_classes() {
   std::fill(info_.class_counts.begin(), info_.class_counts.end(), 0);
   for (const auto& shard : shards_)
@@ -179,7 +179,7 @@ std::int64_t Dataset::num_tokens(std::int64_t sample) const {
   return shard.open.head.offsets[index + 1] - shard.open.head.offsets[index];
 }
 
-// Tokens of 16 bits are read to the memory's first half and widened from the last on.
+// Tokens of 16 bits are read into the memory's first half and widened from the last to the first.
 std::span<const std::int32_t> Dataset::read_tokens(std::int64_t sample, std::vector<std::int32_t>& memory) const {
   const auto count = static_cast<std::size_t>(num_tokens(sample));
   const auto [shard, index] = find(sample);
@@ -239,7 +239,7 @@ std::optional<std::string> Dataset::copy_body(std::int64_t shard, const FileDesc
   if (hasher.digest() != from.open.trailer.body_hash)
     throw StoreError(fmt::format("'{}' is damaged: the hash of its {}s and names (XXH3-128) differs. {}", from.path,
                                  input_kinds::one_of(from.open.head.info.kind), kRemedy));
-  posix_fadvise(from.open.file.get(), 0, 0, POSIX_FADV_DONTNEED);  // the copy is read from here on
+  posix_fadvise(from.open.file.get(), 0, 0, POSIX_FADV_DONTNEED);  // from now on the copy is read
   return std::nullopt;
 }
 

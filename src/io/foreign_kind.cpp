@@ -1,4 +1,4 @@
-/// Signatures, as the formats' specifications and file(1) have them.
+/// Signatures from the formats' specifications and file(1).
 #include "convoy/io/foreign_kind.h"
 
 #include <algorithm>
@@ -34,14 +34,14 @@ constexpr ForeignKind kPickle = {"a Python pickle",
                                  "If it is CIFAR, download its binary version; write other pictures as PNG files, and "
                                  "weights with torch.save"};
 
-/// A file that has `bytes` at `offset`, and `also` (where it is given) anywhere in its first bytes.
+/// Matches a file that has `bytes` at `offset` and, if it is not empty, `also` anywhere in its first bytes.
 struct Signature {
   std::size_t offset;
   std::string_view bytes, also;
   ForeignKind kind;
 };
 
-// The first that fits counts: what is more particular comes first.
+// The first match counts, so special kinds come before general ones.
 constexpr Signature kSignatures[] = {
     // --- Pictures
     {8, "WEBP"sv, "RIFF"sv, {"a WebP image", kConvertPicture}},
@@ -89,7 +89,7 @@ constexpr Signature kSignatures[] = {
     {0, "7z\xbc\xaf\x27\x1c"sv, "", {"a 7z archive", kUnpack}},
     {0, "Rar!"sv, "", {"a RAR archive", kUnpack}},
     {257, "ustar"sv, "", {"a tar archive", kUnpack}},
-    // --- In the place of what was meant
+    // --- Text files in place of the file that was meant
     {0,
      "version https://git-lfs.github.com/spec/"sv,
      "",

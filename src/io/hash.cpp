@@ -1,4 +1,4 @@
-/// XXH3-128 in one go or piece by piece.
+/// XXH3-128, of all bytes at once or piece by piece.
 #include "io/hash.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-/// XXH3-128, the hash that stands at the end of every file of ours, in its canonical (big-endian) bytes.
+/// XXH3-128, the hash at the end of every file that Convoy writes, in its canonical (big-endian) bytes.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@ namespace convoy::io {
 
 using Hash = std::array<std::byte, 16>;
 
-/// For what is not in memory at once.
+/// Computes the hash of bytes that are not all in memory at once.
 class Hasher {
  public:
   Hasher();
@@ -20,7 +20,7 @@ class Hasher {
   Hasher& operator=(const Hasher&) = delete;
 
   void update(std::span<const std::byte> bytes);
-  /// Of all bytes so far.
+  /// The hash of all bytes so far.
   Hash digest() const;
 
  private:
@@ -30,7 +30,7 @@ class Hasher {
 
 Hash hash_of(std::span<const std::byte> bytes);
 
-/// XXH3-64: what is kept for each sample of a data set.
+/// XXH3-64, the hash that data sets store for each sample.
 std::uint64_t short_hash_of(std::span<const std::byte> bytes);
 
 }  // namespace convoy::io

@@ -13,7 +13,7 @@ namespace convoy::io::hdf5 {
 
 namespace {
 
-// The deepest entry of the error stack says what went wrong; the ones above it only who asked.
+// Keeps the deepest entry of the error stack: it says what went wrong, the others only who called.
 herr_t keep_deepest(unsigned position, const H5E_error2_t* entry, void* text) noexcept {
   if (position == 0 && entry->desc != nullptr) *static_cast<const char**>(text) = entry->desc;
   return 0;
@@ -110,7 +110,8 @@ std::vector<std::string> member_names(hid_t group) {
     }
     return 0;
   };
-  CONVOY_CHECK_HDF5(H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, add, &names));  // by index: quadratic
+  CONVOY_CHECK_HDF5(H5Literate(group, H5_INDEX_NAME, H5_ITER_INC, nullptr, add,
+                               &names));  // member by member would take quadratic time
   return names;
 }
 
@@ -212,7 +213,7 @@ Array create_array(hid_t parent, const std::string& name, hid_t type, std::span<
       extent.empty() ? CONVOY_CHECK_HDF5(H5Screate(H5S_SCALAR))
                      : CONVOY_CHECK_HDF5(H5Screate_simple(static_cast<int>(extent.size()), extent.data(), nullptr)));
   const PropertyList creation = without_times(H5P_DATASET_CREATE);
-  CONVOY_CHECK_HDF5(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER));  // all is written anyway
+  CONVOY_CHECK_HDF5(H5Pset_fill_time(creation, H5D_FILL_TIME_NEVER));  // all values are written later
   Dataset dataset(CONVOY_CHECK_HDF5(H5Dcreate2(parent, name.c_str(), type, space, H5P_DEFAULT, creation, H5P_DEFAULT)));
   return {std::move(dataset), {dims.begin(), dims.end()}};
 }
@@ -244,7 +245,7 @@ Array open_array(hid_t parent, const std::string& name, hid_t type, std::uint64_
   // The product is kept below the limit at each step, so that it cannot overflow; a 0 anywhere makes it harmless.
   const auto refuse_size = [&] { fail("its '{}' claims more than the {} bytes there are", name, limit_bytes); };
   std::uint64_t bytes = H5Tget_size(stored);
-  if (bytes > limit_bytes) refuse_size();  // a single value, without dimensions, too
+  if (bytes > limit_bytes) refuse_size();  // also for a single value, which has no dimensions
   for (const hsize_t dim : extent) {
     if (dim != 0 && bytes > limit_bytes / dim) refuse_size();
     bytes *= dim;

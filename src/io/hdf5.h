@@ -1,4 +1,4 @@
-/// HDF5 with ownership and errors: handles that close themselves, calls that throw what HDF5 says.
+/// HDF5 with ownership and errors: handles that close themselves, calls that throw HDF5's message.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +17,11 @@
 
 namespace convoy::io::hdf5 {
 
-/// Turns off HDF5's own printing for this thread: its messages travel in exceptions.
+/// Turns off HDF5's own printing for this thread: exceptions carry its messages.
 void be_silent();
-/// Throws Error with the call's text, HDF5's message and the place.
+/// Throws Error with the call's text, HDF5's message, file and line.
 [[noreturn]] void fail_call(const char* call, const char* file, int line);
-/// HDF5's message as a warning, for destructors.
+/// Logs HDF5's message as a warning, for destructors.
 void warn_about_close(hid_t id) noexcept;
 
 template <typename Result>
@@ -30,7 +30,7 @@ Result check(Result result, const char* call, const char* file, int line) {
   return result;
 }
 
-/// The call's result where it is not negative; throws Error otherwise.
+/// Returns the call's result; throws Error if it is negative.
 #define CONVOY_CHECK_HDF5(call) \
   (::convoy::io::hdf5::be_silent(), ::convoy::io::hdf5::check((call), #call, __FILE__, __LINE__))
 
@@ -56,13 +56,13 @@ using Datatype = Handle<&H5Tclose>;
 using Attribute = Handle<&H5Aclose>;
 using PropertyList = Handle<&H5Pclose>;
 
-/// HDF5 is not safe to use by two threads at once. Whoever holds this has it alone, and may take it again.
+/// HDF5 must not be used by two threads at once. The thread that holds this lock uses it alone, and may lock again.
 using Lock = std::unique_lock<std::recursive_mutex>;
-/// Waits until no other thread has a file open.
+/// Takes the lock, once no other thread has a file open.
 Lock lock_library();
 
-/// An open file, and the lock of the library until it is closed: what is read or written in a file is safe, and nothing
-/// else is called. So a thread keeps a file open no longer than it must, and none is opened within a step.
+/// An open file, and the library's lock until it is closed: so reading and writing in a file is safe, and HDF5 is
+/// called for nothing else. A thread keeps a file open no longer than it must, and opens none within a step.
 class File {
  public:
   File(Lock lock, hid_t id) : lock_(std::move(lock)), handle_(id) {}
@@ -78,32 +78,32 @@ PropertyList file_creation();
 
 Group create_group(hid_t parent, const std::string& name);
 Group open_group(hid_t parent, const std::string& name);
-/// "optimizer/momentum": each is made where it is missing.
+/// Opens the groups of a path such as "optimizer/momentum"; those that are missing are made.
 Group open_or_create_groups(hid_t parent, const std::string& path);
 /// Names of a group's members, in the order of the names.
 std::vector<std::string> member_names(hid_t group);
 
-/// Attributes of `object`: one 64-bit integer or double, a list of doubles, a text. Reading throws Error where there is
-/// none of the name or of another kind.
+/// Write and read attributes of `object`: a 64-bit integer, a double, a list of doubles, a text. Reading throws Error
+/// if the attribute is absent or of another kind.
 void write_attribute(hid_t object, const std::string& name, std::int64_t value);
 void write_attribute(hid_t object, const std::string& name, double value);
 void write_attribute(hid_t object, const std::string& name, std::span<const double> values);
 bool has_attribute(hid_t object, const std::string& name);
 void read_attribute(hid_t object, const std::string& name, std::int64_t& value);
 void read_attribute(hid_t object, const std::string& name, double& value);
-/// Throws where there are not exactly values.size().
+/// Throws Error if the attribute does not have exactly values.size() values.
 void read_attribute(hid_t object, const std::string& name, std::span<double> values);
 
-/// Whether `parent` has a member of the name.
+/// Whether `parent` has a member of this name.
 bool exists(hid_t parent, const std::string& name);
 
-/// Texts of so many bytes, padded with 0.
+/// The type of texts of `length` bytes, padded with 0.
 Datatype text_type(std::size_t length);
-/// A data set of texts, all padded to the longest.
+/// Writes a data set of texts, all padded to the longest.
 void write_texts(hid_t parent, const std::string& name, std::span<const std::string> texts);
-/// `limit_bytes`: no honest file holds more; checked before memory is taken.
+/// Reads a data set of texts. Throws Error if it is larger than `limit_bytes`, before memory is taken.
 std::vector<std::string> read_texts(hid_t parent, const std::string& name, std::uint64_t limit_bytes);
-/// The only text of such a data set.
+/// Reads a data set of one text.
 std::string read_text(hid_t parent, const std::string& name, std::uint64_t limit_bytes);
 
 /// A contiguous data set of `type`.
@@ -114,16 +114,17 @@ struct Array {
   std::int64_t count() const;
 };
 Array create_array(hid_t parent, const std::string& name, hid_t type, std::span<const std::int64_t> dims);
-/// A contiguous data set gets its offset with its first write, after all that was placed before: its first element
-/// does. For arrays whose values are then written past HDF5.
+/// Gives a contiguous data set its offset in the file, after all that was placed before, by writing its first element.
+/// For arrays whose values are then written without HDF5.
 void allocate(const Array& array, hid_t type);
-/// Throws Error where it is absent, of another type, not contiguous, of more bytes than `limit_bytes`, has no values,
-/// or has them in another file.
+/// Opens an array. Throws Error if it is absent, of another type, not contiguous, larger than `limit_bytes`, has no
+/// values, or has them in another file.
 Array open_array(hid_t parent, const std::string& name, hid_t type, std::uint64_t limit_bytes);
-/// The same for texts of any fixed length.
+/// Opens an array of texts of any fixed length; otherwise like open_array().
 Array open_texts(hid_t parent, const std::string& name, std::uint64_t limit_bytes);
 
-/// How values lie in a file, and in memory. HDF5's names are values that the library knows only once it runs.
+/// The HDF5 types of values in a file and in memory. They are variables, because HDF5's names are values that the
+/// library knows only once it runs.
 struct ValueType {
   hid_t stored, native;
 };
@@ -141,7 +142,7 @@ ValueType value_type() {
   }
 }
 
-/// All values of an array, row-major.
+/// Writes all values of an array, row-major.
 template <typename Values>
 void write_values(const Array& array, const Values& values) {
   using Value = std::remove_cv_t<typename Values::value_type>;
@@ -156,7 +157,7 @@ std::vector<Value> read_values(const Array& array) {
   return values;
 }
 
-/// A list of numbers as a data set of one dimension.
+/// Writes a list of numbers as a data set of one dimension.
 template <typename Value>
 void write_list(hid_t parent, const std::string& name, const std::vector<Value>& values) {
   const std::int64_t count = std::ssize(values);
@@ -165,28 +166,30 @@ void write_list(hid_t parent, const std::string& name, const std::vector<Value>&
 
 // --- Files in memory (io/memory_driver.cpp) --------------------------------------------------------------------------
 
-/// A new file. Once it is closed `bytes` holds it up to the last byte written. `bytes` must outlive it.
+/// Creates a file in memory. When it is closed, `bytes` holds it up to the last byte written. `bytes` must outlive it.
 File create_in_memory(std::vector<std::byte>& bytes);
-/// A file of `size_bytes` for reading: first `bytes`, then zeros. `bytes` must outlive it.
+/// Opens a file of `size_bytes` for reading: first `bytes`, then zeros. `bytes` must outlive it.
 File open_in_memory(std::span<const std::byte> bytes, std::uint64_t size_bytes);
-/// Bytes that a file has when all that was asked for is written.
+/// The size of a file in bytes after all that was asked for is written.
 std::uint64_t flushed_size(const File& file);
-/// All bytes of a new file that `write` fills. Memory for `value_bytes`, and for names beside them, is taken once.
+/// Returns all bytes of a new file that `write` fills. Memory for `value_bytes`, and in addition for names, is taken
+/// once.
 std::vector<std::byte> encode_in_memory(std::uint64_t value_bytes, const std::function<void(hid_t file)>& write);
 
-// --- What our files have in common -----------------------------------------------------------------------------------
+// --- Common content of our files -------------------------------------------------------------------------------------
 
-/// Which kind of input a record is of: the text /kind in it.
+/// Writes the kind of input as the text /kind of a record.
 void write_kind(hid_t record, const std::string& kind);
-/// A record without one is older than kinds and of images. `what`: "it holds", for the message. Throws RequestError
-/// where this program does not know the kind.
+/// Reads /kind. A record without one is older than kinds and holds images. `what` begins the message: "it holds".
+/// Throws RequestError if this program does not know the kind.
 std::string read_kind(hid_t record, const std::string& what, std::uint64_t limit_bytes);
 
-/// /tokenizer, /vocabulary: text; uint8, the model's bytes. vocabulary_size: attribute of the record.
+/// Write and read /tokenizer (text), /vocabulary (uint8: the model's bytes) and the attribute vocabulary_size of a
+/// record.
 void write_tokenization(hid_t record, const Tokenization& tokenization);
 Tokenization read_tokenization(hid_t record, std::uint64_t limit_bytes);
 
-/// Writes the names of columns, if there are any; reads empty ones from a record without them.
+/// Write and read the names of columns, if there are any; a record without them gives empty names.
 void write_columns(hid_t record, const ColumnNames& columns);
 ColumnNames read_columns(hid_t record, std::uint64_t limit_bytes);
 

@@ -1,4 +1,4 @@
-/// Descriptions and full checks of our files.
+/// Describes and fully checks our files.
 #include "convoy/io/inspect.h"
 
 #include <algorithm>
@@ -38,13 +38,13 @@ std::string begin_of(const std::string& path) {
   return begin;
 }
 
-// A checkpoint that lost its end is HDF5 like any other. Names near its beginning tell it: of its members, or, as HDF5
-// moves their list where it grows, of an attribute of /card, which is written first. Where these are gone too, the
-// file's name tells it.
+// Whether the file was a checkpoint: one that lost its end looks like any HDF5 file. Names near its beginning tell:
+// those of its members or, since HDF5 moves their list when it grows, of an attribute of /card, which is written first.
+// If these are gone too, the file's name tells.
 bool was_checkpoint(const std::string& path) {
   const std::string begin = begin_of(path);
   const auto names = [&](const char* member) { return begin.find(member) != std::string::npos; };
-  if (names("class_counts")) return false;  // a shard's
+  if (names("class_counts")) return false;  // a shard has it
   const std::string name = std::filesystem::path(path).filename().string();
   return names("optimizer") || names("parameters") || names("normalizes") || name == "best.h5" ||
          (name.starts_with("step-") && name.ends_with(".h5"));
@@ -75,8 +75,8 @@ std::string list_of_classes(const std::vector<std::string>& names) {
   return fmt::format("{}: {}{}", names.size(), fmt::join(shown, ", "), shown.size() < names.size() ? ", ..." : "");
 }
 
-// "5000 each", or "980 to 1135 each".
-std::string samples_a_class(const std::vector<std::int64_t>& counts) {
+// The smallest and largest number of samples per class: "5000 each", or "980 to 1135 each".
+std::string samples_per_class(const std::vector<std::int64_t>& counts) {
   const auto [min, max] = std::minmax_element(counts.begin(), counts.end());
   if (counts.empty()) return "none";
   return *min == *max ? fmt::format("{} each", *min) : fmt::format("{} to {} each", *min, *max);
@@ -93,7 +93,7 @@ std::string describe_tokenization(const Tokenization& tokenization) {
   return fmt::format("{}; a vocabulary of {}", tokenization.kind, tokenization.vocabulary);
 }
 
-// What a data set says of its samples beside their number and classes.
+// The lines about a data set's samples that depend on their kind.
 std::string describe_kind(const DatasetInfo& info, std::int64_t payload_bytes) {
   if (info.kind != input_kinds::kText) return line("images", describe_images(info, payload_bytes));
   const std::int64_t in_split = std::accumulate(info.class_counts.begin(), info.class_counts.end(), std::int64_t{0});
@@ -112,14 +112,14 @@ std::string describe_statistics(const DatasetInfo& info) {
   return info.kind == input_kinds::kImages ? describe_mean_and_deviation(info.channel_mean, info.channel_stddev) : "";
 }
 
-// As a checkpoint has it of what it was trained on.
+// The hash of a data set's content, as shown for checkpoints and data sets.
 std::string content_text(std::int64_t hash, std::string_view kind) {
   return hash == 0 ? "not known"
                    : fmt::format("{:016x} (hash of {}s, labels and classes)", static_cast<std::uint64_t>(hash),
                                  input_kinds::one_of(kind));
 }
 
-// Of a shard, or of all shards of a split.
+// The lines about the samples of a shard, or of all shards of a split.
 std::string describe_samples(const DatasetInfo& info, std::int64_t payload_bytes, bool has_names) {
   return line("input", info.kind) + line("samples", fmt::format("{}", info.num_samples)) +  //
          describe_kind(info, payload_bytes) +                                               //
@@ -128,7 +128,7 @@ std::string describe_samples(const DatasetInfo& info, std::int64_t payload_bytes
               fmt::format("{}, {}",
                           counted(std::accumulate(info.class_counts.begin(), info.class_counts.end(), std::int64_t{0}),
                                   "sample"),
-                          samples_a_class(info.class_counts))) +
+                          samples_per_class(info.class_counts))) +
          line("names", has_names ? "of the files" : "none") + describe_statistics(info) + line("source", info.source);
 }
 
@@ -146,10 +146,10 @@ std::string describe_shard(const std::string& path) {
          line("size", human_bytes(size_of(shard)));
 }
 
-/// A data set's, as they are named and opened.
+/// A split of a data set: how it is named and opened.
 struct Split {
-  std::string path, name;  ///< as Dataset takes them
-  std::string prefix;      ///< what a person reads
+  std::string path, name;  ///< arguments of Dataset
+  std::string prefix;      ///< the name in messages
   std::vector<std::string> shards;
 
   Dataset open() const { return {path, "data set", name}; }
@@ -170,12 +170,12 @@ std::string describe_split(const Split& split) {
          line("content", content_text(dataset.content_hash(), dataset.info().kind)) + line("size", human_bytes(bytes));
 }
 
-// torchvision's names of what training does not learn but keeps.
+// Whether torchvision's name of a tensor is that of a running statistic.
 bool is_running_statistic(const NamedTensor& tensor) {
   return tensor.name.ends_with("running_mean") || tensor.name.ends_with("running_var");
 }
 
-// "25.6 M in 161 tensors": of those that `accept` takes.
+// The number of values in the tensors that `accept` accepts: "25.6 M in 161 tensors".
 template <typename Accept>
 std::string total(const std::vector<NamedTensor>& tensors, const Accept& accept) {
   std::int64_t num_tensors = 0, num_values = 0;
@@ -187,7 +187,7 @@ std::string total(const std::vector<NamedTensor>& tensors, const Accept& accept)
   return fmt::format("{} in {}", human_count(num_values), counted(num_tensors, "tensor"));
 }
 
-// Lines that checkpoints and safetensors files share.
+// The lines that checkpoints and safetensors files share.
 std::string describe_model(const std::vector<NamedTensor>& tensors) {
   return line("parameters", total(tensors, std::not_fn(is_running_statistic))) +
          line("statistics", total(tensors, is_running_statistic));
@@ -265,7 +265,7 @@ bool is_folder(const std::string& path) {
   return std::filesystem::is_directory(path, unknown);
 }
 
-// Also one that is not there, but can be nothing else.
+// Also true for a path that does not exist but can only name a file.
 bool is_file(const std::string& path) {
   std::error_code unknown;
   return std::filesystem::is_regular_file(path, unknown) || (path.ends_with(".h5") && !is_folder(path)) ||
@@ -285,7 +285,7 @@ void check_is_no_run(const std::string& path) {
          path);
 }
 
-// A line for each checkpoint of a folder, by name; empty where it holds none.
+// A line for each checkpoint in a folder, by name; empty if it holds none.
 std::string describe_checkpoints(const std::string& folder) {
   std::map<std::string, std::string> lines;
   std::error_code unknown;
@@ -321,7 +321,7 @@ std::vector<Split> splits_of(const std::string& path) {
   return splits;
 }
 
-// That its shards, each of them whole, are all of one import.
+// Checks that the shards of a split, each of them whole, are all from one import; returns the reason if not.
 std::optional<std::string> find_misfit(const Split& split) {
   try {
     split.open();

@@ -1,7 +1,7 @@
-/// HDF5 files in memory that we own, made and opened without a file system: an HDF5 file driver of our own.
+/// HDF5 files in memory that Convoy owns, created and opened without a file system, by an HDF5 file driver.
 ///
-/// The core driver of HDF5 would copy whole images in and out, and needs memory for every byte between the first and
-/// the last. This one keeps what is written, so that a shard's images can be a hole; and it writes into the vector that
+/// HDF5's core driver would copy whole images in and out, and needs memory for every byte between the first and the
+/// last. This driver keeps only what is written, so that a shard's images can be a hole. It writes into the vector that
 /// goes to the disk later, and reads from the bytes whose hash was verified.
 #include <algorithm>
 #include <cstring>
@@ -20,7 +20,7 @@ namespace {
 
 constexpr haddr_t kLargestAddress = haddr_t{1} << 62;
 
-/// Carried by the access properties; HDF5 copies it by its bytes.
+/// The memory of a file. The access properties carry it, and HDF5 copies it byte by byte.
 struct Contents {
   std::vector<std::byte>* output = nullptr;  ///< null: read only
   const std::byte* input = nullptr;
@@ -28,14 +28,14 @@ struct Contents {
   std::uint64_t size_bytes = 0;  ///< of the input with the zeros after it
 };
 
-/// An open file. HDF5 sees its first member.
+/// An open file, of which HDF5 sees the first member.
 struct MemoryFile {
   H5FD_t base;
   Contents contents;
   haddr_t end_of_allocation;
 };
 
-// C code calls what follows, so it throws nothing.
+// HDF5, in C, calls the functions below, so they throw nothing.
 
 MemoryFile& file_of(H5FD_t* file) {
   return *reinterpret_cast<MemoryFile*>(file);
@@ -112,7 +112,7 @@ hid_t register_driver() {
   driver.get_eof = get_end_of_file;
   driver.read = read_bytes;
   driver.write = write_bytes;
-  // One list of free space for metadata, another for arrays: none is put into a gap between metadata.
+  // Metadata and arrays have separate lists of free space: no array is put into a gap between metadata.
   std::fill(std::begin(driver.fl_map), std::end(driver.fl_map), H5FD_MEM_SUPER);
   driver.fl_map[H5FD_MEM_DRAW] = H5FD_MEM_DRAW;
   return CONVOY_CHECK_HDF5(H5FDregister(&driver));
@@ -126,7 +126,7 @@ PropertyList access_to(const Contents& contents) {
   return access;
 }
 
-const char* const kName = "memory";  // HDF5 wants one
+const char* const kName = "memory";  // HDF5 requires a name
 
 }  // namespace
 

@@ -1,8 +1,8 @@
-/// The list as it stands in the file:
+/// The list of parts in a checkpoint's file:
 ///   /parts/folder           text
 ///   /parts/sizes, hashes    by part: bytes, XXH3-128 in hexadecimal
 ///   /parts/names, shapes    by tensor: "conv1.weight", "64x3x7x7"
-///   /parts/pixels_first     by tensor: 1 where (O,I,H,W) is cut in the order (O,H,W,I), else 0
+///   /parts/pixels_first     by tensor: 1 if (O,I,H,W) is cut in the order (O,H,W,I), else 0
 ///   /parts/groups, members  texts; (group, tensor) for each tensor that a group has
 ///   /parts/pieces           (tensor, part, first value, number of values), tensor after tensor
 #include "io/parts_list.h"
@@ -43,7 +43,7 @@ std::int64_t index_below(std::int64_t index, std::size_t size, const char* what)
   return index;
 }
 
-// "64x3x7x7".
+// Parses a shape such as "64x3x7x7".
 std::vector<std::int64_t> parse_shape(std::string_view text) {
   const std::string_view whole = text;
   std::vector<std::int64_t> dims;
@@ -60,7 +60,7 @@ std::vector<std::int64_t> parse_shape(std::string_view text) {
   }
 }
 
-// So that the folder is beside the checkpoint, whatever the file says.
+// Makes sure that the folder is next to the checkpoint, whatever the file says.
 void check_folder(const std::string& folder) {
   if (folder.find('/') != std::string::npos || !folder.starts_with("step-") || !folder.ends_with(".parts"))
     fail("its parts are said to be in '{}', which is no folder of parts", folder);
@@ -76,7 +76,8 @@ void check_pieces(const std::string& name, const PieceList& list, std::int64_t c
   if (end != count) fail("its list does not tell where value {} of tensor '{}' is", end + 1, name);
 }
 
-// However large a hostile file says that a tensor is: there are no more values than bytes in the parts.
+// The number of values of a tensor. A hostile file may claim any size, but there cannot be more values than bytes in
+// the parts.
 std::int64_t count_of(const std::vector<std::int64_t>& dims, std::int64_t limit) {
   std::int64_t count = 1;
   for (const std::int64_t dim : dims) {
@@ -148,7 +149,7 @@ void read_parts_list(hid_t file, std::uint64_t limit_bytes, Checkpoint& checkpoi
   parts.folder = hdf5::read_text(group, "folder", limit_bytes);
   check_folder(parts.folder);
   parts.files = read_files(group, limit_bytes);
-  // 1. Tensors, and where their values are
+  // 1. The tensors, and where their values are
   const std::vector<std::string> names = hdf5::read_texts(group, "names", limit_bytes);
   const std::vector<std::string> shapes = hdf5::read_texts(group, "shapes", limit_bytes);
   const std::vector<std::int64_t> pixels_first = read_numbers(group, "pixels_first", limit_bytes, 1);
@@ -171,7 +172,7 @@ void read_parts_list(hid_t file, std::uint64_t limit_bytes, Checkpoint& checkpoi
     check_pieces(names[t], list, count_of(tensors.back().dims, parts.size_bytes()));
   }
   if (parts.tensors.size() != names.size()) fail("it lists a tensor twice");
-  // 2. What has values of them
+  // 2. The groups that have values of them
   const std::vector<std::string> group_names = hdf5::read_texts(group, "groups", limit_bytes);
   for (const std::string& name : group_names) make_group(checkpoint, name);
   const std::vector<std::int64_t> members = read_numbers(group, "members", limit_bytes, 2);

@@ -1,4 +1,4 @@
-/// /parts of a checkpoint in parts: which tensors there are, which files hold their values, and where.
+/// /parts of a checkpoint in parts: the tensors, the files that hold their values, and where.
 #pragma once
 
 #include <cstdint>
@@ -18,11 +18,11 @@ void for_each_group(AnyCheckpoint& checkpoint, const Visit& visit) {
   if (!checkpoint.ema.empty()) visit(std::string(groups::kEma), checkpoint.ema);
 }
 
-/// Names, shapes and checkpoint.parts; no values.
+/// Writes names, shapes and checkpoint.parts; no values.
 void write_parts_list(hid_t file, const Checkpoint& checkpoint);
 
-/// Fills what write_parts_list() wrote. Throws Error where that is none: lists of other lengths, values that no piece
-/// or two pieces hold, a folder that is elsewhere. `limit_bytes`: no honest file holds more.
+/// Reads what write_parts_list() wrote into `checkpoint`. Throws Error if the list is damaged: lists of other lengths,
+/// values that no piece or two pieces hold, a folder that is elsewhere, or more than `limit_bytes`.
 void read_parts_list(hid_t file, std::uint64_t limit_bytes, Checkpoint& checkpoint);
 
 }  // namespace convoy::io

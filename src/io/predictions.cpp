@@ -1,4 +1,4 @@
-/// Logits are written past HDF5, whose metadata is made in memory, with a hole where they go, and comes before them.
+/// Logits are written without HDF5. Its metadata is made in memory, with a hole for the logits, and comes before them.
 #include "convoy/io/predictions.h"
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// The safetensors format: its header through a JSON parser with strict limits, its values directly from the bytes.
+/// The safetensors format: reads the header by a JSON parser with strict limits, the values directly from the bytes.
 #include "convoy/io/safetensors.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 using Json = nlohmann::json;
 
 constexpr std::size_t kLengthBytes = 8;
-constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // as the format's own library has it
+constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // the limit of the format's own library
 constexpr std::size_t kMaxDims = 16;
 constexpr std::size_t kMaxNameBytes = 1000;
 constexpr const char *kMetadata = "__metadata__", *kWrittenBy = "written_by", *kConvoy = "convoy";
@@ -86,11 +86,12 @@ struct Entry {
   std::string name;
   const ValueType* type = nullptr;
   std::vector<std::int64_t> dims;
-  std::uint64_t begin = 0, end = 0;  ///< from the header's end
+  std::uint64_t begin = 0, end = 0;  ///< bytes from the header's end
 };
 
-// Reads the header once before anything is kept of it: objects no deeper than the format's, lists no longer than a
-// shape, each name once. (The parser's own callbacks take quadratic time: at each object's end they search its parent.)
+// Reads the header once before anything of it is kept: objects may not be nested deeper than the format's, lists not
+// longer than a shape, and each name may occur once. (The parser's own callbacks take quadratic time: at each object's
+// end they search its parent.)
 class HeaderGuard final : public nlohmann::json_sax<Json> {
  public:
   bool null() override { return count_value(); }
@@ -139,7 +140,7 @@ class HeaderGuard final : public nlohmann::json_sax<Json> {
   }
 
   std::set<std::string> names_[2];
-  int depth_ = 0;  ///< open objects
+  int depth_ = 0;  ///< number of open objects
   bool in_list_ = false;
   std::size_t list_length_ = 0;
 };
@@ -158,7 +159,7 @@ const Json& member(const Json& object, const std::string& tensor, const char* na
 }
 
 std::uint64_t whole_number(const Json& value, const std::string& tensor, const char* what) {
-  // Up to 2^63 - 1: sums and sizes are signed elsewhere.
+  // At most 2^63 - 1: sums and sizes are signed elsewhere.
   constexpr auto kMax = static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max());
   if (!value.is_number_unsigned() || value.get<std::uint64_t>() > kMax)
     fail("tensor '{}' has a {} that is not a whole number from 0 to 2^63 - 1", tensor, what);
@@ -197,7 +198,7 @@ void check_metadata(const Json& metadata) {
     if (!value.is_string()) fail("its {} '{}' is not a string", kMetadata, key);
 }
 
-// One range after the other, from the first byte to the last.
+// Checks that the ranges follow each other from the first byte to the last.
 void check_ranges(std::vector<Entry> entries, std::uint64_t data_bytes) {
   std::sort(entries.begin(), entries.end(),
             [](const Entry& a, const Entry& b) { return std::tie(a.begin, a.end) < std::tie(b.begin, b.end); });
@@ -217,7 +218,7 @@ void check_length(std::uint64_t file_bytes) {
   if (file_bytes < kLengthBytes) fail("it is too short for a safetensors file: {} bytes", file_bytes);
 }
 
-// Of the header, which a file of `file_bytes` begins with.
+// The size in bytes of the header with which a file of `file_bytes` begins.
 std::uint64_t read_header_bytes(std::span<const std::byte, kLengthBytes> begin, std::uint64_t file_bytes) {
   const std::uint64_t header_bytes = get_u64(begin);
   if (header_bytes > kMaxHeaderBytes)
@@ -227,7 +228,7 @@ std::uint64_t read_header_bytes(std::span<const std::byte, kLengthBytes> begin, 
   return header_bytes;
 }
 
-// The tensors of a file that has `data_bytes` after this header, all of which belong to one.
+// The tensors of a file that has `data_bytes` after this header. Each of these bytes must belong to a tensor.
 std::vector<Entry> read_entries(std::span<const std::byte> header, std::uint64_t data_bytes) {
   std::vector<Entry> entries;
   const Json described = parse_header({reinterpret_cast<const char*>(header.data()), header.size()});
@@ -264,7 +265,7 @@ StateDict decode(std::span<const std::byte> bytes) {
   return dict;
 }
 
-// The header against the file's size, before the values are read.
+// Checks the header against the file's size before the values are read.
 std::vector<std::byte> read_if_whole(const std::string& path) {
   const FileDescriptor file = open_for_reading(path);
   const std::uint64_t size = file_size(file, path);
@@ -330,7 +331,7 @@ StateDict decode_safetensors(std::span<const std::byte> bytes, const std::string
 }
 
 std::vector<std::byte> encode_safetensors(const StateDict& dict) {
-  // Counters first: all values then stand at multiples of their size.
+  // Counters come first: then the offsets of all values are multiples of their size.
   Json header = {{kMetadata, {{"format", "pt"}, {kWrittenBy, kConvoy}}}};
   std::uint64_t position = 0;
   const auto describe = [&](const std::string& name, const char* type, const Json& shape, std::uint64_t size_bytes) {

@@ -1,4 +1,4 @@
-/// What a store says of what it does not have: samples of another kind, or of some classes.
+/// Messages about what a store lacks: samples of another kind, or of some classes.
 #include "convoy/io/sample_store.h"
 
 #include "convoy/base/error.h"

@@ -69,8 +69,8 @@ void write_description(hid_t file, const ShardHead& head) {
   hdf5::write_tokenization(file, head.info.text.tokenization);  // last, as it may hold any word
 }
 
-// Payload and names, both created before either has its offset, so that nothing comes between. Returns where they
-// begin.
+// Places payload and names in the file. Both are created before either gets its offset, so that nothing comes between
+// them. Returns the offset at which they begin.
 std::uint64_t allocate_body(const hdf5::File& file, const ShardHead& head) {
   const ImageShape& image = head.info.image;
   const PayloadLayout layout = payload_layout(head.info);
@@ -127,7 +127,7 @@ void read_description(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
   head.info.source = hdf5::read_text(file, "source", limit_bytes);
 }
 
-// Each sample's values lie after those of the one before, and none is empty.
+// Each sample's values follow those of the sample before, and no sample is empty.
 void read_offsets(hid_t file, std::int64_t num_values, std::uint64_t limit_bytes, ShardHead& head) {
   head.offsets = read_list<std::int64_t>(file, "offsets", limit_bytes);
   const auto& offsets = head.offsets;
@@ -141,7 +141,7 @@ void read_offsets(hid_t file, std::int64_t num_values, std::uint64_t limit_bytes
   head.info.num_samples = std::ssize(offsets) - 1;
 }
 
-/// Bytes of all names.
+/// Reads the length of the names; returns the size of all names in bytes.
 std::uint64_t read_names_shape(hid_t file, const ShardTrailer& trailer, ShardHead& head) {
   if (!hdf5::exists(file, "names")) return 0;
   const hdf5::Array names = hdf5::open_texts(file, "names", trailer.body_bytes);
@@ -157,7 +157,7 @@ std::uint64_t read_names_shape(hid_t file, const ShardTrailer& trailer, ShardHea
   return bytes;
 }
 
-// Where the body stands is taken from the trailer; HDF5 has to say the same.
+// The trailer says where the body is; HDF5 must say the same.
 void read_body_shape(hid_t file, const ShardTrailer& trailer, std::uint64_t limit_bytes, ShardHead& head) {
   const bool is_text = head.info.kind == input_kinds::kText;
   if (is_text) head.info.text.tokenization = hdf5::read_tokenization(file, limit_bytes);

@@ -4,8 +4,8 @@
 ///
 /// The trailer: "CONVOYDS", format, offset and size of the body (little-endian 64 bits each), XXH3-128 of the body,
 /// XXH3-128 of the head and of the trailer so far. The head is small (12 or 20 bytes per sample), so it is read and
-/// verified whole at each start. HDF5 then opens it in memory, the body a hole in it: it sees no byte that was not
-/// verified, needs no locks of a file system that may have none, and no full disk surprises it.
+/// verified whole at each start. HDF5 then opens it in memory, with the body as a hole. So HDF5 sees no byte that was
+/// not verified, needs no locks of a file system that may have none, and cannot meet a full disk.
 #pragma once
 
 #include <cstddef>
@@ -24,24 +24,24 @@ namespace convoy::io {
 
 inline constexpr std::size_t kShardTrailerBytes = 64;
 
-/// All but the body.
+/// The content of a shard without its body.
 struct ShardHead {
-  DatasetInfo info;  ///< num_samples: of this shard
+  DatasetInfo info;  ///< num_samples is that of this shard
   std::int64_t index = 0;
-  std::int64_t num_shards = 1;  ///< of the import it belongs to
+  std::int64_t num_shards = 1;  ///< of its import
   std::vector<std::int32_t> labels;
   std::vector<std::uint64_t> hashes;  ///< short_hash_of() each sample's bytes in the payload
-  std::vector<std::int64_t> offsets;  ///< where each sample's values begin, and the end of the last; raw: none
-  std::int64_t name_bytes = 0;        ///< of each name in /names, padded with 0; 0: there are none
+  std::vector<std::int64_t> offsets;  ///< of each sample's first value, and the end of the last; raw: empty
+  std::int64_t name_bytes = 0;        ///< of each name in /names, padded with 0; 0: no names
 
   std::int64_t payload_bytes() const;
 };
 
-/// The data set that holds the samples, /images, /encoded or /tokens.
+/// The HDF5 data set that holds the samples: /images, /encoded or /tokens.
 struct PayloadLayout {
   const char* name = "images";
-  std::int64_t value_bytes = 1;  ///< a token has 2 where all of the vocabulary fit into them, else 4
-  bool has_offsets = false;      ///< samples differ in size
+  std::int64_t value_bytes = 1;  ///< of a token 2 if all tokens of the vocabulary fit, else 4
+  bool has_offsets = false;      ///< whether samples differ in size
 };
 PayloadLayout payload_layout(const DatasetInfo& info);
 
@@ -51,22 +51,23 @@ struct ShardTrailer {
   Hash body_hash = {};
 };
 
-/// The bytes before the body: an HDF5 file that lacks nothing but it. Their number depends on that of samples, classes
-/// and channels, on the vocabulary and on the longest name of a class, not on what is in the body.
+/// Returns the bytes before the body: an HDF5 file that lacks only the body. Their number depends on the number of
+/// samples, classes and channels, on the vocabulary and on the longest name of a class, not on the body's content.
 std::vector<std::byte> encode_shard_head(const ShardHead& head);
 std::vector<std::byte> encode_shard_trailer(const ShardTrailer& trailer, std::span<const std::byte> head);
 
-/// A shard whose head is verified. The payload stands at the start of the body, the names at its end.
+/// A shard whose head is verified. The payload is at the start of the body, the names at its end.
 struct OpenShard {
   FileDescriptor file;
   ShardTrailer trailer;
   ShardHead head;
 };
 
-/// Throws Error saying what is wrong with the file ("it is ..."), or that it cannot be opened.
+/// Opens a shard and verifies its head. Throws Error saying what is wrong with the file ("it is ..."), or that it
+/// cannot be opened.
 OpenShard open_shard(const std::string& path);
 
-/// Reads the whole body; the reason where its hash differs.
+/// Reads the whole body; returns the reason if its hash differs.
 std::optional<std::string> find_damage_in_body(const OpenShard& shard, const std::string& path);
 
 }  // namespace convoy::io

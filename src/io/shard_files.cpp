@@ -1,4 +1,4 @@
-/// Shards are told by their names.
+/// Finds the shards of a data set by their names.
 #include "convoy/io/shard_files.h"
 
 #include <charconv>
@@ -37,7 +37,7 @@ bool is_file(const std::string& path) {
   return fs::is_regular_file(path, error);
 }
 
-/// NAME-000.h5 ... beside each other, by number.
+/// The files NAME-000.h5 ... in one folder, by number.
 std::map<std::int64_t, std::string> numbered_shards(const fs::path& prefix) {
   std::map<std::int64_t, std::string> found;
   std::error_code error;
@@ -69,10 +69,10 @@ std::string shard_path(const std::string& directory, const std::string& name, st
   return (fs::path(directory) / shard_name(name, index, num_shards)).string();
 }
 
-// Shards of an earlier import in another number would stand beside the new ones; killed imports leave temporary files.
+// Shards of an earlier import in another number would be mixed with the new ones; killed imports leave temporary files.
 void remove_earlier_shards(const std::string& directory, const std::string& name, std::int64_t num_shards) {
   std::vector<fs::path> earlier;
-  std::error_code unknown;  // writing the new ones then gives the reason
+  std::error_code unknown;  // the error then comes up when the new shards are written
   for (const fs::directory_entry& file : fs::directory_iterator(directory, unknown)) {
     std::string shard = file.path().filename().string();
     const bool partial = shard.ends_with(kPartialSuffix);

@@ -26,7 +26,7 @@ ShardHead make_head(const ShardLocation& location, const DatasetInfo& info) {
   return head;
 }
 
-/// Bytes that the head will have if no sample is skipped: what is in it does not matter, and one name's length neither.
+/// The size of the head in bytes if no sample is skipped. The values in it do not matter, nor does the length of names.
 std::uint64_t head_bytes_at_most(ShardHead head) {
   const auto count = static_cast<std::size_t>(head.info.num_samples);
   head.labels.resize(count);
@@ -106,7 +106,7 @@ struct ShardWriter::Impl {
   ShardHead head;
   const PayloadLayout layout = payload_layout(head.info);
   std::int64_t max_samples;
-  std::uint64_t body_offset;  ///< until the end shows that less is enough
+  std::uint64_t body_offset;  ///< bytes reserved for the head; finish() may need less
   AtomicFile file;
   std::uint64_t body_bytes = 0;
   Hasher hasher;

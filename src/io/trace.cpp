@@ -58,7 +58,7 @@ class TraceWriter {
     say("thread_sort_index", {{"sort_index", rank}});
   }
 
-  /// Begin and end are rounded, not the length: neighbours still meet.
+  /// Rounds begin and end, not the length, so that neighbours still meet.
   void add_slice(std::size_t rank, const std::string& name, const char* category, double begin, double end,
                  const Json& args) {
     const std::int64_t from = since_first(begin), to = since_first(end);
@@ -110,7 +110,7 @@ class TraceWriter {
       };
       add("s", passage.from_rank, end_of_flow(send.begin_seconds));
       Json arrival = end_of_flow(receive.ready_seconds);
-      arrival["bp"] = "e";  // into the slice around it, not the next one
+      arrival["bp"] = "e";  // the flow ends in the slice around it, not in the next one
       add("f", passage.to_rank, arrival);
       ++id;
     }

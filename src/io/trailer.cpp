@@ -22,7 +22,7 @@ std::string too_short(std::uint64_t size, const FileKind& kind) {
   return fmt::format("it is too short for a {}: {} bytes", kind.name, size);
 }
 
-// Of a file that has so many bytes before its trailer: all that can be said without reading them.
+// Returns the damage that shows without reading the `image_bytes` bytes before the trailer; nothing if none.
 std::optional<std::string> find_damage_in_trailer(std::span<const std::byte> trailer, std::uint64_t image_bytes,
                                                   const FileKind& kind) {
   const auto is_of = [&](std::string_view magic) { return ends_with(trailer, magic); };

@@ -10,7 +10,7 @@ namespace convoy {
 
 namespace {
 
-constexpr std::int64_t kSliceAlignmentFloats = 16;  // a cache line: no two owners write one line
+constexpr std::int64_t kSliceAlignmentFloats = 16;  // a cache line: two owners never write the same line
 
 void append_cells(const Network& network, const CellRange& cells, ArenaLayout& layout) {
   for (std::int64_t i = cells.begin; i < cells.end; ++i) {
@@ -90,7 +90,7 @@ Slice slice_of(const Bucket& bucket, std::int64_t owner, std::int64_t num_owners
   return slice_at(bucket, slice_number(owner, num_owners), num_owners);
 }
 
-// Each slice is rounded up by less than its alignment.
+// The size of each slice is rounded up by less than its alignment.
 std::int64_t slack_of_slices(std::int64_t num_owners) {
   return num_owners == 1 ? 0 : num_owners * kSliceAlignmentFloats;
 }

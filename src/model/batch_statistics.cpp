@@ -1,4 +1,4 @@
-/// Running statistics are parameters like others: each tells by its name which layer keeps it.
+/// Finds the layers by the running statistics, parameters whose names contain the layer's.
 #include "convoy/model/batch_statistics.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace {
 
 constexpr std::string_view kLast = ".running_var";
 
-// "layer2.0.downsample.1 + layer2.0.bn2" is both.
+// Whether the layer has this name; "layer2.0.downsample.1 + layer2.0.bn2" has both names.
 bool is_named(const LayerInfo& layer, const std::string& name) {
   constexpr std::string_view kBetween = " + ";
   std::string_view rest = layer.name;

@@ -1,4 +1,5 @@
-/// BERT: pre-training on masked words and next sentences, and the classification that begins with its weights.
+/// BERT: pre-training on masked words and next sentences, and classification, which begins with the weights of
+/// pre-training.
 #include "convoy/base/error.h"
 #include "convoy/base/special_tokens.h"
 

@@ -1,5 +1,5 @@
-/// BERT's embedding and heads. Both networks have the same names for what they share, so that one begins with the
-/// other's weights.
+/// BERT's embedding and heads. Both networks use the same names for the parameters that they share, so that one can
+/// begin with the other's weights.
 #include "model/bert_cells.h"
 
 #include "convoy/base/features.h"
@@ -25,7 +25,7 @@ Value body_of(CellBuilder& cell, const EncoderSpec& spec) {
   return spec.shape.norm == NormPlace::kBefore ? layer_norm("norm", x) : x;
 }
 
-// What becomes of [CLS] stands for the whole.
+// The output of [CLS], the first word, represents the whole text.
 Value pooled(const Value& x) {
   return activate(ops::Activation::kTanh, linear("pooler", first_word(x), x.shape().c));  // (N,1,1,C)
 }

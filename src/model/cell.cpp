@@ -13,7 +13,7 @@ namespace {
 constexpr std::int64_t kAlignmentBytes = 64;
 constexpr std::int64_t kAlignmentFloats = kAlignmentBytes / static_cast<std::int64_t>(sizeof(float));
 
-/// Tells the frame's watch, where it has one.
+/// Tells the frame's watch, if it has one, of the work that has been issued.
 class Watched {
  public:
   Watched(const Cell& cell, const Frame& frame) : watch_(frame.watch), is_split_(frame.splits_backward()) {

@@ -39,7 +39,7 @@ Value CellBuilder::add(std::unique_ptr<Layer> layer, std::vector<LayerInput> inp
   return {*this, y};
 }
 
-// Parameters that were added since the layer before are this one's.
+// Names the layer by its parameters: those that were added since the layer before.
 void CellBuilder::name(Layer& layer) {
   const std::vector<CellMemory::Entry>& all = memory().parameters();
   if (num_named_ == all.size()) return;

@@ -3,7 +3,7 @@
 ///   const Value x = cell.input(spec.x);                                               // (N,H,W,C)
 ///   const Value b = relu(batch_norm("bn1", convolution("conv1", x, {.num_filters = k, .kernel = 3, .padding = 1})));
 ///   return cell.finish(relu(batch_norm("bn2", ...) + x));
-/// Parameters stand in the arena in the order of the calls. layers/ holds the functions that give values.
+/// The order of the parameters in the arena is that of the calls. layers/ holds the functions that return values.
 #pragma once
 
 #include <cstddef>
@@ -32,8 +32,8 @@ class Value {
 };
 
 struct CellSpec {
-  std::string name;        ///< layer1.0
-  std::string parameters;  ///< what their names begin with: "layer1.0."
+  std::string name;        ///< "layer1.0"
+  std::string parameters;  ///< prefix of the parameters' names: "layer1.0."
   DataType type = DataType::kFloat32;
 };
 
@@ -41,26 +41,26 @@ class CellBuilder {
  public:
   explicit CellBuilder(const CellSpec& spec);
 
-  /// What the cell before gives.
+  /// The output of the cell before.
   Value input(const Shape& x);
-  /// What the loader gives of each sample: nobody asks for its gradient. The network's first cell has no input; the
-  /// first of its features takes that position. num_values: of integers, as Feature has it.
+  /// A feature of the samples, which the loader gives; its gradient is not wanted. The network's first cell has no
+  /// input; its first feature is located there. num_values: see Feature.
   Value feature(const std::string& name, const TensorSpec& spec, std::int64_t num_values = 0);
-  /// Throws std::logic_error where this cannot be computed.
+  /// Completes the cell, whose output is y. Throws std::logic_error if its gradients cannot be computed.
   std::unique_ptr<Cell> finish(const Value& y);
 
-  // For the functions in layers/.
+  // The functions in layers/ call these.
   CellMemory& memory() { return graph_->memory; }
   DataType type() const { return graph_->memory.type(); }
   std::string parameter_name(const std::string& name) const { return spec_.parameters + name; }
-  /// For a layer that draws random numbers: what tells it apart from all others of the network. A part of the results:
-  /// it follows from the cell's name and the number of such layers before it in the cell.
+  /// The number by which a layer that draws random numbers differs from all others of the network. It is a part of the
+  /// results: it follows from the cell's name and the number of such layers before it in the cell.
   std::uint64_t number_of_drawing_layer();
   void add_objective(const std::string& name) { graph_->objectives.push_back(name); }
   struct Output {
     TensorSpec spec;
     bool is_small = false;
-    std::optional<DataType> gradient_type = {};  ///< otherwise the cell's
+    std::optional<DataType> gradient_type = {};  ///< by default the cell's type
   };
   Value add(std::unique_ptr<Layer> layer, std::vector<LayerInput> inputs, const Output& output);
 
@@ -69,7 +69,7 @@ class CellBuilder {
 
   CellSpec spec_;
   std::unique_ptr<CellGraph> graph_;
-  std::size_t num_named_ = 0;  ///< parameters that belong to the layers so far
+  std::size_t num_named_ = 0;  ///< number of parameters that belong to the layers so far
   std::int64_t num_drawing_layers_ = 0;
 };
 

@@ -1,5 +1,5 @@
-/// Layers are merged and linked; tensors get their locations; what a part of backward reads is traced back through the
-/// layers.
+/// Merges and links layers, gives tensors their locations, and traces back through the layers what a part of backward
+/// reads.
 #include "model/cell_graph.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ bool contains(const Range& range, const Value& value) {
   return std::find(range.begin(), range.end(), value) != range.end();
 }
 
-// The names of two layers in one.
+// The name of a layer that does the work of two.
 std::string joined(const std::string& first, const std::string& second) {
   return first.empty() || second.empty() ? first + second : first + " + " + second;
 }
@@ -45,7 +45,8 @@ void CellGraph::finish() {
   }
 }
 
-// Who writes and reads each tensor, and whose gradient is wanted: of what trained layers give, or what depends on it.
+// Finds the layers that write and read each tensor, and the tensors whose gradient is wanted: outputs of trained
+// layers, and what depends on them.
 void CellGraph::link() {
   for (Tensor& tensor : tensors) {
     tensor.producer = nullptr;
@@ -90,12 +91,12 @@ void CellGraph::fuse_layers() {
   }
 }
 
-// Null: there are none or several, or the cell's reader is another.
+// The layer that alone reads the tensor; null if no layer or several read it, or it is the cell's output.
 Layer* CellGraph::only_reader(const Tensor& tensor) const {
   return &tensor != y && tensor.readers.size() == 1 ? tensor.readers.front() : nullptr;
 }
 
-// `both`: what does the work of layer i and of `next`, and runs where that would have.
+// Replaces layer i and `next` by `both`, which does the work of both and runs when `next` would have run.
 void CellGraph::replace_both(std::size_t i, Layer& next, std::unique_ptr<Layer> both) {
   both->outputs = next.outputs;
   *std::find_if(layers.begin(), layers.end(), [&](const auto& layer) { return layer.get() == &next; }) =
@@ -107,7 +108,7 @@ void CellGraph::replace_both(std::size_t i, Layer& next, std::unique_ptr<Layer> 
 void CellGraph::locate_tensors() {
   std::vector<Tensor*> in_scratch;
   for (Tensor& tensor : tensors) {
-    if (tensor.producer == nullptr) {  // what the cell reads; features have their locations
+    if (tensor.producer == nullptr) {  // read by the cell; features have their locations already
       if (&tensor == x) tensor.location = {&Frame::x};
     } else if (&tensor == y) {
       tensor.location = {&Frame::y};
@@ -122,7 +123,7 @@ void CellGraph::locate_tensors() {
   locate_in_scratch(in_scratch);
 }
 
-// Each from its producer to its last reader; what layers ask for, during their call.
+// A tensor lives from its producer to its last reader; a layer's own scratch lives during its call.
 void CellGraph::locate_in_scratch(const std::vector<Tensor*>& in_scratch) {
   std::vector<Lifetime> lifetimes;
   std::vector<TensorLocation*> locations;
@@ -159,7 +160,7 @@ bool CellGraph::is_read_by_backward(const Tensor& tensor) const {
   });
 }
 
-// What lay in activations now lies in scratch, from its producer to its last reader.
+// Tensors that were in activations are now in scratch, from their producer to their last reader.
 void CellGraph::drop_backward() {
   has_backward = false;
   backward.clear();

@@ -21,14 +21,14 @@ namespace {
 
 struct Convnext {
   const char* name;
-  std::int64_t num_blocks[4];  // of each layer
+  std::int64_t num_blocks[4];  // per layer
   std::int64_t num_channels;   // of the first layer; each layer doubles them
 };
 constexpr Convnext kConvnexts[] = {{"convnext_atto", {2, 2, 6, 2}, 40},
                                    {"convnext_tiny", {3, 3, 9, 3}, 96},
                                    {"convnext_small", {3, 3, 27, 3}, 96},
                                    {"convnext_base", {3, 3, 27, 3}, 128}};
-constexpr std::int64_t kMinSide = 32;  // pixels: the strides 4, 2, 2, 2 leave one
+constexpr std::int64_t kMinSide = 32;  // pixels: after the strides 4, 2, 2, 2 one is left
 constexpr float kEpsilon = 1e-6f;
 constexpr double kInitialScale = 1e-6;
 constexpr InitialValues kInitialWeight{InitialValues::Kind::kNormal, 0.02}, kInitialBias{};
@@ -45,7 +45,7 @@ Value fully_connected(const std::string& name, const Value& x, std::int64_t num_
                     .initial_bias = kInitialBias});
 }
 
-// Each patch of `size` x `size` pixels becomes one.
+// A convolution that makes one pixel of each patch of `size` x `size` pixels.
 Value patches(const std::string& name, const Value& x, std::int64_t size, std::int64_t num_channels) {
   return convolution(
       name, x,

@@ -1,5 +1,5 @@
-/// How gradients flow back through the layers of a cell: the order of the layers, where each gradient lies, and what is
-/// added up where a tensor has several readers. One walk from the output to the input gives each gradient a slot of
+/// The flow of gradients back through the layers of a cell: the order of the layers, the location of each gradient, and
+/// the sums for tensors with several readers. One walk from the output to the input gives each gradient a slot of
 /// memory; then the slots get their locations.
 #include <algorithm>
 #include <deque>
@@ -13,15 +13,16 @@ namespace convoy {
 
 namespace {
 
-// Memory for gradients, one after the other: the frame's dy or dx, or scratch between two steps; or scratch of a layer.
+// Memory that holds gradients at different times: the frame's dy or dx, or scratch between two steps; or a layer's
+// scratch.
 struct Slot {
   Lifetime lifetime;
-  std::int64_t num_held = 0;                   // gradients that lie here and are still to be read
+  std::int64_t num_held = 0;                   // gradients that are here and are still to be read
   std::vector<GradientLocation*> joint, both;  // to be set to the slot's location: only in a joint backward, or in both
-  Layer* of_layer = nullptr;                   // whose scratch this is
+  Layer* of_layer = nullptr;                   // the layer whose scratch this is
 };
 
-// A tensor's gradient, as far as its readers have given their parts.
+// A tensor's gradient so far: the sum of the parts of the readers that have run.
 struct Held {
   Slot* slot = nullptr;
   const GradientLocation* location = nullptr;
@@ -89,7 +90,7 @@ class GradientLayout {
     slot.of_layer = &layer;
   }
 
-  // One reader's part of a tensor's gradient.
+  // Places one reader's part of a tensor's gradient.
   void give_part(LayerInput& in, const Held& dy) {
     Tensor& tensor = *in.tensor;
     if (in.rule == GradientRule::kAdds) {
@@ -141,8 +142,8 @@ class GradientLayout {
                            .type = tensor.gradient_type});
   }
 
-  // Where the sum of the tensor's gradient so far and of a part of it goes. `part`: the slot in which that lies; null
-  // where the layer adds it itself.
+  // Places the sum of the tensor's gradient so far and of a further part. `part` is the slot of that part; null if the
+  // layer adds it itself.
   Held added_to(Tensor& tensor, Slot* part) {
     const Held so_far = held_.at(&tensor);
     Held sum = so_far;
@@ -159,7 +160,7 @@ class GradientLayout {
     return sum;
   }
 
-  // The tensor's gradient so far, in a slot with no other.
+  // The tensor's gradient so far, moved to its own slot if other gradients share its slot.
   Held held_alone(Tensor& tensor) {
     Held& held = held_.at(&tensor);
     use(*held.slot, tensor);
@@ -208,7 +209,8 @@ class GradientLayout {
     if (slot.of_layer != nullptr) slot.of_layer->backward_scratch = location;
   }
 
-  // In a split backward, what backward_weight reads later is written where it stays, if a single layer writes it.
+  // Whether, in a split backward, the gradient that backward_weight reads later can be written directly to its lasting
+  // location: a single layer writes it.
   static bool is_written_where_it_stays(const Tensor& tensor) {
     if (tensor.producer == nullptr || !tensor.producer->backward_weight_reads_dy() || tensor.readers.size() != 1)
       return false;
@@ -223,7 +225,7 @@ class GradientLayout {
     return slot.both.back();
   }
 
-  // In a split backward, where backward_weight will read it.
+  // A location that, in a split backward, lasts until backward_weight reads it.
   const GradientLocation* lasting_location(Slot& slot, const Tensor& tensor) {
     slot.joint.push_back(&graph_.gradient_locations.emplace_back());
     slot.joint.back()->split = graph_.memory.weight_gradient_input(gradient_bytes(tensor));
@@ -252,7 +254,7 @@ class GradientLayout {
   std::map<const Tensor*, Held> held_;
   std::vector<Layer*> waiting_;
   BackwardStep* step_ = nullptr;
-  bool adds_dy_to_dx_ = false;  // the latest sum: dx = dy + dx, of the cell
+  bool adds_dy_to_dx_ = false;  // whether the latest sum is dx = dy + dx of the cell
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// What a cell is made of: tensors, and layers that each bind one operation of the device to the tensors that it reads
+/// The elements of a cell: tensors, and layers that each bind one operation of the device to the tensors that it reads
 /// and writes.
 #pragma once
 
@@ -14,40 +14,40 @@ namespace convoy {
 class Layer;
 class CellGraph;
 
-/// A value inside a cell: what the cell reads, or what a layer gives.
+/// A value inside a cell: an input of the cell, or the output of a layer.
 struct Tensor {
   TensorSpec spec;
   DataType gradient_type = DataType::kFloat32;
-  bool has_gradient = true;   ///< whether anybody asks for its gradient
+  bool has_gradient = true;   ///< whether its gradient is wanted
   bool is_small = false;      ///< stored with the statistics: never computed again
-  Layer* producer = nullptr;  ///< null: what the cell reads
+  Layer* producer = nullptr;  ///< null: an input of the cell
   std::vector<Layer*> readers;
   TensorLocation location;
-  const GradientLocation* gradient = nullptr;  ///< of the sum over all readers, where the producer's backward reads it
+  const GradientLocation* gradient = nullptr;  ///< of the sum over all readers, as the producer's backward reads it
 };
 
-/// How a layer's backward gives the gradient with respect to an input, dx, from that of its output, dy.
+/// The way in which a layer's backward gives the gradient with respect to an input, dx, from that of its output, dy.
 enum class GradientRule {
-  kNone,        ///< not at all
-  kWrites,      ///< writes dx to memory of its own
-  kMayReplace,  ///< writes dx to memory of its own or over dy
+  kNone,        ///< gives no dx
+  kWrites,      ///< writes dx to other memory than dy
+  kMayReplace,  ///< writes dx to other memory or over dy
   kReplaces,    ///< writes dx over dy
   kIsTheSame,   ///< does nothing: dx is dy
-  kAdds,        ///< adds to what other readers of the input have written before
+  kAdds,        ///< adds dx to what other readers of the input have written before
 };
 
 struct LayerInput {
   Tensor* tensor = nullptr;
   GradientRule rule = GradientRule::kWrites;
-  bool can_add = false;  ///< backward can write the sum of this part and of what other readers have written before
-  const GradientLocation* dx = nullptr;      ///< where the layer writes its part of the tensor's gradient, or adds to
-  const GradientLocation* addend = nullptr;  ///< what it adds to dx, maybe there already; null: nothing
+  bool can_add = false;  ///< backward can write the sum of dx and of what other readers have written before
+  const GradientLocation* dx = nullptr;      ///< the layer writes its part of the tensor's gradient here, or adds it
+  const GradientLocation* addend = nullptr;  ///< to be added to dx, maybe at the same location; null: nothing
 };
 
-/// The tensors that a layer reads, in some direction.
+/// The tensors that a layer reads in forward or in a part of backward.
 using Reads = std::vector<const Tensor*>;
 
-/// y = layer(x, ...), with backward beside forward. Memory and order of calls are given to it.
+/// A layer: y = layer(x, ...), with forward and backward. The cell decides its memory and the order of its calls.
 class Layer {
  public:
   virtual ~Layer() = default;
@@ -61,48 +61,49 @@ class Layer {
   const GradientLocation& dy() const { return *y().gradient; }
   const GradientLocation& dx() const { return *inputs.front().dx; }
   bool wants_dx() const { return inputs.front().dx != nullptr; }
-  /// Of dx; null: none.
+  /// The addend of dx; null: none.
   const std::byte* addend(const Frame& frame) const {
     const GradientLocation* location = inputs.front().addend;
     return location == nullptr ? nullptr : frame[*location];
   }
-  /// Of dy; null: none.
+  /// The addend of dy; null: none.
   const std::byte* dy_addend(const Frame& frame) const {
     return y().location.part == &Frame::y ? frame.dy_addend : nullptr;
   }
-  TensorLocation forward_scratch, backward_scratch;  ///< memory of its own during a call, where it asks for some
-  std::string full_name, weight_shape;               ///< as LayerInfo has them
-  std::size_t number = 0;                            ///< in the order of forward, once the cell is complete
+  TensorLocation forward_scratch, backward_scratch;  ///< its own memory during a call, if it asks for some
+  std::string full_name, weight_shape;               ///< LayerInfo::name and weight_shape
+  std::size_t number = 0;                            ///< index in the order of forward, set when the cell is complete
 
-  /// "convolution"
+  /// The name of its operation: "convolution".
   virtual std::string operation() const = 0;
-  /// Once the cell is complete. `is_split`: whether backward comes in two parts.
+  /// Its floating-point operations, known when the cell is complete. `is_split`: whether backward comes in two parts.
   virtual LayerFlop flop(bool /*is_split*/) const { return {}; }
 
-  // Called in this order when the cell is complete.
-  /// Takes over the work of `next`, which alone reads this layer's output, where one operation does both.
+  // These are called in this order when the cell is complete.
+  /// Takes over the work of `next`, which alone reads this layer's output, if one operation does both. Returns whether
+  /// it did.
   virtual bool merge(Layer& /*next*/) { return false; }
-  /// A layer for the work of both this one and `next`, which alone reads this one's output, with its inputs set; null
-  /// where there is none. Asked when nothing is left to be merged.
+  /// Returns a layer, with its inputs set, that does the work of both this one and `next`, which alone reads this one's
+  /// output; null if no such layer exists. Called when no more layers can be merged.
   virtual std::unique_ptr<Layer> fused_with(Layer& /*next*/) { return nullptr; }
-  /// Takes over what follows from the layers around it.
+  /// Sets what follows from the layers around it.
   virtual void connect(CellGraph& /*graph*/) {}
-  /// From now on only forward will be called.
+  /// Says that only forward will be called from now on.
   virtual void drop_backward() {}
 
   virtual bool has_weights() const { return false; }
-  /// Whether backward_input changes the output's gradient, which backward_weight then reads as it is.
+  /// Whether backward_input changes the output's gradient; backward_weight then reads the changed one.
   virtual bool overwrites_dy() const { return false; }
   /// Whether backward_input reads dy_addend.
   virtual bool takes_dy_in_parts() const { return false; }
   /// Whether backward_weight reads the output's gradient.
   virtual bool backward_weight_reads_dy() const { return false; }
 
-  /// Of memory that nobody else touches during forward, or during each part of backward.
+  /// The size of its own memory during forward, and during each part of backward.
   virtual std::int64_t forward_scratch_bytes() const { return 0; }
   virtual std::int64_t backward_scratch_bytes() const { return 0; }
 
-  // Beside the output's gradient.
+  // The tensors that it reads, in addition to the output's gradient.
   virtual Reads read_by_forward() const;
   virtual Reads read_by_backward_input(bool /*training*/) const { return {}; }
   virtual Reads read_by_backward_weight() const { return {}; }
@@ -111,11 +112,12 @@ class Layer {
   virtual void load_weights(const Weights& /*weights*/) {}
   virtual std::vector<Buffer*> packed_weights() { return {}; }
   virtual void forward(const Frame& frame) const = 0;
-  /// forward once more, with the statistics that it left: the same bits.
+  /// Runs forward again with the statistics that it left, and gives the same bits.
   virtual void recompute(const Frame& frame) const { forward(frame); }
-  /// The gradients with respect to all inputs.
+  /// Computes the gradients with respect to all inputs.
   virtual void backward_input(const Frame& frame) const = 0;
-  /// Right after backward_input in a joint backward, any time later in one of two parts.
+  /// Computes the gradients with respect to the weights: right after backward_input in a joint backward, at any later
+  /// time in a split one.
   virtual void backward_weight(const Frame& /*frame*/) const {}
 
  protected:

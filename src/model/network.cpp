@@ -12,7 +12,7 @@ namespace convoy {
 
 namespace {
 
-// Every convolution is padded, so that no stride can take a side below one pixel.
+// Sides of 1 suffice: every convolution is padded, so that no stride can make a side smaller than one pixel.
 void check_input(const NetworkSpec& spec) {
   const auto* const image = std::get_if<ImageShape>(&spec.input);
   if (image != nullptr && (image->h < 1 || image->w < 1 || image->c < 1))
@@ -93,7 +93,7 @@ std::int64_t count_cells(const std::string& name, const TransformerParams& trans
     if (family.reads_texts) of_family.input = TextShape{.length = 256, .vocabulary = 1000};
     if (const auto network = family.make(of_family)) return std::ssize(*network);
   }
-  return std::ssize(make_cells(spec));  // refuses the name
+  return std::ssize(make_cells(spec));  // throws, as no family has the name
 }
 
 std::vector<std::string> network_names() {

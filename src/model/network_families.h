@@ -1,4 +1,4 @@
-/// The one list of networks: each family has a file of its own, which says its names and builds the network of one.
+/// The list of all networks: each family has its own file, which knows its names and builds the network of one.
 #pragma once
 
 #include <functional>
@@ -16,23 +16,24 @@
 namespace convoy {
 
 struct NetworkFamily {
-  std::vector<std::string> names;  ///< all there are, or none where they have numbers to choose
-  std::string form = {};           ///< of names with numbers to choose: "pyramidnetDEPTH-aALPHA"
-  bool reads_texts = false;        ///< else images
-  bool drops_blocks = false;       ///< it has stochastic depth
-  std::string about = {};          ///< for the help: paper, variant, what images it is for
-  /// The network called spec.name; nothing where the name is of another family. Throws RequestError where the name is
-  /// of this one but no such network can be, or not for these images.
+  std::vector<std::string> names;  ///< all of them; empty if they contain numbers to choose
+  std::string form = {};           ///< form of names with numbers to choose: "pyramidnetDEPTH-aALPHA"
+  bool reads_texts = false;        ///< false: images
+  bool drops_blocks = false;       ///< whether it has stochastic depth
+  std::string about = {};          ///< for the help: paper, variant, kind of images
+  /// Makes the network spec.name; returns nothing if the name is of another family. Throws RequestError if the name has
+  /// this family's form but no such network exists, or not for these images.
   std::function<std::optional<Network>(const NetworkSpec& spec)> make = {};
 };
 
-/// The numbers of "wrn28-10" between the prefix "wrn" and the separator "-", and after it; nothing where the name has
-/// another form or a number does not fit.
+/// The numbers of a name such as "wrn28-10": the one between the prefix "wrn" and the separator "-", and the one after
+/// it. Nothing if the name has another form or a number does not fit.
 std::optional<std::pair<std::int64_t, std::int64_t>> numbers_of(std::string_view name, std::string_view prefix,
                                                                 std::string_view separator);
 
-/// Layers of blocks, each of which reads the one before: layer1.0, layer1.1, ... From the second layer on, the first
-/// block of each has stride 2. make_block(spec, layer) gets a spec without filters, and the layer counted from 0.
+/// Adds layers of blocks, each of which reads the block before: layer1.0, layer1.1, ... From the second layer on, the
+/// first block of each layer has stride 2. make_block(spec, layer) gets a spec without filters, and the layer counted
+/// from 0.
 template <typename MakeBlock>
 void add_layers(std::span<const std::int64_t> num_blocks, Network& network, MakeBlock&& make_block) {
   for (std::size_t layer = 0; layer < num_blocks.size(); ++layer) {

@@ -1,4 +1,4 @@
-/// Parameters between file and device, and where training starts.
+/// Converts parameters between file and device, and gives their initial values.
 #include "convoy/model/parameter.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ void to_device_order(const ParameterSpec& spec, std::span<const float> file, std
   for_each_value(spec, [&](std::int64_t f, std::int64_t d) { device[d] = file[f]; });
 }
 
-// Channels lie one after the other on the device, an image's area apart in files.
+// On the device channels are neighbours; in files their distance is the kernel's area.
 std::uint64_t fingerprint_part(const ParameterSpec& spec, std::int64_t first, std::span<const float> device) {
   assert(first >= 0 && first + std::ssize(device) <= spec.count());
   const std::uint64_t name = hash_name(spec.name);

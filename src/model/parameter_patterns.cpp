@@ -1,5 +1,5 @@
-/// Parameters by patterns of their names: what train.freeze keeps unchanged, and what optimizer.groups gives a learning
-/// rate of its own.
+/// Selects parameters by patterns of their names: those that train.freeze keeps unchanged, and those that
+/// optimizer.groups gives other learning rates.
 #include <algorithm>
 #include <set>
 
@@ -17,7 +17,7 @@ bool matches(const std::string& pattern, const std::string& name) {
   return fnmatch(pattern.c_str(), name.c_str(), 0) == 0;
 }
 
-// Of all parameters, or without running statistics, which follow no learning rate.
+// The names of all parameters, with or without running statistics, which have no learning rate.
 std::vector<std::string> names_of(const Network& network, bool with_statistics) {
   std::vector<std::string> names;
   for (const auto& cell : network)
@@ -26,7 +26,7 @@ std::vector<std::string> names_of(const Network& network, bool with_statistics) 
   return names;
 }
 
-// What could have been meant: every name, and every group of names as "layer1.*" or "layer1.0.*".
+// What a pattern could have meant: every name, and every group of names as "layer1.*" or "layer1.0.*".
 std::vector<std::string> candidates(const std::vector<std::string>& names) {
   std::set<std::string> all(names.begin(), names.end());
   for (const std::string& name : names)
@@ -35,7 +35,7 @@ std::vector<std::string> candidates(const std::vector<std::string>& names) {
   return {all.begin(), all.end()};
 }
 
-// "conv1.*, bn1.*, layer1.* ...": in the network's order.
+// The groups "conv1.*, bn1.*, layer1.* ..." in the network's order.
 std::vector<std::string> first_groups(const std::vector<std::string>& names) {
   std::vector<std::string> groups;
   for (const std::string& name : names) {

@@ -11,15 +11,17 @@ namespace convoy {
 
 namespace {
 
-// How often what a cell saves crosses the memory bus in a step: written by forward's convolution, read twice and
-// written once by batch norm, read by the next convolution, and in backward read by the two gradients and twice by
-// batch norm.
+// The number of times that a saved activation crosses the memory bus in a step: written by forward's convolution, read
+// twice and written once by batch norm, read by the next convolution, and in backward read by the two gradients and
+// twice by batch norm.
 constexpr double kTripsPerSavedByte = 8.0;
 
-// And its parameters: read by forward and by input, their gradient written, reordered and summed.
+// The same for parameters: read by forward and by the gradient of the input; their gradient is written, reordered and
+// summed.
 constexpr double kTripsPerParameterByte = 5.0;
 
-// Of what is computed again: written by the convolution, read and written by batch norm, read by the next convolution.
+// The same for recomputed activations: written by the convolution, read and written by batch norm, read by the next
+// convolution.
 constexpr double kTripsPerRecomputedByte = 4.0;
 
 void check_stages(std::int64_t stages, std::int64_t num_cells) {
@@ -28,7 +30,7 @@ void check_stages(std::int64_t stages, std::int64_t num_cells) {
          num_cells, num_cells);
 }
 
-// "0 stem, 1 layer1.0, 2 layer1.1": all of them, or of a deep network its ends.
+// The numbered cells "0 stem, 1 layer1.0, 2 layer1.1": all, or only the first and last ones of a deep network.
 std::string numbered(const std::vector<std::string>& cells) {
   constexpr std::int64_t kMaxShown = 24, kMaxAtAnEnd = 4;
   const std::int64_t num_cells = std::ssize(cells);
@@ -73,8 +75,8 @@ std::vector<CellRange> partition(const std::vector<double>& cell_seconds, std::i
   std::vector<double> prefix(n + 1, 0.0);
   for (std::int64_t i = 0; i < n; ++i) prefix[i + 1] = prefix[i] + cell_seconds[i];
 
-  // slowest[s][i]: the smallest possible maximum when the first i cells form s stages; cut[s][i]: where the last one
-  // begins.
+  // slowest[s][i]: the smallest possible maximum when the first i cells form s stages; cut[s][i]: the first cell of the
+  // last of these stages.
   const double infinity = std::numeric_limits<double>::infinity();
   std::vector<std::vector<double>> slowest(stages + 1, std::vector<double>(n + 1, infinity));
   std::vector<std::vector<std::int64_t>> cut(stages + 1, std::vector<std::int64_t>(n + 1, 0));

@@ -18,13 +18,13 @@ namespace {
 constexpr std::int64_t kStemChannels = 16;
 constexpr std::int64_t kMaxDepth = 2000, kMaxAlpha = 100'000;
 
-// Half a channel goes to the even number of channels.
+// Rounds to the nearest number of channels; halves go to the even one.
 std::int64_t channels_of(double width) {
   return std::llrint(width);
 }
 
-// K filters, at least as many as x has channels. The shortcut is x with zero channels after its own, averaged over 2x2
-// pixels at stride 2. No ReLU follows the sum.
+// A block of K filters, at least as many as x has channels. The shortcut is x with zero channels added after its own,
+// averaged over 2x2 pixels at stride 2. No ReLU follows the sum.
 std::unique_ptr<Cell> pyramid_block(const BlockSpec& spec) {
   CellBuilder cell({.name = spec.name, .parameters = spec.name + ".", .type = spec.type});
   const std::int64_t k = spec.num_filters;
@@ -38,10 +38,10 @@ std::unique_ptr<Cell> pyramid_block(const BlockSpec& spec) {
 
 struct PyramidnetSize {
   std::int64_t depth = 0;  // 6n + 2
-  std::int64_t alpha = 0;  // channels from the first block's input to the last block's output, beside the stem's 16
+  std::int64_t alpha = 0;  // channels added from the first block's input (16) to the last block's output
 };
 
-// Nothing where the name is of another family; throws RequestError where DEPTH or ALPHA cannot be.
+// Returns nothing if the name is of another family. Throws RequestError if DEPTH or ALPHA is not possible.
 std::optional<PyramidnetSize> parse_pyramidnet(const std::string& name) {
   constexpr std::string_view kPrefix = "pyramidnet";
   if (!name.starts_with(kPrefix)) return std::nullopt;

@@ -1,4 +1,4 @@
-/// Residual cells: each is the figure of the paper.
+/// Residual cells: each follows a figure of the paper.
 #include "model/residual_cells.h"
 
 #include "model/layers/activation.h"
@@ -12,7 +12,7 @@ namespace convoy {
 
 namespace {
 
-// The path around a block: x itself where the shapes agree.
+// The path around a block: x itself if the shapes agree.
 Value shortcut(const Value& x, const Shape& y, const BlockSpec& spec) {
   if (x.shape() == y) return x;
   if (spec.shortcut == ShortcutKind::kPadding)

@@ -1,7 +1,7 @@
-/// ResNets: He et al. 2015. For photographs those of table 1, with the stride on the 3x3 convolution (v1.5), and what
-/// has other 3x3 convolutions in its bottlenecks: twice as many filters (Zagoruyko & Komodakis 2016, "Wide residual
-/// networks") or groups (Xie et al. 2016). For small images those of section 4.2: three layers of n blocks with 16, 32,
-/// 64 filters, depth 6n + 2.
+/// ResNets: He et al. 2015. For photographs: those of table 1, with the stride on the 3x3 convolution (v1.5), and
+/// networks with other 3x3 convolutions in their bottlenecks: twice as many filters (Zagoruyko & Komodakis 2016, "Wide
+/// residual networks") or groups (Xie et al. 2016). For small images: those of section 4.2, three layers of n blocks
+/// with 16, 32, 64 filters, depth 6n + 2.
 #include "model/network_families.h"
 
 namespace convoy {
@@ -10,10 +10,10 @@ namespace {
 
 struct Resnet {
   const char* name;
-  std::int64_t num_blocks[4];  // of each layer
+  std::int64_t num_blocks[4];  // per layer
   bool bottleneck = false;
   std::int64_t num_filters = 64;  // of the first layer's 3x3 convolutions; each layer doubles them
-  std::int64_t groups = 1;        // of a bottleneck's
+  std::int64_t groups = 1;        // of a bottleneck's 3x3 convolution
 };
 constexpr Resnet kResnets[] = {{"resnet18", {2, 2, 2, 2}},
                                {"resnet34", {3, 4, 6, 3}},

@@ -1,4 +1,4 @@
-/// Offsets for what lives during a part of a call only: what does not live at the same time may share memory.
+/// Offsets for memory that is used during a part of a call only: what is not used at the same time may share memory.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +6,18 @@
 
 namespace convoy {
 
-/// Calls are counted from 0; both ends belong to the lifetime.
+/// The time during which memory is used. Calls are counted from 0; first and last call are included.
 struct Lifetime {
   std::int64_t bytes = 0;
   std::int64_t first_call = 0, last_call = 0;
 };
 
 struct ScratchLayout {
-  std::vector<std::int64_t> offsets;  ///< bytes, multiples of 64, by lifetime
-  std::int64_t bytes = 0;             ///< of all
+  std::vector<std::int64_t> offsets;  ///< by lifetime, in bytes, multiples of 64
+  std::int64_t bytes = 0;             ///< in total
 };
 
-/// The largest first, each at the lowest offset that is free during its lifetime.
+/// Places the largest first, each at the lowest offset that is free during its lifetime.
 ScratchLayout lay_out_scratch(const std::vector<Lifetime>& lifetimes);
 
 }  // namespace convoy

@@ -55,7 +55,7 @@ Value embed_tokens(const Value& tokens, const EncoderSpec& spec) {
     return words + position_embedding("position_embedding", tokens,
                                       {.num_rows = spec.length, .width = shape.width, .deviation = kDeviation});
   }
-  // Section 3.4: times sqrt(C), so that words are as large as the sinusoids.
+  // Section 3.4: rows are multiplied by sqrt(C), so that words are as large as the sinusoids.
   const double root = std::sqrt(static_cast<double>(shape.width));
   return embedding("embedding", tokens,
                    {.num_rows = spec.num_words,

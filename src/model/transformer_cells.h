@@ -10,25 +10,26 @@
 
 namespace convoy {
 
-/// What the cells of one network have in common.
+/// The properties that all cells of one network share.
 struct EncoderSpec {
-  std::int64_t n = 0;          ///< sequences of a micro-batch
-  std::int64_t length = 0;     ///< T, words of a sequence
-  std::int64_t num_words = 0;  ///< V, that there are
+  std::int64_t n = 0;          ///< sequences per micro-batch
+  std::int64_t length = 0;     ///< T, words per sequence
+  std::int64_t num_words = 0;  ///< V, size of the vocabulary
   TransformerParams shape;
   DataType type = DataType::kFloat32;
-  const char* lengths = features::kLength;  ///< the feature that has the sequences' lengths
+  const char* lengths = features::kLength;  ///< name of the feature with the sequences' lengths
 
   Shape x() const { return {n, length, 1, shape.width}; }
 };
 
-/// Of a network that reads texts. Throws RequestError where its heads cannot share its width, or the data hold images.
+/// The spec of a network that reads texts. Throws RequestError if its heads cannot share its width, or the data holds
+/// images.
 EncoderSpec encoder_spec(const NetworkSpec& spec);
 
-/// A vector for each token (N,T,1,1), and for its place: y (N,T,1,C).
+/// The sum of a vector for each token (N,T,1,1) and one for its position: y (N,T,1,C).
 Value embed_tokens(const Value& tokens, const EncoderSpec& spec);
 
-/// Words and places become vectors: reads tokens; y (N,T,1,C).
+/// Turns words and positions into vectors: reads tokens; y (N,T,1,C).
 std::unique_ptr<Cell> text_embedding(const EncoderSpec& spec);
 
 /// torch.nn.TransformerEncoderLayer number `index`: x, y (N,T,1,C); reads length.

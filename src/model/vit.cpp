@@ -22,7 +22,7 @@ namespace convoy {
 namespace {
 
 constexpr std::int64_t kHeadWidth = 64;
-constexpr std::int64_t kPatches[] = {2, 4, 7, 8, 14, 16, 28, 32};  // pixels: they divide 224
+constexpr std::int64_t kPatches[] = {2, 4, 7, 8, 14, 16, 28, 32};  // sides in pixels; they divide 224
 constexpr float kEpsilon = 1e-6f;
 constexpr const char* kForm = "vit_SIZE_PATCH";
 
@@ -35,14 +35,14 @@ constexpr VitSize kSizes[] = {{"ti", 12, 192}, {"s", 12, 384}, {"b", 12, 768}, {
 
 struct Vit {
   VitSize size;
-  std::int64_t patch = 0;  // pixels of its sides
+  std::int64_t patch = 0;  // side in pixels
 };
 
 Value norm(const std::string& name, const Value& x) {
   return layer_norm(name, x, kEpsilon);
 }
 
-// Uniform within sqrt(6 / (fan-in + fan-out)): Glorot, Bengio 2010. Biases of almost 0.
+// Weights are uniform within sqrt(6 / (fan-in + fan-out)): Glorot, Bengio 2010. Biases are almost 0.
 Value fully_connected(const std::string& name, const Value& x, std::int64_t num_outputs) {
   const double within = std::sqrt(6.0 / static_cast<double>(x.shape().c + num_outputs));
   return linear(x, {.weight = name + ".weight",
@@ -85,14 +85,14 @@ std::unique_ptr<Cell> vit_layer(const VitLayer& spec) {
   return cell.finish(a + stochastic_depth(fully_connected("mlp.3", h, c), spec.drop));
 }
 
-// What becomes of the class token stands for the image.
+// The output of the class token represents the image.
 std::unique_ptr<Cell> vit_head(const Shape& shape, std::int64_t num_classes, DataType type) {
   CellBuilder cell({.name = "head", .type = type});
   const Value first = first_word(cell.input(shape));                                 // (N,1,1,C)
   return cell.finish(logits("heads.head", norm("encoder.ln", first), num_classes));  // (N,1,1,K)
 }
 
-// Nothing where the name is of another family; throws RequestError where SIZE or PATCH cannot be.
+// Returns nothing if the name is of another family. Throws RequestError if SIZE or PATCH is not possible.
 std::optional<Vit> parse_vit(std::string_view name) {
   constexpr std::string_view kPrefix = "vit_";
   if (!name.starts_with(kPrefix)) return std::nullopt;

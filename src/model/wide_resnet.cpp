@@ -21,7 +21,7 @@ std::unique_ptr<Cell> wide_stem(const Shape& images, DataType type) {
   return cell.finish(convolution_3x3("conv1", x, kStemChannels));  // (N,H,W,16)
 }
 
-// Where the shapes differ the shortcut is a convolution of what the first batch norm and ReLU give; else it is x
+// If the shapes differ, the shortcut is a convolution of the output of the first batch norm and ReLU; else it is x
 // itself.
 std::unique_ptr<Cell> wide_block(const BlockSpec& spec) {
   CellBuilder cell({.name = spec.name, .parameters = spec.name + ".", .type = spec.type});
@@ -36,10 +36,10 @@ std::unique_ptr<Cell> wide_block(const BlockSpec& spec) {
 
 struct WideResnetSize {
   std::int64_t depth = 0;  // 6n + 4: three layers of n blocks
-  std::int64_t width = 0;  // times 16, 32, 64 filters
+  std::int64_t width = 0;  // factor of 16, 32, 64 filters
 };
 
-// Nothing where the name is of another family; throws RequestError where DEPTH or WIDTH cannot be.
+// Returns nothing if the name is of another family. Throws RequestError if DEPTH or WIDTH is not possible.
 std::optional<WideResnetSize> parse_wide_resnet(const std::string& name) {
   constexpr std::string_view kPrefix = "wrn";
   if (!name.starts_with(kPrefix)) return std::nullopt;

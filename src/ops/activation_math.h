@@ -1,13 +1,12 @@
-/// The formulas of activations in float32, for code of every device: accurate far out on the left, too, where an
-/// activation is small and a sum 1 + erf or 1 + tanh has lost its digits.
+/// The formulas of activations in float32, for the code of every device. They are accurate also for large negative x,
+/// for which an activation is small and a sum 1 + erf or 1 + tanh has lost its digits.
 ///
-/// A device brings its numbers and what it has for them, as static members of `Math`:
+/// A device provides its type of numbers and these operations, as members of `Math`:
 ///   V                           a float, or a vector of floats with the operators of one
-///   multiply_add(a, b, c)       a b + c, rounded once where the processor can
-///   product_error(a, b, p)      a b - p without error, where p is a b as rounded
+///   multiply_add(a, b, c)       a b + c, rounded once if the processor can
+///   product_error(a, b, p)      a b - p without error, with p = a b, rounded
 ///   magnitude(x)                |x|
-///   add_to_exponent(v, n)       v 2^k, where the lowest 9 bits of n are those of a whole k; v and the result are
-///   normal
+///   add_to_exponent(v, n)       v 2^k, with k in the lowest 9 bits of n; v and the result are normal
 #pragma once
 
 #include "ops/formula.h"
@@ -21,12 +20,12 @@ struct ActivationMath {
   // --- max(0, x): NaN stays NaN ---------------------------------------------------------------------------------
 
   CONVOY_FORMULA static V relu(V x) { return 0.0f > x ? V{} : x; }
-  /// Also of y for x: both are above 0 together.
+  /// x may be y = relu(x): x and y are above 0 together.
   CONVOY_FORMULA static V relu_gradient(V x, V dy) { return x <= 0.0f ? V{} : dy; }
 
   // --- x Phi(x) -------------------------------------------------------------------------------------------------
 
-  /// -a Phi(-a) on the left; on the right as much below x, since x Phi(x) = x - x Phi(-x).
+  /// x Phi(x): -a Phi(-a) for x < 0, with a = |x|; for x > 0 that much below x, since x Phi(x) = x - x Phi(-x).
   CONVOY_FORMULA static V gelu(V x) {
     const V a = clamped(x, kNormalEnd);
     const Exponential bell = exponential_of_square(a);
@@ -46,12 +45,12 @@ struct ActivationMath {
 
   // --- 0.5 x (1 + tanh u) = x / (1 + exp(-v))   v = 2 u = 2 sqrt(2/pi) (x + 0.044715 x^3) -------------------------
 
-  /// With q = exp(-|v|), -|x| q / (1 + q) on the left; on the right as much below x.
+  /// With q = exp(-|v|): -|x| q / (1 + q) for x < 0; for x > 0 that much below x.
   CONVOY_FORMULA static V gelu_tanh(V x) {
     const TanhTerms of = tanh_terms(x);
     return (x < 0.0f ? V{} : x) - of.a * of.q / (1.0f + of.q);
   }
-  /// With s = 1 / (1 + exp(-v)), f'(x) = s + x s (1 - s) v'(x); on the left s = q / (1 + q), 1 - s = 1 / (1 + q).
+  /// With s = 1 / (1 + exp(-v)): f'(x) = s + x s (1 - s) v'(x); for x < 0, s = q / (1 + q) and 1 - s = 1 / (1 + q).
   CONVOY_FORMULA static V gelu_tanh_gradient(V x, V dy) {
     const TanhTerms of = tanh_terms(x);
     const V inverse = 1.0f / (1.0f + of.q), s = of.q * inverse;
@@ -61,7 +60,7 @@ struct ActivationMath {
 
   // --- tanh x ---------------------------------------------------------------------------------------------------
 
-  /// With q = exp(-2|x|), (1 - q) / (1 + q), where 1 - q is -expm1(-2|x|): near 0 the exponential's m, without 1.
+  /// With q = exp(-2|x|): |tanh x| = (1 - q) / (1 + q). 1 - q is -expm1(-2|x|), near 0 the exponential's -m.
   CONVOY_FORMULA static V tanh(V x) {
     constexpr float kNearZero = 0.17f;  // q is above 1/sqrt(2): 2^k is 1
     const V a = clamped(x, kTanhIsOne);
@@ -79,10 +78,10 @@ struct ActivationMath {
   }
 
  private:
-  static constexpr float kTanhIsOne = 10;  ///< as float32 has it, from there on
-  static constexpr float kTanhEnds = 40;   ///< exp(-80) is beside nothing that float32 resolves
+  static constexpr float kTanhIsOne = 10;  ///< from here on tanh is 1 in float32
+  static constexpr float kTanhEnds = 40;   ///< from here on the gradient of tanh, about 4 exp(-80), is taken as 0
   static constexpr float kNormalEnd = 13;  ///< Phi(-13) is below the normal numbers of float32
-  static constexpr float kTanhEnd = 9.9f;  ///< as exp(-v) is there
+  static constexpr float kTanhEnd = 9.9f;  ///< from here on exp(-v), which is below exp(-85), is taken as 0
 
   /// |x|, at most `end`; NaN stays.
   CONVOY_FORMULA static V clamped(V x, float end) {
@@ -91,7 +90,7 @@ struct ActivationMath {
   }
 
   struct TanhTerms {
-    V a;      ///< |x|, or less where q is 0
+    V a;      ///< |x|, or less if q is 0
     V q;      ///< exp(-|v|)
     V slope;  ///< v'(x)
   };
@@ -110,14 +109,14 @@ struct ActivationMath {
   struct Exponential {
     V m, exponent;
 
-    /// With one rounding fewer than by the product with its value. What becomes of NaN is open.
+    /// The product with `factor`, with one rounding fewer than by its value. The result for NaN is unspecified.
     CONVOY_FORMULA V times(V factor) const {
       return Math::add_to_exponent(Math::multiply_add(factor, m, factor), exponent);
     }
   };
 
-  /// exp(high + low), high in [-87, 0], low beside it small: 2^k exp(r), |r| <= log(2)/2, the polynomial minimax to
-  /// 2^-28. log(2) is taken off in two parts, k times the first of which is exact.
+  /// exp(high + low) for high in [-87, 0] and a low that is small in comparison: 2^k exp(r), |r| <= log(2)/2. The
+  /// polynomial is minimax to 2^-28. log(2) is subtracted in two parts; k times the first part is exact.
   CONVOY_FORMULA static Exponential exponential(V high, V low) {
     constexpr float kLog2E = 0x1.715476p+0f, kLogOf2 = 0x1.62e4p-1f, kLogOf2Rest = 0x1.7f7d1cp-20f;
     constexpr float kRound = 0x1.8p+23f;  // adding it leaves no bits for fractions
@@ -133,21 +132,21 @@ struct ActivationMath {
     return exponential(-0.5f * square, -0.5f * Math::product_error(a, a, square));
   }
 
-  /// Phi(-a) exp(a^2/2) for a >= 0, as a quotient that is minimax to 2^-28 up to 9, where Phi(-a) is 2^-62.
+  /// Phi(-a) exp(a^2/2) for a >= 0, as a quotient that is minimax to 2^-28 for a <= 9. Phi(-9) is 2^-62.
   CONVOY_FORMULA static V mills_ratio(V a) {
     const V p = polynomial(a, 0x1p-1f, 0x1.afdce6p-2f, 0x1.5e96ap-3f, 0x1.2c05fap-5f, 0x1.cf203ep-9f);
     const V q = polynomial(a, 0x1p+0f, 0x1.a4309ep+0f, 0x1.26e8e8p+0f, 0x1.c031bp-2f, 0x1.7814acp-4f, 0x1.2235dap-7f);
     return p / q;
   }
 
-  /// |v| = a (c + d a^2) in two parts, since an error of v is one of exp(v) relative to it.
+  /// |v| = a (c + d a^2) in two parts, since an absolute error of v is a relative error of exp(v).
   CONVOY_FORMULA static TanhTerms tanh_terms(V x) {
     constexpr float kC = 0x1.988454p+0f, kCRest = -4.534068e-8f;  // 2 sqrt(2/pi)
     constexpr float kD = 0x1.2444f2p-4f, kDRest = 2.398832e-9f;   // 0.044715 c
     const V a = clamped(x, kTanhEnd);
     const V square = a * a, square_rest = Math::product_error(a, a, square);
     const V cubic = square * kD, cubic_rest = Math::product_error(square, V{} + kD, cubic);
-    const V factor = cubic + kC, sum_rest = cubic - (factor - kC);  // what the sum has lost, where c is the larger
+    const V factor = cubic + kC, sum_rest = cubic - (factor - kC);  // what the sum has lost if c is the larger
     const V rest = sum_rest + cubic_rest + Math::multiply_add(square_rest, V{} + kD, square * kDRest) + kCRest;
     const V v = a * factor, v_rest = Math::multiply_add(a, rest, Math::product_error(a, factor, v));
     const V q = exponential(-v, -v_rest).times(V{} + 1.0f);

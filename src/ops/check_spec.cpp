@@ -12,13 +12,13 @@ namespace {
 
 constexpr std::array<std::int64_t, 4> kHeadWidths = {16, 32, 64, 128};
 constexpr std::int64_t kMaxDropoutCount = std::int64_t{1} << 35;  // blocks of eight are counted in 32 bits
-constexpr std::int64_t kMaxWords = std::int64_t{1} << 30;         // of a batch, and of a table: counted in 32 bits
+constexpr std::int64_t kMaxWords = std::int64_t{1} << 30;         // of a batch or a table: they are counted in 32 bits
 
 void check_shape(const char* operation, const Shape& x) {
   if (std::min({x.n, x.h, x.w, x.c}) < 1) fail("{} of {}: every extent must be at least 1", operation, to_string(x));
 }
 
-/// For what slides a window over x.
+/// Checks the spec of an operation that slides a window over x.
 template <typename Spec>
 void check_window(const char* operation, const Spec& spec) {
   check_shape(operation, spec.x);

@@ -1,4 +1,4 @@
-/// What a 32-bit word adds to a checksum, for code of every device.
+/// The number that a 32-bit word adds to a checksum, for the code of every device.
 #pragma once
 
 #include <cstdint>
@@ -17,7 +17,7 @@ CONVOY_FORMULA std::uint64_t checksum_of(std::int64_t index, std::uint32_t word)
   return x ^ (x >> 31);
 }
 
-/// The word at `index` of data that has so many bytes: what is missing of the last one is zeros.
+/// The 32-bit word at `index` of data with size_bytes bytes. Missing bytes of the last word are zeros.
 CONVOY_FORMULA std::uint32_t word_at(const unsigned char* data, std::int64_t size_bytes, std::int64_t index) {
   std::uint32_t word = 0;
   for (std::int64_t k = 0; k < 4 && 4 * index + k < size_bytes; ++k)

@@ -11,7 +11,7 @@ namespace convoy::ops {
 
 using DrawnWords = r123::Philox4x32::ctr_type;
 
-/// Words 4 * block to 4 * block + 3 of the layer, as DropoutOp has them.
+/// Words 4 * block to 4 * block + 3 of the layer, as DropoutOp defines them.
 R123_CUDA_DEVICE inline DrawnWords draw_words(const DrawKey& key, std::uint64_t layer, std::uint32_t block) {
   const std::uint64_t mixed = key.seed ^ layer;
   return r123::Philox4x32()({{block, static_cast<std::uint32_t>(key.micro_batch), static_cast<std::uint32_t>(key.step),

@@ -1,4 +1,4 @@
-/// The text in which engines are sent and kept: a heading, then a line "key <tab> value" each.
+/// The text in which engines are sent and stored: a heading, then a line "key <tab> value" for each engine.
 #include "convoy/ops/engine_cache.h"
 
 #include <cassert>

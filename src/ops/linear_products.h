@@ -11,11 +11,11 @@ namespace convoy::ops {
 /// d (M,N) = a (M,K) b (K,N) [+ bias (N) in each row], row-major, accumulated in float32.
 struct MatmulSpec {
   std::int64_t m = 0, n = 0, k = 0;
-  bool a_transposed = false;                  ///< in memory a is (K,M)
-  bool b_transposed = false;                  ///< in memory b is (N,K)
-  bool bias = false;                          ///< of output_type
-  DataType input_type = DataType::kFloat32;   ///< of a and b
-  DataType output_type = DataType::kFloat32;  ///< of d: float32 or input_type
+  bool a_transposed = false;                  ///< whether a is (K,M) in memory
+  bool b_transposed = false;                  ///< whether b is (N,K) in memory
+  bool bias = false;                          ///< whether a bias of output_type is added
+  DataType input_type = DataType::kFloat32;   ///< type of a and b
+  DataType output_type = DataType::kFloat32;  ///< type of d: float32 or input_type
 };
 
 /// y (N,K) = x (N,C) w^T (C,K) + b
@@ -29,7 +29,7 @@ inline MatmulSpec forward_product(const LinearSpec& spec) {
           .output_type = spec.y_type};
 }
 
-/// f of all values of y: made and called by what makes y.
+/// The activation f of all values of y, which the linear layer itself creates and calls.
 inline ActivationSpec activation_of(const LinearSpec& spec) {
   return {.count = spec.n * spec.num_outputs, .activation = *spec.activation, .type = spec.y_type};
 }

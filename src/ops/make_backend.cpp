@@ -10,7 +10,7 @@ namespace convoy::ops {
 
 namespace {
 
-/// Before any code of src/ops/cpu runs: an illegal instruction would end the program without a word.
+/// Must be called before any code of src/ops/cpu runs: an illegal instruction would end the program without a message.
 void check_processor() {
   const std::string missing = cpu::missing_extensions(cpu::kCompiledFor, cpu::processor_extensions());
   if (missing.empty()) return;

@@ -1,11 +1,12 @@
-/// Where the first pass of a batch norm's backward writes g, the output's gradient where the ReLU let it through.
+/// The memory to which the first pass of a batch norm's backward writes g: the output's gradient if the ReLU let the
+/// value through, else 0.
 #pragma once
 
 #include "convoy/ops/batch_norm.h"
 
 namespace convoy::ops {
 
-/// Null: nowhere, as dy is g, or x tells the second pass where the ReLU let through.
+/// Returns null if g is not written: dy is g, or the second pass finds the ReLU's mask from x.
 inline void* masked_gradient(const BatchNormSpec& spec, const BatchNormGradInputs& in,
                              const BatchNormGradOutputs& out) {
   const bool dy_is_g = !spec.relu && in.dy_addend == nullptr && out.dresidual == in.dy;

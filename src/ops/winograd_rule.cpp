@@ -1,5 +1,5 @@
-/// Measured on a Xeon with AMX, with vectors of 256 and of 512 bits: with fewer channels the transforms take what
-/// products save; so do squares that lie half beyond the border.
+/// The limits were measured on a Xeon with AMX, with vectors of 256 and of 512 bits. With fewer channels the transforms
+/// take as much time as the products save, and so do squares half of which is beyond the border.
 #include "ops/winograd_rule.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace convoy::ops {
 
 namespace {
 
-/// Products of a direct convolution with filters of 3x3, as a multiple of those of squares over the whole image.
+/// The number of products of a direct 3x3 convolution, divided by that of squares over the whole image.
 double saving(const Shape& y) {
   const std::int64_t squares = y.n * ((y.h + 1) / 2) * ((y.w + 1) / 2);
   return 9 * static_cast<double>(y.pixels()) / static_cast<double>(kWinogradPositions * squares);

@@ -21,7 +21,7 @@ using namespace params;
 
 constexpr const char* kWhere = "command line";
 
-/// What stands on the command line, sorted but not yet understood.
+/// The arguments of the command line, sorted but not yet understood.
 struct Tokens {
   std::vector<std::string> positional;  ///< the command first
   std::vector<Given> given;             ///< in order
@@ -39,8 +39,8 @@ struct Tokens {
          value.empty() ? "VALUE" : value);
 }
 
-// "--key=value", or "--key value" where there is such a key. After "--" nothing is a key. No guessing: --batch.glob is
-// a mistake, not batch.global. No short options but -h: -1 is a number.
+// Sorts "--key=value", or "--key value" if such a key exists. After "--" nothing is a key. Nothing is guessed:
+// --batch.glob is a mistake, not batch.global. There are no short options but -h: -1 is a number.
 Tokens sort_tokens(const std::vector<std::string>& arguments) {
   Tokens tokens;
   const std::map<std::string, bool*> flags = {{"help", &tokens.help},
@@ -96,7 +96,7 @@ const Command& command_of(const Tokens& tokens) {
   refuse("{}: {} is not a command.{} {}", kWhere, shown(name), nearest_hint(name, command_names()), known);
 }
 
-/// "convoy train my.cfg --help" asks about train.
+/// The topics that --help asks about: in "convoy train my.cfg --help" it is train.
 std::vector<std::string> help_topics(const Tokens& tokens) {
   if (tokens.positional.empty()) return {};
   const Command* const command = find_command(tokens.positional.front());
@@ -128,7 +128,7 @@ void check_arguments(const Command& command, const std::vector<std::string>& arg
   }
 }
 
-/// Only the whole page is written as Markdown.
+/// Throws RequestError unless the whole page of help is asked for: only this is written as Markdown.
 void check_markdown(const Tokens& tokens) {
   const bool is_help = tokens.help ? tokens.positional.empty() : tokens.positional == std::vector<std::string>{"help"};
   if (!is_help) refuse("{}: --markdown stands alone after help: convoy help --markdown.", kWhere);
@@ -140,8 +140,8 @@ void check_key(const Given& given) {
   if (given.value.empty() && !key->value.may_be_empty) refuse_missing_value(*key);
 }
 
-/// Whether it is asked if a training would run: `convoy check` of parameters rather than of files, and
-/// `convoy train --dry-run`.
+/// Whether the command only checks if a training would run: `convoy check` of parameters, not of files, and `convoy
+/// train --dry-run`.
 bool is_preflight(const Command& command, const Tokens& tokens) {
   if (tokens.dry_run && command.name != "train")
     refuse("{}: --dry-run is for convoy train. Nearest: convoy train FILE.cfg --dry-run.", kWhere);
@@ -154,13 +154,13 @@ bool is_preflight(const Command& command, const Tokens& tokens) {
   return num_files > 0 || (num_paths == 0 && !tokens.given.empty());
 }
 
-/// What no key can tell by itself.
+/// Checks conditions between keys, and between keys and the command.
 void check_together(ParameterBuilder& builder, const Request& request, const Command& command,
                     const std::vector<std::string>& files) {
   check_paths(builder);
   check_reachable(builder, command);
   check_moved(builder, command, files);
-  if (!builder.problems.empty()) return;  // of keys, which would be complained of once more
+  if (!builder.problems.empty()) return;  // these keys would be reported again
   check_consistency(builder, &command);
   if (command.takes != Takes::kPathsOrParameterFiles || request.is_preflight) check_needs(builder, command);
 }
@@ -168,14 +168,14 @@ void check_together(ParameterBuilder& builder, const Request& request, const Com
 }  // namespace
 
 Request parse_command_line(int argc, const char* const* argv) {
-  // 1. What stands there
+  // 1. Sort the arguments
   const Tokens tokens = sort_tokens(std::vector<std::string>(argv + std::min(argc, 1), argv + argc));
   if (tokens.markdown) check_markdown(tokens);
   if (tokens.help || tokens.markdown)
     return {.command = "help", .arguments = help_topics(tokens), .as_markdown = tokens.markdown};
   if (tokens.version) return {.command = "version"};
 
-  // 2. What to do, with what
+  // 2. Find the command and its arguments
   const bool may_collect = tokens.dry_run || (!tokens.positional.empty() && tokens.positional.front() == "check");
   if (!may_collect) std::for_each(tokens.given.begin(), tokens.given.end(), check_key);
   const Command& command = command_of(tokens);
@@ -183,7 +183,7 @@ Request parse_command_line(int argc, const char* const* argv) {
   check_arguments(command, arguments);
   Request request{.command = command.name, .is_preflight = is_preflight(command, tokens)};
 
-  // 3. Files in order, then the keys of the command line
+  // 3. Read the files in order, then the keys of the command line
   ParameterBuilder builder;
   builder.collects = request.is_preflight;
   if (command.takes == Takes::kParameterFiles || request.is_preflight) {
@@ -199,7 +199,7 @@ Request parse_command_line(int argc, const char* const* argv) {
     });
   }
 
-  // 4. What no key can tell by itself
+  // 4. Check conditions between keys
   check_together(builder, request, command, arguments);
   request.params = std::move(builder.values);
   request.problems = std::move(builder.problems);

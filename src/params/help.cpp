@@ -1,4 +1,4 @@
-/// --help: the commands, then every key; of a command, a section or a key only what belongs to it.
+/// Writes --help: the commands, then every key; for a command, a section or a key only what belongs to it.
 #include <algorithm>
 
 #include <fmt/format.h>
@@ -18,12 +18,12 @@ using namespace params;
 
 using Names = std::vector<std::string>;
 
-/// How far lines are indented: the first of a paragraph, and those after it.
+/// The indents of a paragraph's first line and of the others, in blanks.
 struct Indent {
   std::size_t first = 0, others = 0;
 };
 
-/// Words into lines of at most `columns`; a word that is longer stands alone.
+/// Breaks a text into lines of at most `columns` characters; a longer word gets its own line.
 std::string paragraph(const std::string& text, const Indent& indent, int columns) {
   std::string lines, line(indent.first, ' ');
   bool is_empty = true;
@@ -41,7 +41,7 @@ std::string paragraph(const std::string& text, const Indent& indent, int columns
   return lines + line + "\n";
 }
 
-/// "batch.global = 128 (integer: 1 to 16777216 samples)", and its sentence.
+/// The help of a key: "batch.global = 128 (integer: 1 to 16777216 samples)", and its sentence.
 std::string format_key(const Key& key, int columns) {
   const std::string value = key.default_text();
   const std::string head = fmt::format("{}{} ({}: {}{})", key.name, value.empty() ? "" : " = " + value, key.value.type,
@@ -50,7 +50,7 @@ std::string format_key(const Key& key, int columns) {
          paragraph(key.sentence, {.first = 6, .others = 6}, columns);
 }
 
-/// Those keys, section by section; nothing where there are none.
+/// The help of the wanted keys, section by section; empty if there are none.
 template <typename IsWanted>
 std::string format_keys(const IsWanted& is_wanted, int columns) {
   std::string text, section;
@@ -70,7 +70,7 @@ std::string format_commands(int columns) {
   return text;
 }
 
-/// How it is called, and what it does.
+/// The usage of a command, and its sentence.
 std::string format_command(const Command& command, int columns) {
   const char* takes = command.takes == Takes::kParameterFiles   ? " [FILE.cfg ...] [--section.key=value ...]"
                       : command.takes == Takes::kPaths          ? " PATH ..."
@@ -83,13 +83,14 @@ std::string format_command(const Command& command, int columns) {
          paragraph(command.sentence, {.first = 4, .others = 4}, columns) + "\n";
 }
 
-/// A word that is a command's and a section's, as train, is the command's, which reads the section.
+/// Whether the topic names the key. A word that names both a command and a section, such as train, means the command,
+/// which reads the section.
 bool is_named(const Key& key, const std::string& topic) {
   if (const Command* command = find_command(topic)) return command->is_reading(key);
   return topic == key.name || topic == key.section() || topic == key.leaf();
 }
 
-/// With a dot it can only be a key ("lr.powr"), else any word that is a topic ("optimzer").
+/// The nearest topic: a word with a dot can only be a key ("lr.powr"), another word may be any topic ("optimzer").
 std::string nearest_topic(const std::string& topic) {
   if (topic.find('.') != std::string::npos) return nearest_key(topic);
   Names words = sections();
@@ -103,10 +104,10 @@ bool is_name(const std::string& topic) {
   return find_command(topic) || std::any_of(keys().begin(), keys().end(), has_name);
 }
 
-/// How well a text matches what is looked for; the larger, the better.
+/// The quality of a match between a text and a word, in ascending order.
 enum class Match { kNone, kInside, kBegin, kWord };
 
-/// The best place of `word` in the text: a word of its own (or its plural), the beginning of one, or inside of one.
+/// The best match of `word` in the text: as a whole word (or its plural), as the beginning of one, or inside of one.
 Match match_of(const std::string& given, const std::string& word) {
   const std::string text = lower_case(given);
   const auto is_letter = [&](std::size_t at) {
@@ -129,8 +130,7 @@ std::string text_of(const Command& command) {
   return fmt::format("{} {}", command.name, command.sentence);
 }
 
-/// The commands and keys whose texts have the word, by the best kind of match that any of them has; empty where none
-/// has it.
+/// The help of the commands and keys that match the word best; empty if none matches.
 std::string search(const std::string& word, int columns) {
   constexpr std::size_t kMinLetters = 3;  // shorter words are in every text
   Match best = Match::kNone;
@@ -169,7 +169,7 @@ std::string format_topics(Names topics, int columns) {
   return text + (text.empty() || found.empty() ? "" : "\n") + found;
 }
 
-/// The whole page.
+/// The whole page of help.
 std::string format_all(int columns) {
   const auto say = [columns](const std::string& text) { return paragraph(text, {}, columns) + "\n"; };
   return say("Convoy trains networks, cut over the ranks of mpirun or srun.") +

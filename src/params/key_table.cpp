@@ -26,16 +26,14 @@ std::vector<Key> make_keys() {
       // --- What is trained, on what -------------------------------------------------------------------------------
       {"model.name", lower_case_text(&ModelParams::name, "a network's name"), "",
        "the network: resnet18 to resnet152 for photographs, resnet20 to resnet110 for small images, and those that "
-       "input/README.md lists beside them",
+       "input/keys.md lists",
        kChangesResult},
       {"model.length", integer(&ModelParams::length, {.min = 1, .max = kMaxLength}), "tokens",
        "networks of texts: how many tokens they read, bert's marks among them; longer texts are cut at the end",
        kChangesResult},
       {"model.stochastic_depth", number(&ModelParams::stochastic_depth, {.min = 0, .max = 1, .below_max = true}), "",
        "convnext, vit: share of the training samples for which the last block is left out; of blocks before it fewer, "
-       "of "
-       "the "
-       "first none (Huang et al. 2016)",
+       "of the first none (Huang et al. 2016)",
        kChangesResult},
 
       {"model.layers", integer(&TransformerParams::layers, {.min = 1, .max = 1000}), "",
@@ -76,10 +74,9 @@ std::vector<Key> make_keys() {
        "background threads per rank that read samples, and augment images"},
       {"data.stage", word_or_path(&DataParams::stage, {"none", "memory"}, "a folder's path"), "",
        "where a training has copies of the shards, so that each shard is read once per node, at the start, and its "
-       "hash "
-       "verified then: in the node's memory (/dev/shm), or in a folder on a disk of the node's own. none: shards are "
-       "read from their own files. Nothing of the copies remains after the run. Other commands read each sample about "
-       "once, and make no copies"},
+       "hash verified then: in the node's memory (/dev/shm), or in a folder on a disk of the node's own. none: shards "
+       "are read from their own files. Nothing of the copies remains after the run. Other commands read each sample "
+       "about once, and make no copies"},
       {"data.verify", choice(&DataParams::verify), "",
        "when a sample's bytes are compared with the hash from its import: whenever they are read (epoch), the first "
        "time in a run (once), or only by convoy check (none). Bytes that differ end the run"},
@@ -117,8 +114,7 @@ std::vector<Key> make_keys() {
       // --- How it learns ------------------------------------------------------------------------------------------
       {"optimizer.kind", choice(&OptimizerParams::kind), "",
        "sgd with momentum; adam and adamw as PyTorch's; for large batches, with a rate for each tensor: lars, from "
-       "sgd, "
-       "and lamb, from adamw",
+       "sgd, and lamb, from adamw",
        kChangesResult},
       {"optimizer.lr", number(&OptimizerParams::lr, {.min = 0, .max = 1000}), "",
        "learning rate, at its peak where lr.schedule changes it", kChangesResult},
@@ -136,8 +132,7 @@ std::vector<Key> make_keys() {
        "weight decay also for the tables of words and of learned positions", kChangesResult},
       {"optimizer.groups", rate_groups(&OptimizerParams::groups, {.min = 0, .max = 1e6, .above_min = true}), "",
        "learning rates of their own: patterns of names with what the learning rate is multiplied by, as in layer*: "
-       "0.1, "
-       "fc.*: 10. The first that matches counts; where none does, the factor is 1",
+       "0.1, fc.*: 10. The first that matches counts; where none does, the factor is 1",
        kChangesResult},
       {"optimizer.beta1", number(&OptimizerParams::beta1, {.min = 0, .max = 1, .below_max = true}), "",
        "adam, adamw, lamb: share kept of the gradients' moving average", kChangesResult},
@@ -166,7 +161,7 @@ std::vector<Key> make_keys() {
       {"train.epochs", number(&TrainParams::epochs, {.min = 0, .max = kMaxEpochs, .above_min = true}), "epochs",
        "passes over the training data; may end within one"},
       {"train.max_steps", integer(&TrainParams::max_steps, {.min = 0, .max = kMaxSteps}), "steps",
-       "stops after so many steps, while lr.schedule goes on following train.epochs; 0: only train.epochs decides"},
+       "stops after this number of steps, while lr.schedule still follows train.epochs; 0: only train.epochs decides"},
       {"train.seed", any_uint64(&TrainParams::seed), "",
        "seed of initial weights, order and augmentation: the same seed gives the same run", kChangesResult},
       {"train.label_smoothing", number(&TrainParams::label_smoothing, {.min = 0, .max = 1, .below_max = true}), "",
@@ -298,8 +293,7 @@ std::vector<Key> make_keys() {
        "nothing"},
       {"checkpoint.allow_other_data", flag(&CheckpointParams::allow_other_data), "",
        "true: resumes also with other images, texts or labels than the checkpoint was trained on (the same number, of "
-       "the "
-       "same classes); false: refuses that"},
+       "the same classes); false: refuses that"},
 
       {"evaluate.weights", choice(&EvaluateParams::weights), "",
        "which weights are measured, in training too; ema: their moving average, if there is one", kChangesResult},
@@ -360,32 +354,30 @@ std::vector<Key> make_keys() {
       {"run.bucket_mib", number(&RunParams::bucket_mib, {.min = 0, .max = 1024, .above_min = true}), "MiB",
        "gradients travel in buckets of about this size; never changes the result"},
       {"run.trace", integer(&RunParams::trace, {.min = 0, .max = 1000}), "steps",
-       "records so many training steps, from this run's fourth step on (in a short run the last ones, never the "
+       "records this number of training steps, from this run's fourth step on (in a short run the last ones, never the "
        "first). Writes trace.json for ui.perfetto.dev, trace.svg, and a line that says why ranks were idle; 0: none"},
       {"run.profile", integer(&RunParams::profile, {.min = 0, .max = 1000}), "steps",
-       "measures so many training steps layer by layer, the same steps as run.trace. Writes profile.csv, and says "
-       "which operations take how much of the time and how fast their matrix products are. On a GPU these steps take "
-       "longer: they are issued without graphs; 0: none"},
+       "measures this number of training steps layer by layer, the same steps as run.trace. Writes profile.csv, and "
+       "says which operations take how much of the time and how fast their matrix products are. On a GPU these steps "
+       "take longer: they are issued without graphs; 0: none"},
 
       {"run.watchdog_seconds", number(&RunParams::watchdog_seconds, {.min = 0, .max = 1e6}), "s",
        "a rank that makes no progress for this time makes rank 0 print what each rank does, the one that holds up the "
        "others first; ten times as long while the run starts, imports, plans, saves a checkpoint or ends. 0: 60 s or "
        "20 steps, whichever is longer"},
       {"run.watchdog_abort_seconds", number(&RunParams::watchdog_abort_seconds, {.min = 0, .max = 1e6}), "s",
-       "a run that still stands so long after the first such table ends with status 1; 0: never"},
+       "a run that still makes no progress this long after the first such table ends with status 1; 0: never"},
       {"run.fingerprint_every", integer(&RunParams::fingerprint_every, {.min = 0, .max = kMaxSteps}), "steps",
-       "steps.csv gets a fingerprint of all parameters every so many steps: the same on every grid. convoy compare "
-       "finds "
-       "the first that differs, convoy replay computes them again; 0: never"},
+       "steps.csv gets a fingerprint of all parameters at this interval of steps: the same on every grid. convoy "
+       "compare finds the first that differs, convoy replay computes them again; 0: never"},
       {"run.audit_every", integer(&RunParams::audit_every, {.min = 0, .max = kMaxSteps}), "steps",
-       "one step in so many is checked before it is applied: each replica also computes a micro-batch of its "
-       "neighbour's, and both must have the same bits. A rank whose memory or arithmetic is wrong is named, and the "
-       "run ends with exit status 75, to be resumed from a checkpoint. A check takes the time of one micro-batch "
-       "through all stages and back, and the memory of one more set of gradients; 0: never"},
+       "every step whose number is a multiple of this is checked before it is applied: each replica also computes a "
+       "micro-batch of its neighbour's, and both must have the same bits. A rank whose memory or arithmetic is wrong "
+       "is named, and the run ends with exit status 75, to be resumed from a checkpoint. A check takes the time of one "
+       "micro-batch through all stages and back, and the memory of one more set of gradients; 0: never"},
       {"run.rank_seconds", number(&RunParams::rank_seconds, {.min = 0, .max = 1e6, .above_min = true}), "s",
-       "each rank's step time, waits and memory, and what its GPU says, become a row of ranks.csv and of log.jsonl "
-       "every "
-       "so many seconds; a rank that is slower than its peers is named"},
+       "each rank's step time, waits and memory, and what its GPU says, become a row of ranks.csv and of log.jsonl at "
+       "this interval; a rank that is slower than its peers is named"},
       {"run.tensorboard", flag(&RunParams::tensorboard), "",
        "writes event files to run.directory: tensorboard --logdir shows them while the run trains"},
 
@@ -406,10 +398,9 @@ std::vector<Key> make_keys() {
        "an .svg file for a picture of the planned step, a row per rank"},
       {"plan.draw_efficiency", path_or_empty(&PlanParams::draw_efficiency, kPartial), "",
        "an .svg file for a picture of the fastest layout on each of plan.ranks: how much of a step its ranks compute, "
-       "and "
-       "what they wait for"},
+       "and what they wait for"},
       {"plan.samples_per_rank", integer(&PlanParams::samples_per_rank, {.min = 0, .max = kMaxSamples}), "samples",
-       "batch.global for plan.ranks is so many times the ranks; 0: batch.global itself"},
+       "batch.global for plan.ranks is this number times the ranks; 0: batch.global itself"},
       {"plan.samples", integer(&PlanParams::samples, {.min = 0, .max = kMaxDescribedSamples}), "samples",
        "training samples of a data set that need not be here: convoy plan then opens no data.train; 0: those of "
        "data.train"},
@@ -417,8 +408,7 @@ std::vector<Key> make_keys() {
        "with plan.samples: classes of that data set"},
       {"plan.image_size", integers(&PlanParams::image_size, {.min = 1, .max = 65536}), "pixels",
        "with plan.samples: size of its images, as 224 (224 x 224 in colour), 28, 28, 1 (rows, columns, channels); "
-       "empty: "
-       "texts, or images that augment.size brings to one size"},
+       "empty: texts, or images that augment.size brings to one size"},
       {"plan.vocabulary", integer(&PlanParams::vocabulary, {.min = 0, .max = kMaxVocabulary}), "tokens",
        "with plan.samples: tokens that its texts are made of; 0: images"},
       {"plan.tflop_s", number(&PlanParams::tflop_s, {.min = 0, .max = 1e6}), "TFLOP/s",
@@ -431,8 +421,7 @@ std::vector<Key> make_keys() {
        "have"},
       {"plan.latency_us", numbers(&PlanParams::latency_us, {.min = 0, .max = 1e6}), "us",
        "latency of messages of the cluster that is planned for: on a node, between nodes; one number: of both; empty, "
-       "or "
-       "0: as measured"},
+       "or 0: as measured"},
       {"plan.bandwidth_gb_s", numbers(&PlanParams::bandwidth_gb_s, {.min = 0, .max = 1e6}), "GB/s",
        "their bandwidth from rank to rank: on a node, between nodes; one number: of both; empty, or 0: as measured"},
       {"plan.node_gb_s", number(&PlanParams::node_gb_s, {.min = 0, .max = 1e6}), "GB/s",
@@ -446,8 +435,7 @@ std::vector<Key> make_keys() {
 
       {"replay.steps", step_range(&ReplayParams::steps, kMaxSteps), "steps",
        "convoy replay computes these steps of the run in run.directory again, from its newest checkpoint before them, "
-       "and "
-       "compares each loss and fingerprint with steps.csv"},
+       "and compares each loss and fingerprint with steps.csv"},
 
       {"watch.once", flag(&WatchParams::once), "",
        "convoy watch draws once and ends, as it does where its output is no terminal"},
@@ -459,9 +447,8 @@ std::vector<Key> make_keys() {
       {"sweep.replicas", integers(&SweepParams::replicas, {.min = 1, .max = 1'000'000}), "replicas",
        "numbers of replicas: a row takes stages x replicas ranks. In place of sweep.ranks"},
       {"sweep.stages", integers(&SweepParams::stages, {.min = 1, .max = 1'000'000}), "stages",
-       "values of grid.stages; grid.cuts holds for rows that it fits. Empty, like all lists below: as the rest "
-       "of "
-       "the file says"},
+       "values of grid.stages; grid.cuts holds for rows that it fits. Empty, like all lists below: as the rest of the "
+       "file says"},
       {"sweep.global", integers(&SweepParams::global, {.min = 1, .max = kMaxSamples}), "samples",
        "values of batch.global"},
       {"sweep.micro", integers(&SweepParams::micro, {.min = 1, .max = kMaxSamples}), "samples",
@@ -488,8 +475,7 @@ std::vector<Key> make_keys() {
       {"import.format", choice(&ImportParams::format), "",
        "of import.source: folder of images ([split/]class/image), CIFAR's binary files, MNIST's idx, text "
        "([split/]class/text.txt), csv (a table of texts .csv or .tsv, or a folder with train.csv, val.csv or dev.csv, "
-       "and "
-       "test.csv); auto looks"},
+       "and test.csv); auto looks"},
       {"import.source", path_or_empty(&ImportParams::source), "", "folder to import from, or one table of texts"},
       {"import.output", path_or_empty(&ImportParams::output, "/train-0000.h5.partial"), "",
        "folder for train*.h5, val*.h5 and test*.h5"},
@@ -510,8 +496,7 @@ std::vector<Key> make_keys() {
        "tokens", "how many different tokens there are at most: the most frequent words, or as many parts of words"},
       {"import.text_column", text(&ImportParams::text_column, "a column's name"), "",
        "of a table: the column of the texts, by the name in its first row. predict reads it, too; where it is not "
-       "given "
-       "there, the column that the network's training texts came from"},
+       "given there, the column that the network's training texts came from"},
       {"import.label_column", text(&ImportParams::label_column, "a column's name"), "",
        "of a table: the column of the classes; likewise, and predict does without it"},
       {"import.splits", flag(&ImportParams::splits), "",
@@ -544,7 +529,7 @@ std::vector<std::string> collect(const Part& part, const IsWanted& is_wanted) {
   return parts;
 }
 
-/// Of all keys that are wanted, the one whose section is nearest; empty where there is none.
+/// The key among those that are wanted whose section is nearest; empty if there is none.
 template <typename IsWanted>
 std::string find_in_nearest_section(const std::string& section, const IsWanted& is_wanted) {
   const std::vector<std::string> candidates = collect(&Key::section, is_wanted);
@@ -558,7 +543,7 @@ std::vector<std::string> leaves_of(const std::string& section) {
   return collect(&Key::leaf, [&](const Key& key) { return key.section() == section; });
 }
 
-/// Of all sections, those with its initial: among so many, some short one is always within two letters.
+/// Only sections with its initial are compared: among all sections a short one is always within two letters.
 std::vector<std::string> leaves_like(const std::string& leaf) {
   return collect(&Key::leaf, [&](const Key& key) { return key.leaf().starts_with(leaf.substr(0, 1)); });
 }

@@ -1,4 +1,4 @@
-/// The one table of keys behind reading, checking, --help, parameter files and "nearest".
+/// The table of keys, for reading, checking, --help, parameter files and hints about the nearest name.
 #pragma once
 
 #include <string>
@@ -12,28 +12,28 @@ namespace convoy::params {
 struct Key {
   std::string name;  ///< "batch.global": section, dot, leaf
   Value value;
-  std::string unit;  ///< empty: none
+  std::string unit;  ///< empty: no unit
   std::string sentence;
-  bool changes_result = false;  ///< a run that is resumed with another value says so
+  bool changes_result = false;  ///< whether a run that is resumed with another value reports this
 
   std::string section() const { return name.substr(0, name.find('.')); }
   std::string leaf() const { return name.substr(name.find('.') + 1); }
   std::string default_text() const { return value.write(Parameters{}); }
 };
 
-/// In the order in which --help and parameter files have them.
+/// All keys, in the order of --help and parameter files.
 const std::vector<Key>& keys();
 
-/// In the order of keys().
+/// The names of the sections, in the order of keys().
 const std::vector<std::string>& sections();
 
-/// The key of that name, in capitals or not, or none.
+/// The key of that name, in small or capital letters; null if there is none.
 const Key* find_key(std::string_view name);
 
-/// The key that was most likely meant; empty where none is near.
+/// The key that was most likely meant; empty if none is near.
 std::string nearest_key(const std::string& name);
 
-/// What to say after "there is no such key": the nearest, and what else its section has.
+/// The hint that follows "there is no such key": the nearest key, and the others of its section.
 std::string key_hint(const std::string& name);
 
 }  // namespace convoy::params

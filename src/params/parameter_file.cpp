@@ -1,5 +1,5 @@
-/// Parameter files: INI text, read a line at a time, so that every complaint can name its line, and written with what
-/// each key means.
+/// Reads and writes parameter files: INI text, read line by line, so that every message can name its line, and written
+/// with the meaning of each key.
 #include "params/parameter_file.h"
 
 #include <algorithm>
@@ -33,17 +33,17 @@ bool is_one_of(char c, std::string_view set) {
   return set.find(c) != std::string_view::npos;
 }
 
-/// Where the comment begins: the first '#' or ';' from `from` on that begins the line or follows a blank; the line's
-/// size where there is none.
+/// The index at which the comment begins: the first '#' or ';' from `from` on that begins the line or follows a blank;
+/// the line's size if there is no comment.
 std::size_t comment_begin(std::string_view line, std::size_t from = 0) {
   for (std::size_t at = from; at < line.size(); ++at)
     if (is_one_of(line[at], kCommentMarks) && (at == 0 || is_one_of(line[at - 1], kBlanks))) return at;
   return line.size();
 }
 
-/// The value from `from` on, without its comment and without blanks at either end. In quotes, "..." or '...', it keeps
-/// all that stands between them; two quotes stand for one. Throws RequestError, naming `where` and the line, where a
-/// quote is not closed or text follows it.
+/// The value from `from` on, without its comment and without blanks at either end. In quotes, "..." or '...', it is
+/// kept whole, and two quotes mean one. Throws RequestError, naming `where` and the line, if a quote is not closed or
+/// text follows it.
 std::string read_value(std::string_view line, std::size_t from, const std::string& where) {
   const std::size_t begin = line.find_first_not_of(kBlanks, from);
   if (begin == std::string_view::npos) return "";
@@ -54,7 +54,7 @@ std::string read_value(std::string_view line, std::size_t from, const std::strin
   for (; at < line.size(); ++at) {
     const bool is_quote = line[at] == quote;
     if (is_quote && (at + 1 == line.size() || line[at + 1] != quote)) break;
-    if (is_quote) ++at;  // two of them stand for one
+    if (is_quote) ++at;  // two of them mean one
     value += line[at];
   }
   if (at == line.size())
@@ -66,7 +66,7 @@ std::string read_value(std::string_view line, std::size_t from, const std::strin
   return value;
 }
 
-/// The text that read_value() takes back to `value`: in quotes where it needs them.
+/// The text from which read_value() gives `value` again: in quotes if it needs them.
 std::string write_value(const std::string& value) {
   const std::string after_blank = " " + value;
   const bool is_safe = value == trimmed(value) && comment_begin(after_blank) == after_blank.size() &&
@@ -84,7 +84,7 @@ std::string without_comment(const std::string& line) {
   return trimmed(line.substr(0, comment_begin(line)));
 }
 
-/// "[batch]" and "[Batch]" give "batch".
+/// Reads the name of a section: "[batch]" and "[Batch]" give "batch".
 std::string read_section(const std::string& line, const std::string& where) {
   const bool closed = line.back() == ']';
   std::string name = lower_case(trimmed(line.substr(1, line.size() - (closed ? 2 : 1))));
@@ -97,7 +97,7 @@ std::string read_section(const std::string& line, const std::string& where) {
   return name;
 }
 
-/// "global 128" was probably meant to be "global = 128".
+/// A hint for a line such as "global 128", which was probably meant to be "global = 128".
 std::string missing_equals_hint(const std::string& line, const std::string& section) {
   const std::size_t blank = line.find_first_of(" \t:");
   const std::string leaf = line.substr(0, blank);
@@ -105,10 +105,10 @@ std::string missing_equals_hint(const std::string& line, const std::string& sect
   return find_key(section + "." + leaf) ? fmt::format(" Nearest: {} = {}.", leaf, value) : "";
 }
 
-/// "global = 128" in section "batch" gives batch.global.
+/// Reads an assignment: "global = 128" in section "batch" gives batch.global.
 Given read_assignment(const std::string& line, const std::string& section, const std::string& where) {
   const std::size_t equals = line.find('=');
-  if (equals > comment_begin(line)) {  // or there is none
+  if (equals > comment_begin(line)) {  // also if there is no '='
     const std::string content = without_comment(line);
     refuse("{}: {}: neither [section] nor key = value.{} Comments begin with # or ;.", where, shown(content),
            missing_equals_hint(content, section));
@@ -125,7 +125,7 @@ std::string read_file(const std::string& path) {
   return text;
 }
 
-/// The parameter file of that folder whose name is nearest.
+/// A hint that names the parameter file in the same folder with the nearest name.
 std::string nearest_file_hint(const fs::path& path) {
   const fs::path folder = path.has_parent_path() ? path.parent_path() : fs::path(".");
   std::vector<std::string> names;
@@ -172,9 +172,9 @@ void assign(ParameterBuilder& builder, const Given& given) {
 
 void assign_text(ParameterBuilder& builder, const std::string& text, const std::string& where) {
   if (text.find('\0') != std::string::npos) refuse("{}: no text, but a parameter file is expected.", where);
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // what some editors put before the first line
+  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors write it before the first line
   std::istringstream lines(text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text);
-  std::map<std::string, std::string> seen;  // key, where
+  std::map<std::string, std::string> seen;  // key, file and line
   std::string section, line;
   bool is_known_section = true;
   for (int number = 1; std::getline(lines, line); ++number) {
@@ -185,7 +185,7 @@ void assign_text(ParameterBuilder& builder, const std::string& text, const std::
       is_known_section = builder.attempt([&] { section = read_section(without_comment(content), here); });
       continue;
     }
-    if (!is_known_section) continue;  // its keys are not at fault
+    if (!is_known_section) continue;  // the section was reported, not its keys
     builder.attempt([&] {
       const Given given = read_assignment(content, section, here);
       if (const auto [before, is_new] = seen.emplace(given.key, here); !is_new) {
@@ -203,7 +203,7 @@ void assign_file(ParameterBuilder& builder, const std::string& path) {
   if (fs::is_directory(path, error)) {
     refuse("{}: a folder, but a parameter file is expected (*.cfg, *.ini).", path);
   }
-  // An open one, as the shell makes of <(COMMAND), has no path of its own.
+  // An open pipe, such as the shell's <(COMMAND), has no path of its own.
   if (fs::is_fifo(fs::symlink_status(path, error))) {
     refuse("{}: a named pipe, but a parameter file is expected (*.cfg, *.ini).", path);
   }
@@ -216,7 +216,7 @@ void assign_file(ParameterBuilder& builder, const std::string& path) {
 namespace convoy {
 
 std::string render(const Parameters& params) {
-  constexpr int kCommentColumn = 28;  // but for longer values
+  constexpr int kCommentColumn = 28;  // except after longer values
   std::string text = "# Convoy: all parameters, in effect.\n";
   std::string section;
   for (const params::Key& key : params::keys()) {

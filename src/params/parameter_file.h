@@ -1,4 +1,5 @@
-/// Parameter files, and parameters while they are read: the values so far, and where each was given, for later checks.
+/// Reads parameter files into a ParameterBuilder: parameters so far, with the place where each was given, for later
+/// checks.
 #pragma once
 
 #include <functional>
@@ -12,24 +13,25 @@ namespace convoy::params {
 
 struct ParameterBuilder {
   Parameters values;
-  std::map<std::string, std::string> where;  ///< by key; keys that nobody gave are not in it
-  bool collects = false;                     ///< whether attempt() keeps what is wrong in place of throwing it
-  std::vector<std::string> problems = {};    ///< what it has kept, in order
+  std::map<std::string, std::string> where;  ///< by key, as in source_of(); keys that were not given are absent
+  bool collects = false;                     ///< whether attempt() collects errors instead of throwing them
+  std::vector<std::string> problems = {};    ///< the collected messages, in order
 
-  /// "a.cfg:12", "command line", "default".
+  /// The place where a key was given: "a.cfg:12", "command line", "default".
   std::string source_of(const std::string& key) const;
-  /// Does `work`, and says whether it was done: where the builder collects, a RequestError becomes one of the problems,
-  /// so that whoever reads them can mend all of them at once.
+  /// Calls `work`, and returns whether it succeeded. If the builder collects, a RequestError becomes one of the
+  /// problems, so that the user can fix all of them at once; otherwise it is thrown.
   bool attempt(const std::function<void()>& work);
 };
 
 /// Sets one key. Throws RequestError for unknown keys and for values that the key does not allow.
 void assign(ParameterBuilder& builder, const Given& given);
 
-/// Sets all keys of an INI text, each line by attempt(); `where` names it in complaints. A key may be given once.
+/// Sets all keys of an INI text, each line by attempt(); `where` names the text in messages. A key may be given once.
 void assign_text(ParameterBuilder& builder, const std::string& text, const std::string& where);
 
-/// The same from a file.
+/// Sets all keys of a parameter file, as assign_text() does. Throws RequestError if there is no such file, and Error if
+/// it cannot be read.
 void assign_file(ParameterBuilder& builder, const std::string& path);
 
 }  // namespace convoy::params

@@ -21,13 +21,13 @@ namespace convoy::params {
 
 namespace {
 
-/// "lr.gamma = 0.1".
+/// A key with its value: "lr.gamma = 0.1".
 std::string assignment(const ParameterBuilder& builder, const std::string& name) {
   return fmt::format("{} = {}", name, shown(find_key(name)->value.write(builder.values)));
 }
 
-/// Refuses what several keys say together: the message ends with where each of them was given, as in
-/// " (batch.micro: default; batch.global: a.cfg:3)", if it is known of any key.
+/// Refuses a combination of keys. The message ends with the places where they were given, as in " (batch.micro:
+/// default; batch.global: a.cfg:3)", if any place is known.
 template <typename... Args>
 [[noreturn]] void refuse_keys(const ParameterBuilder& builder, const std::vector<std::string>& names,
                               fmt::format_string<Args...> format, Args&&... args) {
@@ -38,7 +38,7 @@ template <typename... Args>
   refuse("{} ({})", complaint, fmt::join(sources, "; "));
 }
 
-/// The largest divisor of `whole` below `part` and the smallest above it, those that there are.
+/// The largest divisor of `whole` below `part` and the smallest above it, as far as they exist.
 std::vector<std::int64_t> nearest_divisors(std::int64_t whole, std::int64_t part) {
   std::int64_t below = 0, above = 0;
   const auto consider = [&](std::int64_t divisor) {
@@ -57,7 +57,7 @@ std::vector<std::int64_t> nearest_divisors(std::int64_t whole, std::int64_t part
   return divisors;
 }
 
-/// Where batch.global was given apart from batch.micro, the multiples of the latter beside it.
+/// A hint that names the nearest multiples of batch.micro, if batch.global was given at another place than batch.micro.
 std::string nearest_multiples_hint(const ParameterBuilder& builder) {
   const auto [global, micro] = builder.values.batch;
   const std::string source = builder.source_of("batch.global");
@@ -67,7 +67,7 @@ std::string nearest_multiples_hint(const ParameterBuilder& builder) {
                      below + micro, micro);
 }
 
-// With run.device = auto that is known once the backend is made.
+// Checks precision and device. With run.device = auto this is known only when the backend is made.
 void check_device(const ParameterBuilder& builder) {
   const PrecisionKind precision = builder.values.train.precision;
   const bool is_computed = precision == PrecisionKind::kF32 || precision == PrecisionKind::kBf16;
@@ -206,7 +206,7 @@ void check_pictures(const ParameterBuilder& builder) {
       refuse_keys(builder, {key}, "{} = {} must end in .svg, the format that is written.", key, shown(picture));
 }
 
-/// A data set that is described in the place of data.train.
+/// Checks the description of a data set that replaces data.train.
 void check_described_data(const ParameterBuilder& builder) {
   const PlanParams& plan = builder.values.plan;
   if (plan.samples == 0) {
@@ -257,14 +257,14 @@ void check_plan(const ParameterBuilder& builder) {
                   levels->size());
 }
 
-// What else to do where a path cannot be given.
+// Advice for a user who cannot give the path.
 std::string remedy(const std::string& key) {
   return key == "data.test" ? " Where there is no test set, import with import.val_fraction, and name its split val in "
                               "data.val."
                             : "";
 }
 
-/// Two lists that say the same thing in two ways.
+/// Refuses two lists that give the same quantity in two ways.
 void check_sweep(const ParameterBuilder& builder) {
   const SweepParams& sweep = builder.values.sweep;
   if (!sweep.ranks.empty() && !sweep.replicas.empty())
@@ -283,7 +283,7 @@ std::optional<std::string> find_defect(const std::string& path) {
       std::any_of(parts.begin(), parts.end(), [](const auto& part) { return part.native().size() > NAME_MAX; });
   struct stat status = {};
   const int error = ::stat(path.c_str(), &status) == 0 ? 0 : errno;
-  // Parts of the path that are not there yet: the system does not look at what comes after them.
+  // The names are checked too: the system does not look at names after a part that does not exist.
   if (has_long_name || path.size() >= PATH_MAX || error == ENAMETOOLONG)
     return fmt::format("the path is too long: each name in it may have {} bytes, all of it {}", NAME_MAX, PATH_MAX - 1);
   if (error == ELOOP) return "its symbolic links lead in a circle";
@@ -305,7 +305,8 @@ void check_paths(ParameterBuilder& builder) {
 
 namespace {
 
-/// A link on the way whose target is gone: the system would say that there is no such file, or that it exists already.
+/// Finds a link in the path whose target is gone: the system's message would be that there is no such file, or that it
+/// exists already.
 std::optional<std::string> find_lost_link(const std::filesystem::path& path) {
   std::filesystem::path way;
   for (const std::filesystem::path& part : path) {
@@ -325,7 +326,7 @@ void check_reachable(ParameterBuilder& builder, const Command& command) {
   for (const Key& key : keys()) {
     const std::string value = key.value.write(builder.values), &written = key.value.written;
     if (!key.value.is_path || value.empty() || !command.is_reading(key)) continue;
-    // A file that is written takes the place of a link with its name.
+    // A file that is written replaces a link of its name.
     const bool is_written_file = !written.empty() && written.find('/') == std::string::npos;
     const std::filesystem::path whole = value, followed = is_written_file ? whole.parent_path() : whole;
     builder.attempt([&] {
@@ -350,8 +351,7 @@ void check_moved(ParameterBuilder& builder, const Command& command, const std::v
     builder.attempt([&] {
       refuse(
           "{}: run.directory = {}, but this file lies in the directory of a run, {}: was that moved or copied? To use "
-          "the "
-          "run there, add --run.directory={}; else --run.directory={}.",
+          "the run there, add --run.directory={}; else --run.directory={}.",
           builder.source_of("run.directory"), shown(directory), shown(folder.string()), shown(folder.string()),
           shown(directory));
     });
@@ -360,7 +360,8 @@ void check_moved(ParameterBuilder& builder, const Command& command, const std::v
 
 namespace {
 
-/// Tables of plan.micro, or of plan.samples_per_rank, do not read what they replace: the planner checks these.
+/// Whether the command is a table of plan.micro or plan.samples_per_rank, which does not read batch.micro or
+/// batch.global: the planner checks these.
 bool compares_other_batches(const PlanParams& plan, const Command* command) {
   return command != nullptr && command->name == "plan" && !plan.ranks.empty() &&
          (!plan.micro.empty() || plan.samples_per_rank > 0);

@@ -1,4 +1,4 @@
-/// What must hold between keys, as far as it can be checked without the number of ranks and the data.
+/// Checks conditions between keys, as far as this is possible without the number of ranks and the data.
 #pragma once
 
 #include <optional>
@@ -10,31 +10,32 @@
 
 namespace convoy::params {
 
-/// What is wrong with the path itself: a name too long, links that lead in a circle. Nothing where it can be followed,
-/// or there is only no such file.
+/// Returns what is wrong with the path itself: a name too long, links that lead in a circle. Nothing if it can be
+/// followed, or if only the file does not exist.
 std::optional<std::string> find_defect(const std::string& path);
 
-// Each of these goes through attempt() of the builder, check by check.
+// Each of these functions makes its checks by attempt() of the builder, one by one.
 
-/// Throws RequestError for a path that begins with '~': "--data.train=~/x" comes here as it stands, since a shell
-/// expands '~' only where a word begins, and would be a folder of that name. Not asked of what a checkpoint holds.
+/// Throws RequestError for a path that begins with '~'. "--data.train=~/x" arrives here unchanged, since a shell
+/// expands '~' only at the beginning of a word, and would name a folder "~". Not called for parameters from
+/// checkpoints.
 void check_paths(ParameterBuilder& builder);
 
-/// Throws RequestError for a path that the command reads or writes at and no file system can follow: a name too long,
-/// links that lead in a circle, or to what is not there.
+/// Throws RequestError for a path that the command reads or writes and that no file system can follow: a name too long,
+/// links that lead in a circle, or links without a target.
 void check_reachable(ParameterBuilder& builder, const Command& command);
 
-/// Throws RequestError where the params.cfg of a run's directory says that the run is in another one: the directory was
-/// moved or copied, and the command would begin a run anew, or continue another one. `files`: the parameter files of
-/// the command line.
+/// Throws RequestError if the params.cfg in a run's directory names another directory: the directory was moved or
+/// copied, and the command would begin a new run, or continue another one. `files` are the parameter files of the
+/// command line.
 void check_moved(ParameterBuilder& builder, const Command& command, const std::vector<std::string>& files);
 
-/// Throws RequestError naming the keys, their values, where they were given, and what would be right. `command` is the
-/// one that they are for; null if the parameters are those that a file keeps.
+/// Throws RequestError if keys contradict each other, naming the keys, their values, the places where they were given,
+/// and what would be right. `command` is the command that they are for; null if the parameters come from a stored file.
 void check_consistency(ParameterBuilder& builder, const Command* command = nullptr);
 
-/// Throws RequestError where a key that the command needs is empty, or is not what the command can take: other
-/// commands, and checkpoints that keep the value, do not mind.
+/// Throws RequestError if a key that the command needs is empty or has a value that this command cannot use. Other
+/// commands, and checkpoints with this value, are not affected.
 void check_needs(ParameterBuilder& builder, const Command& command);
 
 }  // namespace convoy::params

@@ -1,4 +1,5 @@
-/// Reading and writing the types. All numbers go through from_chars and fmt: no locale, and back to the same bits.
+/// Reads and writes the types. All numbers go through from_chars and fmt: independent of the locale, and back to the
+/// same bits.
 #include "params/value.h"
 
 #include <algorithm>
@@ -18,7 +19,7 @@ namespace convoy::params {
 
 namespace {
 
-/// "a.cfg:3: batch.global = 12x is not an integer. Allowed: 1 to 1024 samples."
+/// Throws RequestError: "a.cfg:3: batch.global = 12x is not an integer. Allowed: 1 to 1024 samples."
 [[noreturn]] void refuse_value(const Given& given, std::string_view complaint, const std::string& hint = "") {
   const bool has_comment = given.value.find_first_of("#;") != std::string::npos;
   refuse("{}: {} = {} {}. Allowed: {}{}{}.{}{}", given.where, given.key, shown(given.value), complaint, given.allowed,
@@ -27,8 +28,8 @@ namespace {
 }
 
 struct Parsed {
-  bool is_number = false;  ///< all of the text is one
-  bool fits = false;       ///< into the type
+  bool is_number = false;  ///< whether all of the text is a number
+  bool fits = false;       ///< whether the type can hold it
 };
 
 template <typename T>
@@ -38,7 +39,7 @@ Parsed parse(std::string_view text, T& value) {
   return {.is_number = whole, .fits = error == std::errc()};
 }
 
-// "0.1,0.02", as convoy plan takes several values of some keys.
+// A hint for several values such as "0.1,0.02", which some keys of convoy plan accept.
 std::string several_values_hint(std::string_view text) {
   if (text.find(',') == std::string_view::npos) return "";
   return " One number: to try several, start a run for each (jobs/parameter_files.sh).";
@@ -48,7 +49,7 @@ template <typename T>
 T read_integer(const Given& given, std::string_view text, T min, T max) {
   T value = 0;
   const Parsed parsed = parse(text, value);
-  // An unsigned integer does not parse "-1", which is an integer nevertheless.
+  // "-1" does not parse as an unsigned integer, but it is an integer.
   std::int64_t negative = 0;
   if (!parsed.is_number && !parse(text, negative).is_number)
     refuse_value(given, "is not an integer", several_values_hint(text));
@@ -71,7 +72,7 @@ double read_number(const Given& given, std::string_view text, const Range& range
   return value;
 }
 
-/// "0 to 1", "0 to below 1", "above 0, up to 1".
+/// A range as text: "0 to 1", "0 to below 1", "above 0, up to 1".
 std::string to_string(const Range& range) {
   const std::string max = fmt::format("{}{}", range.below_max ? "below " : "", range.max);
   return range.above_min ? fmt::format("above {}, up to {}", range.min, max) : fmt::format("{} to {}", range.min, max);
@@ -91,7 +92,7 @@ bool is_control(char c) {
   return static_cast<unsigned char>(c) < 0x20 || c == 0x7f;
 }
 
-/// Text of one line.
+/// Reads a text without control characters: one line.
 std::string read_text(const Given& given) {
   if (std::any_of(given.value.begin(), given.value.end(), is_control)) {
     refuse_value(given, "has a control character");
@@ -104,7 +105,7 @@ std::string read_some_text(const Given& given) {
   return read_text(given);
 }
 
-/// As nearest_hint(), of words and what else people call them.
+/// The hint of nearest_hint() for words and their synonyms.
 std::string nearest_word_hint(const std::string& word, const Words& words) {
   std::vector<std::string> candidates = words.words;
   std::map<std::string, std::string> meant;
@@ -116,10 +117,10 @@ std::string nearest_word_hint(const std::string& word, const Words& words) {
   return nearest_hint(meant.contains(near) ? meant[near] : near, words.words);
 }
 
-/// Numbers, flags and text as they are written.
+/// Writes numbers, flags and text by fmt.
 constexpr auto kAsText = [](const auto& value) { return fmt::format("{}", value); };
 
-/// Of the word, which is all of what was given or a part of it.
+/// The index of the word `part`, which is the whole given value or a part of it. Throws RequestError if it is unknown.
 std::size_t index_of(const std::string& part, Given given, const char* complaint, const Words& words) {
   const std::string word = lower_case(part);
   const auto found = std::find(words.words.begin(), words.words.end(), word);
@@ -130,7 +131,7 @@ std::size_t index_of(const std::string& part, Given given, const char* complaint
   return static_cast<std::size_t>(found - words.words.begin());
 }
 
-/// A key of the values that `read` makes of what was given, and `write` makes that text of again.
+/// The Value of a field that `read` reads from text and `write` writes as text.
 template <typename T, typename Read, typename Write = decltype(kAsText)>
 Value value_of(const Field<T>& field, const std::string& type, const std::string& allowed, const Read& read,
                const Write& write = kAsText) {
@@ -140,7 +141,7 @@ Value value_of(const Field<T>& field, const std::string& type, const std::string
           .write = [=](const Parameters& p) { return write(field.get(p)); }};
 }
 
-/// "a, b, c"; the word `none` stands for an empty list.
+/// The Value of a list "a, b, c"; the word `none` means an empty list.
 template <typename T, typename ReadItem>
 Value list_of(const Field<std::vector<T>>& field, const std::string& type, const std::string& allowed,
               const ReadItem& read_item, const std::string& none = "") {
@@ -201,7 +202,7 @@ Value numbers(const Field<std::vector<double>>& field, Range range) {
 Value flag(const Field<bool>& field) {
   static const Words kWords{{"true", "false", "on", "off", "yes", "no", "1", "0"}};
   return value_of(field, "flag", "true, false", [](const Given& given) {
-    return read_word(given, kWords) % 2 == 0;  // every second word says no
+    return read_word(given, kWords) % 2 == 0;  // every second word means false
   });
 }
 
@@ -239,7 +240,7 @@ Value rate_groups(const Field<std::vector<RateGroup>>& field, Range range) {
 Value step_range(const Field<StepRange>& field, std::int64_t max) {
   const auto read = [=](const Given& given) {
     if (given.value.empty()) return StepRange{};
-    const std::size_t dash = given.value.find('-', 1);  // a minus sign is none
+    const std::size_t dash = given.value.find('-', 1);  // a minus sign at the front is no dash
     const auto number = [&](std::string_view text) { return read_integer<std::int64_t>(given, trimmed(text), 1, max); };
     const std::int64_t first = number(std::string_view(given.value).substr(0, dash));
     const StepRange range{.first = first,

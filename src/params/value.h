@@ -1,4 +1,4 @@
-/// The types that a key can have: how its text is read, checked against what is allowed, and written back.
+/// The types of keys: how their text is read, checked against what is allowed, and written back.
 #pragma once
 
 #include <cstdint>
@@ -15,26 +15,26 @@
 
 namespace convoy::params {
 
-/// What somebody gave for a key, and where: all that a complaint has to name.
+/// A value given for a key, and its place: all that an error message has to name.
 struct Given {
   std::string key;                      ///< "batch.global"
   std::string value;                    ///< "128"
   std::string where;                    ///< "input/a.cfg:12", "command line"
-  std::string unit = {}, allowed = {};  ///< of the key, once it is known
+  std::string unit = {}, allowed = {};  ///< those of the key, once it is known
 };
 
-/// A key's type.
+/// The type of a key, with functions that read and write its value.
 struct Value {
   std::string type;          ///< "integer"
   std::string allowed;       ///< "1 to 1024", "naive, gpipe, 1f1b"
-  bool is_path = false;      ///< of a file or folder, where it is not a word
-  std::string written = {};  ///< the longest name that is written at the path: ".partial"; empty: it is only read
+  bool is_path = false;      ///< whether it is the path of a file or folder (or a word)
+  std::string written = {};  ///< longest suffix or name that is written at the path: ".partial"; empty: only read
   bool may_be_empty = false;
   std::function<void(const Given&, Parameters&)> read;  ///< throws RequestError
-  std::function<std::string(const Parameters&)> write;  ///< the text that read() takes back to the same bits
+  std::function<std::string(const Parameters&)> write;  ///< text from which read() gives the same bits
 };
 
-/// Where Parameters has the section of that type.
+/// The member of Parameters with this type of section.
 template <typename Section>
 inline constexpr auto kSection = std::get<Section Parameters::*>(
     std::tuple(&Parameters::model, &Parameters::transformer, &Parameters::data, &Parameters::batch, &Parameters::grid,
@@ -43,7 +43,7 @@ inline constexpr auto kSection = std::get<Section Parameters::*>(
                &Parameters::init, &Parameters::run, &Parameters::check, &Parameters::plan, &Parameters::replay,
                &Parameters::watch, &Parameters::sweep, &Parameters::import, &Parameters::exporting));
 
-/// A field of a section, as in &BatchParams::global.
+/// A field of a section, such as &BatchParams::global.
 template <typename T>
 struct Field {
   template <typename Section>
@@ -55,7 +55,7 @@ struct Field {
   std::function<void(Parameters&, T)> set;
 };
 
-/// Both ends are allowed, but for those that are named so.
+/// A range of numbers; both ends are allowed unless above_min or below_max is set.
 struct Range {
   double min = 0;
   double max = std::numeric_limits<double>::max();
@@ -69,63 +69,65 @@ struct IntegerRange {
 };
 
 Value integer(const Field<std::int64_t>& field, IntegerRange range);
-/// The word is 0.
+/// An integer, or the word auto for 0.
 Value integer_or_auto(const Field<std::int64_t>& field, IntegerRange range);
-/// "3, 7"; may be empty, which is written as `none`.
+/// A list of integers, "3, 7"; an empty list is written as `none`.
 Value integers(const Field<std::vector<std::int64_t>>& field, IntegerRange range, const std::string& none = "");
 Value any_uint64(const Field<std::uint64_t>& field);
 Value number(const Field<double>& field, Range range);
-Value numbers(const Field<std::vector<double>>& field, Range range);  ///< "30, 60, 80"; may be empty
+Value numbers(const Field<std::vector<double>>& field, Range range);  ///< a list, "30, 60, 80"; may be empty
 Value flag(const Field<bool>& field);
 
-/// Text of one line.
+/// A text of one line.
 Value text(const Field<std::string>& field, const std::string& allowed);
 Value text_or_empty(const Field<std::string>& field, const std::string& allowed);
-/// ResNet18 is read as resnet18.
+/// A text that is read in small letters: ResNet18 as resnet18.
 Value lower_case_text(const Field<std::string>& field, const std::string& allowed);
-Value texts(const Field<std::vector<std::string>>& field, const std::string& allowed);  ///< "a, b"; may be empty
+Value texts(const Field<std::vector<std::string>>& field,
+            const std::string& allowed);  ///< a list, "a, b"; may be empty
 
-/// "layer1.*: 0.1, fc.*: 10"; may be empty.
+/// A list of groups, "layer1.*: 0.1, fc.*: 10"; may be empty.
 Value rate_groups(const Field<std::vector<RateGroup>>& field, Range range);
 
-/// "100-120", or one step; may be empty.
+/// A range of steps, "100-120", or one step; may be empty.
 Value step_range(const Field<StepRange>& field, std::int64_t max);
 
-/// "balanced", or "1, 2.5, ..."; may be empty.
+/// The word "balanced", or a list "1, 2.5, ..."; may be empty.
 Value class_weights(const Field<ClassWeights>& field, Range range);
 
-/// "data", "imagenet", or "0.5" or "0.485, 0.456, ...".
+/// The words "data" or "imagenet", or numbers: "0.5", or "0.485, 0.456, ...".
 Value channel_values(const Field<ChannelValues>& field, Range range);
 
-/// `written`: see Value.
+/// A path; for `written` see Value.
 Value path(const Field<std::string>& field, const std::string& written = "");
 Value path_or_empty(const Field<std::string>& field, const std::string& written = "");
 
 /// One of the words, or a path: anything with a '/' or a '.', so that a misspelt word is not a path.
 Value word_or_path(const Field<std::string>& field, const std::vector<std::string>& words, const std::string& path);
 
-/// A value as an error shows it: on one line, not too long.
+/// A value as messages show it: on one line, not too long.
 std::string shown(std::string_view value);
 
-/// Without blanks at either end.
+/// The text without blanks at either end.
 std::string trimmed(std::string_view text);
 
-/// " Nearest: gpipe.", or nothing where nothing is near.
+/// A hint " Nearest: gpipe."; empty if no candidate is near.
 std::string nearest_hint(std::string_view word, const std::vector<std::string>& candidates);
 
 std::string join(const std::vector<std::string>& words);
 
 struct Words {
   std::vector<std::string> words;
-  std::vector<std::string> synonyms = {};  ///< of each word, with blanks between them
+  std::vector<std::string> synonyms = {};  ///< for each word, separated by blanks
 };
 
-/// The index of the given word among the words; throws RequestError naming the nearest.
+/// The index of the given word among the words. Throws RequestError, naming the nearest word, if the given one is
+/// unknown.
 std::size_t read_word(const Given& given, const Words& words);
-/// Of each of "a, b, c"; none for nothing.
+/// The indices of the words in a list "a, b, c"; an empty text has none. Throws RequestError for an unknown word.
 std::vector<std::size_t> read_words(const Given& given, const Words& words);
 
-/// Those of an enumeration.
+/// The words of an enumeration.
 template <typename T>
 Words words_of() {
   Words words;
@@ -145,7 +147,7 @@ Value choice(T Section::*member) {
           .write = [=](const Parameters& p) { return std::string(name_of(field.get(p))); }};
 }
 
-/// As choice(), or `auto`, which is none of them.
+/// A field like that of choice(), or the word `auto` for no value.
 template <typename Section, typename T>
 Value choice_or_auto(std::optional<T> Section::*member) {
   const Field<std::optional<T>> field(member);
@@ -161,7 +163,7 @@ Value choice_or_auto(std::optional<T> Section::*member) {
           .write = [=](const Parameters& p) { return std::string(field.get(p) ? name_of(*field.get(p)) : "auto"); }};
 }
 
-/// "gpipe, 1f1b": a list of them; may be empty.
+/// A list of words of an enumeration, "gpipe, 1f1b"; may be empty.
 template <typename Section, typename T>
 Value choices(std::vector<T> Section::*member) {
   const Field<std::vector<T>> field(member);

@@ -1,4 +1,4 @@
-/// The batch norm with the fewest values speaks for all.
+/// Messages name the batch norm with the fewest values, and count the others.
 #include "plan/batch_norm_check.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace convoy {
 
 namespace {
 
-// With fewer the signs of the deviations are almost all that is left of the values.
+// With fewer values, little more than the signs of their deviations from the mean is left after normalisation.
 constexpr std::int64_t kMinGoodValues = 4;
 
 std::string images_of(const NetworkSpec& spec) {
@@ -22,7 +22,7 @@ std::string images_of(const NetworkSpec& spec) {
 }
 
 // "layer4.0.bn1 and 4 more batch norms of a network that takes images of 32x32x3 compute mean and variance from 1 value
-// per channel (batch.micro x rows x columns = 1 x 1 x 1)"; empty where all have more than `max` values.
+// per channel (batch.micro x rows x columns = 1 x 1 x 1)"; empty if all have more than `max` values.
 std::string describe(const Network& network, const NetworkSpec& spec, std::int64_t max) {
   std::vector<BatchStatistics> few = trained_batch_statistics(network);
   std::erase_if(few, [&](const BatchStatistics& norm) { return norm.num_values() > max; });
@@ -44,8 +44,7 @@ void check_batch_norms(const Network& network, const NetworkSpec& spec) {
   refuse(
       "with batch.micro = {}, {}. The output of such a layer is the same for all samples, and the network cannot "
       "learn. Use batch.micro = {} or more, larger images (augment.size, import.size), a model.name that halves them "
-      "less "
-      "often, or freeze these layers (train.freeze).",
+      "less often, or freeze these layers (train.freeze).",
       spec.micro_batch, found, kMinGoodValues);
 }
 

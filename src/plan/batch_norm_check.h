@@ -1,4 +1,4 @@
-/// Whether the batch norms of a network that is to be trained see enough values to learn from.
+/// Checks whether the batch norms of a network that is to be trained see enough values to learn from.
 #pragma once
 
 #include <string>
@@ -7,11 +7,11 @@
 
 namespace convoy {
 
-/// Throws RequestError where a batch norm that is trained would take mean and variance of one value per channel: its
-/// output would be the same for all samples. `spec`: what the network was made from.
+/// Throws RequestError if a batch norm that is trained would compute mean and variance from one value per channel,
+/// because its output would be the same for all samples. `network` was made from `spec`.
 void check_batch_norms(const Network& network, const NetworkSpec& spec);
 
-/// A warning where such a batch norm takes them of two or three values; else empty.
+/// Returns a warning if a batch norm that is trained would compute them from two or three values per channel; else "".
 std::string describe_few_values(const Network& network, const NetworkSpec& spec);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Cell costs as text, and from a model; measure_cell_costs.cpp measures them.
+/// Cell costs as text, and cell costs from a model. measure_cell_costs.cpp measures them.
 #include "plan/cell_costs.h"
 
 #include <algorithm>
@@ -15,8 +15,8 @@ namespace convoy {
 namespace {
 
 constexpr const char* kTitle = "convoy cell costs 4";
-constexpr double kTripsOfPacking = 4;                  // weights for forward and for data gradient, read and written
-constexpr NumberRange kSeconds{.min = 0, .max = 1e5};  // a day of one cell
+constexpr double kTripsOfPacking = 4;                  // weights for forward and data gradient, each read and written
+constexpr NumberRange kSeconds{.min = 0, .max = 1e5};  // up to about a day per cell
 
 double packed_bytes_of(const Cell& cell) {
   std::int64_t bytes = 0;
@@ -63,7 +63,7 @@ std::string describe_ranks(std::int64_t ranks, const NodeLoad& node) {
   return fmt::format("{:g} of {} ranks at once on a node, {} in all", node.ranks_at_once, node.ranks, ranks);
 }
 
-// Of a network whose name does not tell it.
+// Describes what the network's name does not tell: stochastic depth, or the shape of a transformer.
 std::string describe_shape(const NetworkSpec& network) {
   if (std::holds_alternative<ImageShape>(network.input))
     return network.stochastic_depth > 0 ? fmt::format(" with stochastic depth {}", network.stochastic_depth) : "";
@@ -80,7 +80,7 @@ std::string costs_key(const NetworkSpec& network, ops::Backend& backend, std::in
                      describe_ranks(ranks, node));
 }
 
-// The data gradient and the weight gradient are alike: each is a convolution of the same size.
+// The data gradient and the weight gradient take as long as forward: each is a convolution of the same size.
 CellCosts model_cell_costs(const Network& network, const ProcessorRates& rates) {
   const std::vector<double> seconds = model_cell_seconds(network, rates),
                             again = model_recompute_seconds(network, rates);

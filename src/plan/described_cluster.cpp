@@ -11,7 +11,8 @@ namespace {
 
 constexpr double kGiga = 1e9, kTera = 1e12, kMicro = 1e-6;
 
-// Of a level of the network; 0 where nothing is said of it.
+// Returns the value for a level of the network: 0 on a node, 1 between nodes. A single value is for both. Returns 0 if
+// none is given.
 double of_level(const std::vector<double>& given, std::size_t level) {
   if (given.empty()) return 0;
   return given.size() == 1 ? given.front() : given[level];

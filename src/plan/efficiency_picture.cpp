@@ -13,7 +13,7 @@ namespace convoy {
 
 namespace {
 
-// In pixels.
+// Sizes in pixels.
 constexpr double kLeft = 56, kTop = 44, kHeight = 240, kBarWidth = 44, kPitch = 84, kLegendWidth = 150, kBelow = 56,
                  kMargin = 12;
 constexpr std::array<const char*, kStepParts.size()> kColours = {"#009e73", "#e69f00", "#56b4e9", "#0072b2",
@@ -39,7 +39,7 @@ std::string draw_axis(double right) {
   return svg;
 }
 
-// From the bottom up, in the order of the parts.
+// The parts are stacked from the bottom up, in the order of kStepParts.
 std::string draw_bar(const Comparison& comparison, double x) {
   const Prediction& best = comparison.predictions.front();
   std::string svg;
@@ -58,7 +58,7 @@ std::string draw_bar(const Comparison& comparison, double x) {
   return svg;
 }
 
-// Of the parts that some bar has.
+// The legend names the parts that at least one bar has.
 std::string draw_legend(const std::vector<const Comparison*>& shown, double x) {
   std::string svg;
   double y = kTop + kHeight - 12;

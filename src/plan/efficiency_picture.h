@@ -1,4 +1,4 @@
-/// How well more and more ranks are used, as a picture.
+/// The efficiency of the fastest layout over the number of ranks, as a picture.
 #pragma once
 
 #include <string>
@@ -8,9 +8,9 @@
 
 namespace convoy {
 
-/// An SVG without scripts: a bar for each number of ranks, for the fastest layout on it. The bar is a step; its parts
-/// are what its ranks do and wait for (StepParts). Above it stands the efficiency, where it is known, below it the
-/// layout. Numbers of ranks without a layout have no bar. Colours: Okabe & Ito 2002.
+/// Returns an SVG without scripts that has a bar for each number of ranks. The bar is a step of the fastest layout; its
+/// parts are the work and the waits of the ranks (StepParts). The efficiency, if known, is written above the bar and
+/// the layout below it. A number of ranks without a possible layout has no bar. Colours: Okabe & Ito 2002.
 std::string draw_efficiency(const std::vector<Comparison>& comparisons);
 
 }  // namespace convoy

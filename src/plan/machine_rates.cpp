@@ -1,4 +1,4 @@
-/// Times messages between ranks, and sums over arenas.
+/// Times messages between ranks, and sums of arenas.
 #include "plan/machine_rates.h"
 
 #include <algorithm>
@@ -23,12 +23,12 @@ namespace {
 
 constexpr const char* kTitle = "convoy rates 3";
 constexpr std::int64_t kShortBytes = 4096;
-constexpr std::int64_t kPieceBytes = std::int64_t{2} << 20;     // of an exchange: half of run.bucket_mib's default
-constexpr std::int64_t kMaxArenaBytes = std::int64_t{1} << 28;  // no cache holds it: larger ones are as slow
-constexpr NumberRange kRates{.min = 1e-12, .max = 1e18};        // seconds, and bytes per second, of anything
-constexpr double kMinSeconds = 1e-9;                            // of what is too short for the clock
+constexpr std::int64_t kPieceBytes = std::int64_t{2} << 20;     // half of run.bucket_mib's default
+constexpr std::int64_t kMaxArenaBytes = std::int64_t{1} << 28;  // no cache holds more: larger ones are as slow
+constexpr NumberRange kRates{.min = 1e-12, .max = 1e18};        // limits of all seconds and bytes per second
+constexpr double kMinSeconds = 1e-9;                            // replaces times that are too short for the clock
 constexpr int kWarmUps = 2, kRepetitions = 9;
-constexpr double kMaxSpread = 0.5;  // of repetitions: short messages are never quite alike
+constexpr double kMaxSpread = 0.5;  // spread of repetitions: short messages always vary
 
 Repetitions repeat(const std::function<void()>& work) {
   for (int i = 0; i < kWarmUps; ++i) work();
@@ -56,7 +56,7 @@ std::optional<std::int64_t> at(const std::vector<std::int64_t>& values, std::int
   return index < std::ssize(values) ? std::optional(values[index]) : std::nullopt;
 }
 
-// Of all ranks of world, on all of them: the first rank of the node that each is on.
+// Returns for each rank of world, on all of them, the first rank of its node.
 std::vector<std::int64_t> nodes_of_ranks(const mpi::Communicator& world) {
   const std::int64_t mine = -world.split_by_node().max(-world.rank());
   const std::vector<std::byte> all = world.broadcast(world.gather(std::as_bytes(std::span(&mine, 1)), 0), 0);
@@ -65,7 +65,7 @@ std::vector<std::int64_t> nodes_of_ranks(const mpi::Communicator& world) {
   return nodes;
 }
 
-/// Messages of one size between this rank and its partner; without a partner there are none.
+/// Messages of one size to and fro between this rank and its partner. Without a partner run() does nothing.
 class Ping {
  public:
   Ping(const ProcessGrid& chain, std::optional<std::int64_t> partner, std::int64_t bytes, int tag, Transport& transport,
@@ -104,8 +104,8 @@ class Ping {
   std::unique_ptr<Message> send_, receive_;
 };
 
-/// Pieces of arenas, one after the other, between this rank and its partner: each sends one and receives one at the
-/// same time, as in an exchange of gradients. Large arenas are in no cache when their turn comes again.
+/// Pieces of arenas that this rank and its partner exchange one after the other: each sends one and receives one at the
+/// same time, as in an exchange of gradients. Pieces of large arenas are in no cache when their turn comes again.
 class Crossing {
  public:
   Crossing(const ProcessGrid& chain, std::optional<std::int64_t> partner, std::int64_t arena_bytes, int tag,
@@ -150,7 +150,7 @@ class Crossing {
   std::size_t next_ = 0;
 };
 
-/// A level of the network: pairs that are measured at the same time.
+/// A level of the network, on a node or between nodes, with pairs that are measured at the same time.
 struct Level {
   bool exists = false;  ///< whether any rank has a partner
   Ping brief, large;
@@ -175,7 +175,7 @@ LinkRates measure_level(Level& level, std::int64_t long_bytes, const NodeLoad& n
   };
   const double brief = seconds_of(level.brief) / 2, large = seconds_of(level.large) / 2;  // there and back
   const double crossing = seconds_of(level.crossing);
-  // A large one that seems to be no slower is a measurement of nothing but latency.
+  // If a large message seems no slower than a short one, only the latency was measured.
   const auto rate = [&](std::int64_t bytes, double seconds) {
     return static_cast<double>(bytes) / std::max(seconds - brief, 1e-3 * seconds);
   };

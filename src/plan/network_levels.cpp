@@ -1,4 +1,4 @@
-/// Which messages stay on a node, and what those that do not share.
+/// Decides which messages stay on a node, and which rate those that leave it share.
 #include "plan/network_levels.h"
 
 #include <algorithm>
@@ -8,7 +8,7 @@ namespace convoy {
 
 namespace {
 
-// Rounds of recursive doubling among so many.
+// Returns the number of rounds of recursive doubling among n ranks.
 double doublings(std::int64_t n) {
   return std::bit_width(static_cast<std::uint64_t>(n - 1));
 }
@@ -28,7 +28,7 @@ bool NetworkLevels::leaves_node(std::int64_t rank, std::int64_t other) const {
 
 LinkRates NetworkLevels::after_stage(std::int64_t stage) const {
   const std::int64_t next = (stage + 1) % grid_.stages;
-  bool leaves = false;  // after ranks_a_node replicas their nodes begin as before
+  bool leaves = false;  // the pattern of nodes repeats after ranks_a_node_ replicas
   for (std::int64_t replica = 0; replica < std::min(grid_.replicas, ranks_a_node_); ++replica)
     leaves = leaves || leaves_node(replica * grid_.stages + stage, replica * grid_.stages + next);
   return leaves ? rates_.between_nodes : rates_.on_node;

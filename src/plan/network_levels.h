@@ -1,4 +1,4 @@
-/// What messages of a step take where links inside a node are faster than those between nodes. Ranks fill node after
+/// The times of a step's messages if links inside a node are faster than those between nodes. Ranks fill node after
 /// node, in the order of their numbers: rank = replica * stages + stage (process_grid.h).
 #pragma once
 
@@ -11,31 +11,33 @@
 
 namespace convoy {
 
-/// One way: of gradients, or of parameters.
+/// The time of one exchange of gradients, or of one exchange of parameters, in seconds.
 struct ExchangeSeconds {
-  double waiting = 0;  ///< beside the arithmetic
-  double copying = 0;  ///< in its place, where messages on a node are copied by the processors that compute
+  double waiting = 0;  ///< time during which the processors can compute
+  double copying = 0;  ///< time in which the processors that compute copy messages on a node instead
 };
 
 class NetworkLevels {
  public:
   NetworkLevels(const MachineRates& rates, const GridShape& grid, std::int64_t ranks_a_node);
 
-  /// Replicas of one stage that are on a node; 1 where each has its own.
+  /// Returns the number of replicas of one stage on a node; 1 if each is on a node of its own.
   std::int64_t replicas_on_a_node() const;
 
-  /// From a stage to the next, of the replica whose link is slowest: between nodes where any replica has that boundary
-  /// there. One message leaves a node at a time: either its replicas are whole, or it holds a part of one.
+  /// Returns the rates of messages from a stage to the next on the replica with the slowest link: those between nodes
+  /// if any replica has that boundary between nodes. Messages do not share a link, because one message leaves a node at
+  /// a time: a node has either whole replicas or a part of one.
   LinkRates after_stage(std::int64_t stage) const;
 
-  /// R replicas exchange a bucket of b bytes in rounds of f members (update/exchange_rounds.h), each of which sends f -
-  /// 1 messages of the f-th part of what it holds:
-  ///     sum over rounds of (f - 1) (latency + b / (f times the members of rounds before) / bandwidth)
-  /// (Thakur, Rabenseifner, Gropp 2005, sections 4.1 and 4.3), each message at the rates of its level. All ranks of a
-  /// node exchange at the same time: what leaves it shares its links to the network.
+  /// Returns the time in which R replicas exchange a bucket of b bytes in rounds of f members
+  /// (update/exchange_rounds.h). Each member sends f - 1 messages of the f-th part of what it holds:
+  ///     sum over rounds of (f - 1) (latency + b / (f times the members of all earlier rounds) / bandwidth)
+  /// (Thakur, Rabenseifner, Gropp 2005, sections 4.1 and 4.3), with the rates of each message's level. All ranks of a
+  /// node exchange at the same time, so messages that leave it share its links to the network.
   ExchangeSeconds exchange(std::span<const std::int64_t> rounds, std::int64_t bytes) const;
 
-  /// A maximum over all ranks, there and back: 2 log2 latencies of each level (recursive doubling, section 4.4).
+  /// Returns the time of a maximum over all ranks, there and back, in seconds: 2 log2(ranks of the level) latencies of
+  /// each level (recursive doubling, section 4.4).
   double agreement_seconds() const;
 
  private:

@@ -1,4 +1,4 @@
-/// Reads measured numbers from a line of text; numbers out of range are refused.
+/// Reads measured numbers from a line of text, and refuses numbers out of range.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@ struct NumberRange {
   double min = 0, max = 0;
 };
 
-/// `count` numbers with spaces between them. Throws Error, naming what is there, where they are more or fewer, or one
-/// is not a number or lies outside the range.
+/// Returns the `count` numbers of a line, which are separated by spaces. Throws Error with the text found if there are
+/// more or fewer, or if one is not a number or lies outside the range.
 std::vector<double> parse_numbers(const std::string& line, std::size_t count, const NumberRange& range);
 
 }  // namespace convoy

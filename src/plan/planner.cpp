@@ -1,4 +1,4 @@
-/// Plans and simulations of every layout, sorted.
+/// Plans and simulates every layout, and sorts them.
 #include "plan/planner.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace convoy {
 
 namespace {
 
-// What a refusal is about: its message begins with the key.
+// Returns the key that a refusal is about, with which its message begins.
 std::string reason_of(const RequestError& error) {
   const std::string message = error.what();
   return message.substr(0, message.find(' '));
@@ -35,7 +35,8 @@ Prediction predict(const RuntimeSpec& runtime, const GridShape& grid, const Step
   return prediction;
 }
 
-// With as many samples as a rank has in the mean; 0 where that is no whole number of micro-batches, or does not fit.
+// One rank trains with as many samples per step as a rank of the layout has in the mean. Returns 0 if that is not a
+// whole number of micro-batches, or does not fit its memory.
 double samples_per_second_alone(const ComparisonSpec& spec, const Layout& fastest) {
   RuntimeSpec runtime = spec.runtime;
   runtime.batch = {.global = spec.runtime.batch.global / spec.ranks, .micro = fastest.micro};
@@ -51,7 +52,7 @@ double samples_per_second_alone(const ComparisonSpec& spec, const Layout& fastes
   }
 }
 
-// Those of every table, and of the others what any layout waits for.
+// Returns the parts that every table shows, and those of the others that are not 0 for at least one layout.
 std::vector<NamedPart> shown_parts(const Comparison& comparison) {
   constexpr std::size_t kAlwaysShown = 4;
   std::vector<NamedPart> shown(kStepParts.begin(), kStepParts.begin() + kAlwaysShown);
@@ -76,7 +77,7 @@ double predict_evaluation(const StepPlan& plan, const MachineCosts& machine, std
 }
 
 double predict_audit_seconds(const StepPlan& plan) {
-  std::int64_t bytes = 0;  // what is kept twice, gradients twice
+  std::int64_t bytes = 0;  // parameters and optimizer state twice, gradients twice
   for (std::int64_t s = 0; s < plan.grid().stages; ++s) {
     const StageMemory memory = plan.memory_of(s);
     bytes = std::max(bytes, 4 * memory.parameters + 2 * memory.optimizer_state);

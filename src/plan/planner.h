@@ -1,4 +1,4 @@
-/// Which layout of the ranks makes the shortest step: all of them simulated.
+/// Finds the layout of the ranks with the shortest step by simulating all of them.
 #pragma once
 
 #include <cstdint>
@@ -13,17 +13,19 @@
 
 namespace convoy {
 
-/// What a step of the plan is expected to take: its busiest replica, simulated without buffering in the network.
+/// Returns a simulation of the plan's step on its busiest replica, without buffering in the network.
 Simulation predict_step(const StepPlan& plan);
 
-/// Seconds a step of the first `num_steps` when samples are only evaluated, by what was measured of that machine: a
-/// stage begins its next step while later stages are at the last one.
+/// Returns the mean time of a step in an evaluation of `num_steps` steps on that machine, in seconds. A stage begins
+/// its next step while later stages are still at the step before.
 double predict_evaluation(const StepPlan& plan, const MachineCosts& machine, std::int64_t num_steps);
 
-/// What an audit adds to the step that it checks: a micro-batch's way through all stages and back, and checksums of
-/// what the largest stage keeps and computes, at the memory's rate.
+/// Returns the time that an audit adds to the step that it checks, in seconds: a micro-batch goes through all stages
+/// and back, and checksums of the largest stage's parameters, gradients and optimizer state are computed at the
+/// memory's rate.
 double predict_audit_seconds(const StepPlan& plan);
 
+/// A way to train on the ranks.
 struct Layout {
   GridShape grid;
   std::int64_t micro = 0;
@@ -31,45 +33,47 @@ struct Layout {
   RecomputeKind recompute = RecomputeKind::kNone;
 };
 
+/// The predicted step of a layout.
 struct Prediction {
   Layout layout;
   StepParts parts;
   double samples_per_second = 0;
-  std::int64_t memory_bytes = 0;  ///< of a rank of the largest stage
+  std::int64_t memory_bytes = 0;  ///< memory of a rank of the largest stage
 
   double step_seconds() const { return parts.total(); }
 };
 
-/// A number of ranks' layouts.
+/// The layouts of a number of ranks, compared.
 struct Comparison {
   std::int64_t ranks = 0;
-  std::string kind;                             ///< of input
-  std::vector<Prediction> predictions;          ///< the fastest first; among equals the smaller one
-  std::map<std::string, std::int64_t> refused;  ///< how many, by the key that refuses them
+  std::string kind;                             ///< kind of the network's input
+  std::vector<Prediction> predictions;          ///< the fastest first; of equally fast ones the smallest first
+  std::map<std::string, std::int64_t> refused;  ///< number of layouts by the key that refuses them
   std::int64_t num_tried = 0;
-  double alone_samples_per_second = 0;  ///< of one rank with its share of the batch, the fastest's way; 0: it cannot
+  double alone_samples_per_second = 0;  ///< one rank with its share of the fastest's batch; 0: unknown
 };
 
+/// The layouts to compare.
 struct ComparisonSpec {
-  RuntimeSpec runtime;  ///< the rest of it; limit and cuts hold for all
+  RuntimeSpec runtime;  ///< gives all else; its memory limit and its cuts hold for all layouts
   std::int64_t ranks = 1;
-  std::int64_t stages = 0;                        ///< these alone; 0: all that divide the ranks
-  std::map<std::int64_t, MachineCosts> machines;  ///< by micro-batch: those to try
+  std::int64_t stages = 0;                        ///< the only number to try; 0: all divisors of the ranks
+  std::map<std::int64_t, MachineCosts> machines;  ///< the micro-batches to try, with their costs
   std::vector<ScheduleKind> schedules = all_schedules();
-  std::int64_t chunks = 1;  ///< a stage, where interleaved
+  std::int64_t chunks = 1;  ///< per stage, in the interleaved schedule
   std::vector<RecomputeKind> recomputes;
   StepConditions conditions = {};
 };
 
-/// The stages that are wanted, with each micro-batch, schedule and kind of recomputing. Where there is one stage
-/// schedules are alike: only the first of them is tried.
+/// Predicts the layouts of each number of stages with each micro-batch, schedule and kind of recomputing. On one stage
+/// all schedules are the same, so only the first is tried.
 Comparison compare_layouts(const ComparisonSpec& spec);
 
-/// Samples per second of the fastest layout, as a share of what as many ranks would do that wait for nobody; 0 where
-/// that is not known.
+/// Returns the samples per second of the fastest layout as a share of those of as many ranks that do not wait for each
+/// other; 0 if that is not known.
 double efficiency(const Comparison& comparison);
 
-/// The table of the best `max_rows`, and what was refused.
+/// Returns a table of the best `max_rows` layouts, and the number of refused ones by key.
 std::string describe(const Comparison& comparison, std::int64_t max_rows);
 
 }  // namespace convoy

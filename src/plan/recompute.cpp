@@ -45,7 +45,7 @@ class Chooser {
       stage_.recomputed[cell] = true;
     }
     if (!fits()) return;
-    // The memory that they share is as large as the largest of them: a smaller one may not have been needed.
+    // Recomputed cells share memory that is as large as the largest of them needs: a smaller one may be superfluous.
     std::reverse(order.begin(), order.end());
     for (const std::int64_t cell : order) {
       if (!stage_.recomputed[cell]) continue;
@@ -54,7 +54,7 @@ class Chooser {
     }
   }
 
-  // Of the cells that save anything.
+  // Returns the cells that save anything, those that save the most bytes per second of recomputing first.
   std::vector<std::int64_t> worthwhile_first() const {
     const std::vector<double> seconds = model_recompute_seconds(network_);
     const auto bytes_per_second = [&](std::int64_t cell) {

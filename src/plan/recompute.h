@@ -1,4 +1,4 @@
-/// Chooses the cells whose activations backward computes again instead of keeping them, so that a stage fits its
+/// Chooses the cells whose activations the backward computes again instead of keeping them, so that a stage fits its
 /// memory. Chen et al. 2016, "Training deep nets with sublinear memory cost", with cells as the segments.
 #pragma once
 
@@ -10,12 +10,12 @@
 
 namespace convoy {
 
-/// Whether memory.limit_gib allows so many bytes; without a limit all.
+/// Returns whether memory.limit_gib allows that many bytes; without a limit it always does.
 bool fits_limit(std::int64_t bytes, const MemoryParams& memory);
 
-/// What memory.recompute asks for, as StagePlanSpec::recomputed wants it. kAuto takes the cells of `stage` that save
-/// most bytes for a second of computing them again, until the plan fits memory.limit_gib, and then gives back those
-/// that it fits without. Throws RequestError where the plan does not fit.
+/// Returns which cells of the network memory.recompute selects, for StagePlanSpec::recomputed. kAuto selects the cells
+/// of `stage` that save the most bytes per second of recomputing, until the plan fits memory.limit_gib; then it removes
+/// cells without which the plan still fits. Throws RequestError if the plan does not fit.
 std::vector<bool> choose_recomputed(const Network& network, const StagePlanSpec& stage, const StageUse& use,
                                     const MemoryParams& memory);
 

@@ -10,7 +10,7 @@ namespace convoy {
 
 namespace {
 
-// A file that cannot be used only costs the time to measure again.
+// A file that cannot be used costs only the time to measure again.
 ops::EngineCache read_engines(const std::string& file) {
   try {
     const auto text = io::read_text(file);

@@ -1,5 +1,5 @@
-/// Makes all ranks compute with the same engines of a device's backend: two ranks that measured for themselves could
-/// choose different engines, whose results differ in their last bits.
+/// Makes all ranks compute with the same engines of a device's backend. If each rank measured for itself, two ranks
+/// could choose different engines, whose results differ in their last bits.
 #pragma once
 
 #include <string>
@@ -11,14 +11,14 @@
 
 namespace convoy {
 
-/// Where a run keeps what was measured.
+/// Returns the path of the file in which a run keeps the measured engines.
 inline std::string engines_path(const RunParams& run) {
   return run.plans.empty() ? run.directory + "/plans.txt" : run.plans;
 }
 
-/// Rank 0 takes what the backend has, or else what `file` holds (nothing where there is none), creates the operations
-/// of the whole network, which measures the rest, and all ranks take the result. Nothing where the backend measures
-/// nothing. All ranks of world.
+/// Gives all ranks the same engines. Rank 0 takes those of the backend, or if it has none those of `file` if it exists.
+/// Then it creates the operations of the whole network, which measures missing engines, and sends all engines to the
+/// other ranks. Does nothing if the backend does not measure engines. All ranks of world call it.
 void share_engines(const Network& network, const mpi::Communicator& world, const std::string& file,
                    ops::Backend& backend);
 

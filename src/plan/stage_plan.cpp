@@ -1,4 +1,4 @@
-/// Frames, arenas and what the memory that cells share must hold.
+/// Lays out frames, and adds up arenas and the memory that cells share.
 #include "plan/stage_plan.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kAlignmentBytes = 64;
 
-/// The largest of what lies between two cells of the run, and of what a cell notes; bytes.
+/// The largest activation between two cells of the run, and the largest statistics of a cell, in bytes.
 struct LargestParts {
   LargestParts(const Network& network, const CellRange& cells) {
     for (std::int64_t i = cells.begin; i < cells.end; ++i) {
@@ -25,7 +25,7 @@ struct LargestParts {
   std::int64_t between = 0, statistics = 0;
 };
 
-// Also what it needs of the memory that chunks share.
+// Plans a chunk, and enlarges the memory in `stage` that chunks share to what this one needs.
 ChunkPlan plan_chunk(const Network& network, const StagePlanSpec& spec, const ArenaRun& run, StagePlan& stage) {
   const CellRange& cells = run.cells;
   ChunkPlan plan{.cells = cells, .first_cell = run.first_cell};
@@ -36,7 +36,7 @@ ChunkPlan plan_chunk(const Network& network, const StagePlanSpec& spec, const Ar
     plan.frame_bytes += round_up(bytes, kAlignmentBytes);
     return offset;
   };
-  // Without a backward nobody reads a cell's input after its output is there, nor later what it notes.
+  // Without a backward, a cell's input is not read after its output is complete, and its statistics are not read later.
   const LargestParts largest(network, cells);
   std::int64_t between[2] = {}, statistics = 0;
   if (!stage.has_backward) {
@@ -46,7 +46,7 @@ ChunkPlan plan_chunk(const Network& network, const StagePlanSpec& spec, const Ar
   for (std::int64_t i = cells.begin; i < cells.end; ++i) {
     const Cell& cell = *network[i];
     const std::int64_t activation_bytes = cell.memory().activation_bytes();
-    // Before the first cell that is trained there is not a backward pass.
+    // Cells before the first trained one have no backward pass.
     const bool is_recomputed = i < stage.first_trained || (!spec.recomputed.empty() && spec.recomputed[i]);
     plan.is_recomputed.push_back(is_recomputed);
     if (is_recomputed) stage.recomputed_bytes = std::max(stage.recomputed_bytes, activation_bytes);

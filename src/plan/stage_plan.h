@@ -1,4 +1,4 @@
-/// What a stage is before anything is allocated: its runs of cells, and where everything lies in their memory.
+/// The plan of a stage before anything is allocated: its runs of cells, and the layout of their memory.
 #pragma once
 
 #include <cstdint>
@@ -10,80 +10,83 @@
 
 namespace convoy {
 
-/// What a stage takes, in bytes; known before anything is allocated.
+/// The memory that a stage needs, in bytes, known before anything is allocated.
 struct StageMemory {
   std::int64_t parameters = 0;       ///< float32 masters, and copies in the network's type
-  std::int64_t packed_weights = 0;   ///< of convolutions, as forward and data gradient want them, unpadded
-  std::int64_t gradients = 0;        ///< the levels of the gradient tree, what is received from other replicas, audits'
+  std::int64_t packed_weights = 0;   ///< of convolutions, for forward and for the data gradient, without padding
+  std::int64_t gradients = 0;        ///< levels of the gradient tree, slices received from other replicas, and audits
   std::int64_t optimizer_state = 0;  ///< this replica's shard
   std::int64_t frames = 0;           ///< activations of all micro-batches in flight
-  std::int64_t recomputed = 0;       ///< activations that are not kept: the memory of one cell's
+  std::int64_t recomputed = 0;       ///< shared memory for activations that are not kept: the largest of a cell
   std::int64_t working = 0;          ///< gradients of activations, scratch
-  std::int64_t libraries = 0;        ///< on a GPU: of CUDA and NCCL, estimated
+  std::int64_t libraries = 0;        ///< on a GPU: CUDA and NCCL, estimated
 
   std::int64_t total() const {
     return parameters + packed_weights + gradients + optimizer_state + frames + recomputed + working + libraries;
   }
 };
 
-/// One of a stage's runs of cells.
+/// One of a stage's runs of cells, and the layout of its frames.
 struct ChunkPlan {
   CellRange cells;
-  std::int64_t first_cell = 0;           ///< among the stage's
-  bool is_first = true, is_last = true;  ///< of the network
+  std::int64_t first_cell = 0;           ///< its index among the stage's cells
+  bool is_first = true, is_last = true;  ///< whether it begins, or ends, the network
   std::int64_t num_frames = 0;
-  // Offsets in a frame, bytes.
+  // Offsets in a frame, in bytes
   std::vector<std::int64_t> x_offsets;           ///< of each cell's input; one more: the chunk's output
-  std::vector<std::int64_t> feature_offsets;     ///< of what each cell reads of the samples, beside its input
-  std::vector<std::int64_t> activation_offsets;  ///< of what each cell saves, where it is kept
-  std::vector<std::int64_t> statistic_offsets;   ///< of what each cell notes
-  std::vector<std::int64_t> weight_gradient_input_offsets;  ///< of what each cell keeps; empty where backward is one
-  std::int64_t output_gradient_offset = 0;                  ///< the network's last chunk: where backward begins
-  bool draws = false;                                       ///< a cell draws random numbers in training
-  std::int64_t draw_key_offset = 0;                         ///< then: what for
+  std::vector<std::int64_t> feature_offsets;     ///< of the samples' data that each cell reads in addition to its input
+  std::vector<std::int64_t> activation_offsets;  ///< of the activations that each cell saves, if they are kept
+  std::vector<std::int64_t> statistic_offsets;   ///< of each cell's statistics
+  std::vector<std::int64_t> weight_gradient_input_offsets;  ///< by cell; empty if the backward is not split
+  std::int64_t output_gradient_offset = 0;                  ///< the network's last chunk only
+  bool draws = false;                                       ///< whether a cell draws random numbers in training
+  std::int64_t draw_key_offset = 0;                         ///< of the key that it draws with, if `draws`
   std::int64_t frame_bytes = 0;
-  /// By cell: what it saves is not kept but lies in memory that all such cells of the stage share, to be recomputed
-  /// where backward needs it.
+  /// Whether each cell's activations are not kept but recomputed in its backward, in memory that all such cells of the
+  /// stage share.
   std::vector<bool> is_recomputed;
-  std::int64_t boundary_in_bytes = 0;   ///< of the input and of its gradient, where they are messages
-  std::int64_t boundary_out_bytes = 0;  ///< of the output, likewise
+  std::int64_t boundary_in_bytes = 0;   ///< size of the input and of its gradient; 0 if they are not messages
+  std::int64_t boundary_out_bytes = 0;  ///< size of the output and of its gradient; 0 if they are not messages
 };
 
+/// The plan of a stage.
 struct StagePlan {
-  ArenaLayout layout;                  ///< a run a chunk
-  DataType type = DataType::kFloat32;  ///< the network's
-  bool has_backward = true;            ///< likewise
-  std::int64_t first_trained = 0;      ///< cell of the network: nothing before it needs a gradient
+  ArenaLayout layout;                  ///< has one run per chunk
+  DataType type = DataType::kFloat32;  ///< type of the network's activations
+  bool has_backward = true;            ///< whether the network trains
+  std::int64_t first_trained = 0;      ///< cell of the network before which no gradient is needed
   std::vector<ChunkPlan> chunks;
-  // Of which there is one for all chunks, as large as the largest of them needs.
+  // Memory that all chunks share, as large as the largest need
   std::int64_t recomputed_bytes = 0;
   std::int64_t scratch_bytes = 0;
-  std::int64_t inner_gradient_bytes = 0;  ///< an activation between two cells of a chunk
+  std::int64_t inner_gradient_bytes = 0;  ///< gradient of an activation between two cells of a chunk
 };
 
+/// What plan_stage() plans.
 struct StagePlanSpec {
-  std::vector<CellRange> runs;  ///< a chunk each, in the network's order
+  std::vector<CellRange> runs;  ///< the cells of each chunk, in the network's order
   std::int64_t bucket_floats = 1;
   std::vector<std::int64_t> num_frames = {1};  ///< by chunk
-  std::vector<bool> recomputed;                ///< by cell of the network; empty: none
-  bool splits_backward = false;                ///< backward_input and backward_weight can be called
+  std::vector<bool> recomputed;                ///< by cell of the network; empty: none is recomputed
+  bool splits_backward = false;                ///< whether backward_input and backward_weight can be called
 };
 
-/// Where the network is only evaluated, a frame has two regions that in turn hold what lies between two cells, and one
-/// for what a cell notes.
+/// Plans a stage. If the network is only evaluated, a frame has two regions that in turn hold the activation between
+/// two cells, and one region for a cell's statistics.
 StagePlan plan_stage(const Network& network, const StagePlanSpec& spec);
 
+/// How a step uses a stage, as far as its memory depends on it.
 struct StageUse {
   std::int64_t num_leaves = 1;  ///< micro-batches per replica and step
   std::int64_t num_replicas = 1;
   ReductionKind reduction = ReductionKind::kInvariant;
-  std::int64_t num_slots = 1;        ///< of the optimizer, and the moving average
-  bool audits = false;               ///< one more micro-batch's gradients are computed
-  std::int64_t trips_of_update = 5;  ///< reads and writes of memory for each value, norms and moving average included
+  std::int64_t num_slots = 1;                   ///< values per parameter of the optimizer and the moving average
+  bool audits = false;                          ///< whether the gradients of one more micro-batch are computed
+  std::int64_t memory_accesses_per_update = 5;  ///< reads and writes per value, with norms and moving average
   std::int64_t gpu_library_bytes = 0;
 };
 
-/// Memory of one rank of the stage.
+/// Returns the memory of one rank of the stage.
 StageMemory stage_memory(const StagePlan& plan, const StageUse& use);
 
 }  // namespace convoy

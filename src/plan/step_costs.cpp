@@ -1,4 +1,4 @@
-/// Costs of instructions: sums over cells, and bytes divided by rates.
+/// Costs of instructions as sums over cells, and as bytes divided by rates.
 #include "plan/step_costs.h"
 
 #include <algorithm>
@@ -11,10 +11,10 @@ namespace convoy {
 
 namespace {
 
-// A frozen stage's buckets have no cost; their shares must not all be nothing.
+// The buckets of a frozen stage have no cost, but their shares must not all be 0.
 constexpr double kMinShare = 1e-12;
 
-// Reads and writes of a value.
+// Reads and writes per value
 constexpr double kTripsOfSum = 3;  // a, b, their sum
 constexpr double kTripsOfImage = 2;
 constexpr double kTripsOfLoss = 3;  // logits read twice, their gradient written
@@ -82,7 +82,7 @@ class StepCosts {
                     .gather_seconds = exchange.waiting};
     if (!rounds_.empty()) cost.fold_seconds = seconds(slice, trips_of_fold(rounds_.back()));
     cost.fold_seconds += exchange.copying;
-    cost.update_seconds = seconds(slice, static_cast<double>(use_.trips_of_update)) + exchange.copying;
+    cost.update_seconds = seconds(slice, static_cast<double>(use_.memory_accesses_per_update)) + exchange.copying;
     for (std::int64_t number = bucket.cells.begin; number < bucket.cells.end; ++number) {
       cost.share += backward_of(stage, stage.chunks[c], number);
       cost.update_seconds += machine_.cells.cells[number].load_weights_seconds;
@@ -100,7 +100,7 @@ class StepCosts {
     return sum;
   }
 
-  // A micro-batch's share of the sums.
+  // Returns a micro-batch's share of the time of the gradient tree's sums.
   double tree_seconds(std::int64_t count) const {
     const auto leaves = static_cast<double>(use_.num_leaves);
     return (leaves - 1) / leaves * seconds(count * kFloatBytes, kTripsOfSum);
@@ -114,10 +114,11 @@ class StepCosts {
   const StageUse& use_;
   const MachineCosts& machine_;
   NetworkLevels levels_;
-  std::vector<std::int64_t> rounds_;  ///< of an exchange: members
+  std::vector<std::int64_t> rounds_;  ///< members of each round of an exchange
 };
 
-// Of a replica whose stages begin a node. Where several replicas are on a node, they compute at the same time.
+// Returns the shared cores of a replica whose first stage is the first rank of a node. If several replicas are on a
+// node, they compute at the same time.
 std::vector<SharedCores> shared_cores(std::int64_t num_stages, std::int64_t num_replicas, const NodeLoad& node) {
   const std::int64_t ranks = std::min(node.ranks, num_stages * num_replicas);
   if (node.ranks_at_once >= static_cast<double>(ranks)) return {};

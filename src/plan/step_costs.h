@@ -1,5 +1,4 @@
-/// Computes the costs of a step's instructions from those of cells, memory and messages: schedules and the planner use
-/// them.
+/// Computes the costs of a step's instructions from those of cells, memory and messages, for schedules and the planner.
 #pragma once
 
 #include <vector>
@@ -13,27 +12,30 @@
 
 namespace convoy {
 
-/// All that a step's costs follow from; measured, or modelled. Cells and rates are those of ranks that have the cores
-/// for their threads; where a node has too few cores for all its ranks, these share them.
+/// All that a step's costs follow from, measured or modelled. Costs of cells and rates are those of ranks with a core
+/// per thread; if a node has too few cores for all its ranks, `node` says how they share them.
 struct MachineCosts {
   CellCosts cells;
   MachineRates rates;
-  NodeLoad node = {};  ///< as on every node
+  NodeLoad node = {};  ///< the same on every node
 
   bool is_measured() const { return !cells.key.empty(); }
   bool operator==(const MachineCosts&) const = default;
 };
 
+/// Returns modelled costs of the network's cells, and the default rates of messages and memory.
 MachineCosts model_machine_costs(const Network& network, const ProcessorRates& rates = {});
 
-/// Of one replica.
-///   forward, backward   sums over a chunk's cells. A cell that is recomputed is so in backward, and where that is
-///                       split in both parts. Backward has its share of the gradient tree: n leaves are n - 1 sums
-///   image, loss         what they move at the memory's rate
-///   messages            network_levels.h; with a reduce go the folds between its rounds. What ranks copy themselves of
-///                       gradients and parameters is arithmetic: of the fold and of the update
-///   fold, update        what they move at the memory's rate; with an update goes the loading of its cells' new weights
-///   shared cores        node after node is filled with ranks; on each, so many compute at once
+/// Returns the costs of one replica's step.
+///   forward, backward   the sums over a chunk's cells. A recomputed cell is recomputed in the backward, and in both
+///                       parts of a split one. The backward includes its share of the gradient tree, which has n - 1
+///                       sums for n leaves
+///   load, loss          the bytes that they move, divided by the memory's rate
+///   messages            see network_levels.h. A reduce includes the folds between its rounds. If ranks copy gradients
+///                       and parameters themselves, the copying is arithmetic of the fold and of the update
+///   fold, update        the bytes that they move, divided by the memory's rate. An update includes the loading of its
+///                       cells' new weights
+///   shared cores        ranks fill node after node; on each node machine.node.ranks_at_once of them compute at once
 PipelineCosts step_costs(const Network& network, const std::vector<StagePlan>& stages, const StageUse& use,
                          const MachineCosts& machine);
 

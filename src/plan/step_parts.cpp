@@ -1,4 +1,4 @@
-/// Simulates the step as it is, then without exchanges, then without messages too.
+/// Simulates the step with all costs, then without exchanges, then also without messages.
 #include "plan/step_parts.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace convoy {
 
 namespace {
 
-constexpr double kNotWorthNaming = 0.01;  // of a step
+constexpr double kNotWorthNaming = 0.01;  // share of a step
 constexpr double kTripsOfCopy = 2;        // read and written
 
 Simulation simulate_step(const StepPlan& plan, const PipelineCosts& costs) {
@@ -32,14 +32,15 @@ PipelineCosts without_messages(PipelineCosts costs) {
   return costs;
 }
 
-// Of all parameters and what the optimizer keeps of each.
+// The size of all parameters and of the optimizer's values for each of them.
 double checkpoint_bytes(const StepPlan& plan) {
   double floats = 0;
   for (const StagePlan& stage : plan.stages()) floats += static_cast<double>(stage.layout.count);
   return floats * static_cast<double>(kFloatBytes * (1 + plan.num_slots()));
 }
 
-// Of a step, in the mean: copies of what each rank owns, and the disk where the steps in between are faster.
+// Mean time per step: each rank copies what it owns and, if the steps in between are faster than the disk, waits for
+// it.
 double checkpoint_seconds(const StepPlan& plan, const StepConditions& conditions, double step_seconds) {
   if (conditions.disk_bytes_per_second <= 0 || conditions.steps_per_checkpoint <= 0) return 0;
   const auto steps = static_cast<double>(conditions.steps_per_checkpoint);
@@ -65,7 +66,7 @@ std::string StepParts::limit() const {
   return this->*(largest->seconds) > kNotWorthNaming * total() ? largest->name : kStepParts.front().name;
 }
 
-StepConditions step_conditions(const Parameters& params, std::int64_t steps_an_epoch) {
+StepConditions step_conditions(const Parameters& params, std::int64_t steps_per_epoch) {
   const PlanParams& plan = params.plan;
   const CheckpointParams& checkpoint = params.checkpoint;
   return {.spread = plan.spread_percent / 100,
@@ -73,7 +74,7 @@ StepConditions step_conditions(const Parameters& params, std::int64_t steps_an_e
           .disk_bytes_per_second = 1e9 * plan.disk_gb_s,
           .steps_per_checkpoint = checkpoint.every_steps > 0
                                       ? checkpoint.every_steps
-                                      : std::llround(checkpoint.every_epochs * static_cast<double>(steps_an_epoch))};
+                                      : std::llround(checkpoint.every_epochs * static_cast<double>(steps_per_epoch))};
 }
 
 StepParts predict_parts(const StepPlan& plan, const StepConditions& conditions) {

@@ -1,4 +1,4 @@
-/// From a parameter file and a grid to stages, schedules and memory.
+/// Derives stages, schedules and memory from a parameter file and a grid.
 #include "plan/step_plan.h"
 
 #include <algorithm>
@@ -21,7 +21,8 @@ namespace convoy {
 
 namespace {
 
-/// What nobody has measured. Of cells with their backward, as their forward is modelled as a share of both.
+/// Returns modelled costs of a network for which nothing was measured. They are those of cells with a backward, because
+/// the model computes forward as a share of both.
 MachineCosts modelled_costs(NetworkSpec network) {
   network.trains = true;
   return model_machine_costs(make_network(network));
@@ -93,13 +94,13 @@ RuntimeSpec evaluation_spec(const Parameters& params, const io::ModelMetadata& m
 
 namespace {
 
-// Beyond this a plan itself would take minutes and its list gigabytes.
+// With more micro-batches the plan itself would take minutes and its lists gigabytes.
 constexpr std::int64_t kMaxMicroBatches = 65'536;
 
-// What MPI can count in one message.
+// The largest count of a message that MPI takes.
 constexpr std::int64_t kMaxMessageBytes = std::numeric_limits<int>::max();
 
-/// The largest divisor of `whole` from `min` to `max`; 0 where there is none.
+/// Returns the largest divisor of `whole` from `min` to `max`; 0 if none exists.
 std::int64_t divisor_within(std::int64_t whole, std::int64_t min, std::int64_t max) {
   for (std::int64_t d = std::min(whole, max); d >= min; --d)
     if (whole % d == 0) return d;
@@ -111,7 +112,7 @@ void check_replicas(const RuntimeSpec& spec, std::int64_t replicas) {
   if (batch.global / batch.micro >= replicas) return;
   const std::int64_t micro = divisor_within(batch.global, spec.mixes_labels ? 2 : 1, batch.global / replicas);
   refuse(
-      "batch.micro = {} cuts batch.global = {} into {} micro-batches a step, fewer than the {} replicas of this job. "
+      "batch.micro = {} cuts batch.global = {} into {} micro-batches per step, fewer than the {} replicas of this job. "
       "{}; or use more stages or fewer ranks.",
       batch.micro, batch.global, batch.global / batch.micro, replicas,
       micro > 0 ? fmt::format("Largest that fits: batch.micro = {}", micro)
@@ -125,7 +126,7 @@ void check_micro_batches(const RuntimeSpec& spec, const GridShape& grid) {
   if (micro_batches <= kMaxMicroBatches) return;
   const std::int64_t max = divisor_within(batch.global, 1, kMaxMicroBatches);
   refuse(
-      "batch.micro = {} cuts batch.global = {} into {} micro-batches a step. Allowed: up to {}, so batch.micro = {} "
+      "batch.micro = {} cuts batch.global = {} into {} micro-batches per step. Allowed: up to {}, so batch.micro = {} "
       "or more that divides batch.global.",
       batch.micro, batch.global, micro_batches, kMaxMicroBatches, batch.global / max);
 }
@@ -206,9 +207,10 @@ void StepPlan::make_schedules() {
   }
 }
 
-// By hand, or where the slowest run is fastest: each is a virtual stage. Stages of several are then about even too, but
-// for what could be gained by pairing long runs with short ones. Where no cut fits the memory, choose_recomputed() says
-// so; it does alone where a stage has several runs.
+// Cuts the network into runs, each a virtual stage: by hand, or so that the slowest run is as fast as possible. Stages
+// of several runs are then about even too; pairing long runs with short ones could make them more even. If no cut fits
+// the memory, choose_recomputed() reports it. If a stage has several runs, the cut ignores the memory, and only
+// choose_recomputed() checks it.
 std::vector<CellRange> StepPlan::cut_network() const {
   const std::int64_t num_runs = grid_.stages * num_chunks();
   if (!spec_.cuts.empty()) return partition_at(spec_.cuts, names_of(network_), num_runs);
@@ -236,8 +238,8 @@ std::vector<double> StepPlan::seconds_of_cells() const {
   return seconds;
 }
 
-// Of one chunk each. Before there are stages, of equal ones; a schedule that follows costs may hold a micro-batch more
-// or less.
+// Returns the number of frames of each stage with one chunk per stage. As the stages do not exist yet, the schedule is
+// one of equal costs; a schedule that follows the real costs may hold a micro-batch more or less.
 std::vector<std::int64_t> StepPlan::frames_of_stages() const {
   if (!trains()) return std::vector<std::int64_t>(static_cast<std::size_t>(grid_.stages), evaluation_frames());
   const Schedule schedule = make_schedule(schedule_kind(), {.stages = grid_.stages,
@@ -259,7 +261,7 @@ PipelineCosts StepPlan::evaluation_costs(MachineCosts machine) const {
 }
 
 MicroBatchRange StepPlan::micro_batches_of(std::int64_t replica) const {
-  const std::int64_t total = micro_batches_a_step();
+  const std::int64_t total = micro_batches_per_step();
   return {.begin = replica * total / grid_.replicas, .end = (replica + 1) * total / grid_.replicas};
 }
 
@@ -273,7 +275,7 @@ std::int64_t StepPlan::busiest_replica() const {
 bool StepPlan::is_invariant() const {
   if (grid_.replicas == 1) return true;
   if (spec_.reduction == ReductionKind::kFast) return false;
-  const std::int64_t total = micro_batches_a_step();
+  const std::int64_t total = micro_batches_per_step();
   return total % grid_.replicas == 0 && std::has_single_bit(static_cast<std::uint64_t>(total / grid_.replicas));
 }
 
@@ -312,9 +314,9 @@ std::int64_t StepPlan::num_slots() const {
   return num_optimizer_slots(spec_.optimizer.kind) + (spec_.ema_decay > 0 ? 1 : 0);
 }
 
-std::int64_t StepPlan::trips_of_update() const {
+std::int64_t StepPlan::memory_accesses_per_update() const {
   constexpr std::int64_t kOfAverage = 2, kOfClipping = 1, kOfCheck = 1;
-  return convoy::trips_of_update(spec_.optimizer.kind) + (spec_.ema_decay > 0 ? kOfAverage : 0) +
+  return convoy::memory_accesses_per_update(spec_.optimizer.kind) + (spec_.ema_decay > 0 ? kOfAverage : 0) +
          (spec_.clip_norm > 0 ? kOfClipping : 0) + (spec_.checks_numbers ? kOfCheck : 0);
 }
 
@@ -324,7 +326,7 @@ StageUse StepPlan::stage_use() const {
           .reduction = spec_.reduction,
           .num_slots = num_slots(),
           .audits = spec_.audit_every > 0,
-          .trips_of_update = trips_of_update(),
+          .memory_accesses_per_update = memory_accesses_per_update(),
           .gpu_library_bytes = spec_.on_gpu ? gpu_library_bytes(grid_, num_chunks(), trains()) : 0};
 }
 

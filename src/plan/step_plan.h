@@ -1,6 +1,6 @@
 /// Everything about a training step that is known before anything is allocated or sent: the network, its cut into
-/// stages, who works on which micro-batch, each stage's instruction list and memory. The runtime follows it; `convoy
-/// plan` shows it.
+/// stages, the micro-batches of each replica, and each stage's instruction list and memory. The runtime follows it;
+/// `convoy plan` shows it.
 #pragma once
 
 #include <cstdint>
@@ -19,44 +19,45 @@
 
 namespace convoy {
 
+/// What a step plan is made from.
 struct RuntimeSpec {
   NetworkSpec network;  ///< micro_batch is batch.micro
   BatchParams batch;
   ScheduleKind schedule = ScheduleKind::k1F1B;
-  std::int64_t chunks = 1;  ///< a stage; more than 1 only where interleaved
+  std::int64_t chunks = 1;  ///< per stage; more than 1 only in the interleaved schedule
   MemoryParams memory;
   OptimizerParams optimizer;
   ReductionKind reduction = ReductionKind::kInvariant;
   double bucket_mib = 4;
   double label_smoothing = 0;
-  MetricKind metric = MetricKind::kTop1;     ///< what the best checkpoint of a training follows
-  std::vector<float> class_weights = {};     ///< of each class in the training loss; empty: 1
-  std::int64_t loader_threads = 1;           ///< what is read ahead, beside the plan's memory, follows from them
-  bool mixes_labels = false;                 ///< the batch source gives second labels in training
-  bool checks_numbers = false;               ///< a training step with bad numbers is not applied (StepOutcome)
-  double loss_limit = 0;                     ///< of a micro-batch, then; 0: none
+  MetricKind metric = MetricKind::kTop1;     ///< decides which checkpoint of a training is the best
+  std::vector<float> class_weights = {};     ///< weight of each class in the training loss; empty: 1
+  std::int64_t loader_threads = 1;           ///< decide how much is read ahead, in addition to the plan's memory
+  bool mixes_labels = false;                 ///< whether samples are mixed in training, and with them their labels
+  bool checks_numbers = false;               ///< whether a training step with bad numbers is not applied (StepOutcome)
+  double loss_limit = 0;                     ///< with checks_numbers: largest loss of a micro-batch; 0: no limit
   double clip_norm = 0;                      ///< 0: gradients are not clipped
   double ema_decay = 0;                      ///< 0: no moving average of the weights
-  std::string engines_file;                  ///< what was measured before on this device, if anything
-  std::vector<std::int64_t> cuts = {};       ///< as GridParams has them
-  bool on_gpu = false;                       ///< memory holds what CUDA and NCCL take, too
-  std::uint64_t seed = 0;                    ///< of what cells draw in training
-  std::int64_t audit_every = 0;              ///< steps: one of so many is checked by other replicas; 0: none
-  bool saves_in_background = false;          ///< each rank has a copy of what it saves, beside the plan's memory
-  bool shards_checkpoints = false;           ///< each rank saves its part itself
-  std::optional<MachineCosts> machine = {};  ///< what cut and schedules follow; none: a model of it
+  std::string engines_file;                  ///< file of the engines that were measured before on this device
+  std::vector<std::int64_t> cuts = {};       ///< as in GridParams
+  bool on_gpu = false;                       ///< whether memory includes that of CUDA and NCCL
+  std::uint64_t seed = 0;                    ///< seed of the random numbers that cells draw in training
+  std::int64_t audit_every = 0;              ///< one of this many steps is checked by other replicas; 0: none
+  bool saves_in_background = false;          ///< each rank copies what it saves, in addition to the plan's memory
+  bool shards_checkpoints = false;           ///< whether each rank saves its part itself
+  std::optional<MachineCosts> machine = {};  ///< costs that cut and schedules follow; none: modelled ones
 };
 
-/// How activations are stored at that precision.
+/// Returns the type in which activations are stored at that precision.
 DataType storage_type(PrecisionKind precision);
 
-/// What the parameter file asks for, of the network that the metadata tells of; 1f1b where schedule.kind = auto.
+/// Returns what the parameter file asks for, for the network that the metadata describes; 1f1b if schedule.kind = auto.
 RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& metadata);
 
-/// The same for evaluations alone: nothing is there that only training needs.
+/// Returns the same for evaluations only, without what only a training needs.
 RuntimeSpec evaluation_spec(const Parameters& params, const io::ModelMetadata& metadata);
 
-/// Which micro-batches of a step a replica works on.
+/// The micro-batches of a step that a replica works on: [begin, end).
 struct MicroBatchRange {
   std::int64_t begin = 0, end = 0;
 
@@ -65,55 +66,59 @@ struct MicroBatchRange {
 
 class StepPlan {
  public:
-  /// Throws RequestError where the network, the stages or the batch do not fit the grid, or a stage its memory.
+  /// Throws RequestError if the network, the stages or the batch do not fit the grid, or if a stage does not fit its
+  /// memory.
   StepPlan(const RuntimeSpec& spec, const GridShape& grid);
 
   const RuntimeSpec& spec() const { return spec_; }
   const GridShape& grid() const { return grid_; }
   const Network& network() const { return network_; }
-  /// Whether the network gives logits, which the loss and labels judge; else scores of objectives().
+  /// Returns whether the network gives logits, which are compared with labels; else it gives scores of objectives().
   bool gives_logits() const { return network_.back()->objectives().empty(); }
-  /// 0 where it gives no logits.
+  /// Returns the number of classes; 0 if the network gives no logits.
   std::int64_t num_predicted_classes() const { return gives_logits() ? spec_.network.num_classes : 0; }
-  /// Names of what the network is trained for, where it computes its losses itself: "masked words".
+  /// Returns the names of the objectives of a network that computes its losses itself ("masked words"); else none.
   const std::vector<std::string>& objectives() const { return network_.back()->objectives(); }
-  /// At least one.
+  /// Returns the number of losses that the network has, at least 1.
   std::int64_t num_objectives() const { return gives_logits() ? 1 : std::ssize(objectives()); }
   const std::vector<StagePlan>& stages() const { return stages_; }
-  /// One stage has nobody to wait for: whatever is asked for, a micro-batch's backward follows its forward.
+  /// Returns the schedule in use. A single stage always runs 1f1b: each micro-batch's backward follows its forward.
   ScheduleKind schedule_kind() const { return grid_.stages == 1 ? ScheduleKind::k1F1B : spec_.schedule; }
-  /// Runs of cells of each stage: spec().chunks, or 1 where one stage has all cells.
+  /// Returns the number of runs of cells per stage: spec().chunks, or 1 if one stage has all cells.
   std::int64_t num_chunks() const { return grid_.stages == 1 ? 1 : spec_.chunks; }
 
-  std::int64_t micro_batches_a_step() const { return spec_.batch.global / spec_.batch.micro; }
+  /// Returns the number of micro-batches per step, over all replicas.
+  std::int64_t micro_batches_per_step() const { return spec_.batch.global / spec_.batch.micro; }
   MicroBatchRange micro_batches_of(std::int64_t replica) const;
-  /// The first of those with the most micro-batches.
+  /// Returns the first of the replicas with the most micro-batches.
   std::int64_t busiest_replica() const;
-  /// Whether the bits are the same as on one replica: every replica's share is a whole subtree of the gradient tree.
+  /// Returns whether the results have the same bits as on one replica, because every replica's share is a whole subtree
+  /// of the gradient tree.
   bool is_invariant() const;
 
-  /// Of a network that trains.
+  /// Returns a replica's lists of a training step. Throws std::out_of_range if the network does not train.
   const Schedule& training_schedule(std::int64_t replica) const;
-  /// Of so many steps, one after the other without a pause.
+  /// Returns a replica's lists of an evaluation of `num_steps` steps that follow each other without a pause.
   Schedule evaluation_schedule(std::int64_t replica, std::int64_t num_steps = 1) const;
-  /// Frames of a chunk that evaluation needs: one computes while the next one's input arrives, from another stage or in
-  /// a GPU's memory. A CPU that has all cells waits for nothing.
+  /// Returns the number of frames that evaluation needs per chunk: 2, so that one computes while the input of the other
+  /// arrives from another stage or in a GPU's memory; 1 on a CPU that has all cells, which waits for nothing.
   std::int64_t evaluation_frames() const { return grid_.stages == 1 && !spec_.on_gpu ? 1 : 2; }
-  /// Of one micro-batch, on any replica.
+  /// Returns the lists of an audit: one micro-batch, the same on all replicas.
   Schedule audit_schedule() const { return make_audit(schedule_kind(), pipeline_of(0)); }
-  /// What cut, schedules and costs follow from: measured, or a model.
+  /// Returns the costs that cut and schedules follow, measured or modelled.
   const MachineCosts& machine() const { return machine_; }
-  /// What the instructions of the busiest replica take.
+  /// Returns the costs of the busiest replica's instructions.
   PipelineCosts costs() const;
-  /// What they take on that machine when the step is only evaluated.
+  /// Returns the costs of instructions on that machine if the step is only evaluated.
   PipelineCosts evaluation_costs(MachineCosts machine) const;
-  /// Of one rank of the stage.
+  /// Returns the memory of one rank of the stage.
   StageMemory memory_of(std::int64_t stage) const;
-  /// Cells of the stage whose activations backward computes again.
+  /// Returns the number of the stage's cells whose activations the backward computes again.
   std::int64_t num_recomputed(std::int64_t stage) const;
-  /// Of the optimizer, and the moving average.
+  /// Returns the number of values per parameter that the optimizer and the moving average keep.
   std::int64_t num_slots() const;
-  std::int64_t trips_of_update() const;  ///< StageUse's
+  /// Returns the reads and writes of memory per value in an update: StageUse::memory_accesses_per_update.
+  std::int64_t memory_accesses_per_update() const;
 
  private:
   bool trains() const { return spec_.network.trains; }
@@ -134,8 +139,8 @@ class StepPlan {
   Network network_;
   MachineCosts machine_;
   std::vector<StagePlan> stages_;
-  std::map<std::int64_t, Schedule> schedules_;  ///< of training, by the replica's micro-batches: two numbers at most
-  PipelineCosts schedule_costs_;  ///< costs() before memory.recompute = auto chose any cells; of all replicas
+  std::map<std::int64_t, Schedule> schedules_;  ///< of training, by a replica's number of micro-batches
+  PipelineCosts schedule_costs_;  ///< costs() before memory.recompute = auto chose any cells; used for all replicas
 };
 
 }  // namespace convoy

@@ -23,7 +23,7 @@ namespace convoy::preflight {
 
 namespace {
 
-/// A split that the parameters name.
+/// A split of the data that the parameters name.
 struct Split {
   std::string key, path;
 
@@ -38,7 +38,7 @@ std::vector<Split> splits_of(const DataParams& data) {
   return splits;
 }
 
-// The reason where it cannot be.
+// Returns the reason why a shard cannot be opened; nothing if it can be.
 std::optional<std::string> try_to_open(const Split& split, const std::string& path) {
   try {
     const io::Dataset opened(path, split.key);
@@ -48,7 +48,7 @@ std::optional<std::string> try_to_open(const Split& split, const std::string& pa
   }
 }
 
-// An error names the first shard that cannot be opened: are there others?
+// Returns " (2 of 8 shards cannot be opened)", because an error names only the first of them; "" if there is only one.
 std::string count_bad_shards(const Split& split) {
   std::size_t num_bad = 0;
   try {
@@ -57,7 +57,7 @@ std::string count_bad_shards(const Split& split) {
       if (try_to_open(split, shard)) ++num_bad;
     return num_bad < 2 ? ""
                        : fmt::format(" ({} of {} cannot be opened)", num_bad, counted(std::ssize(shards), "shard"));
-  } catch (const Error&) {  // there is none, or one is missing: the data set's error says it
+  } catch (const Error&) {  // no shard exists, or one is missing: the data set's error says so
     return "";
   }
 }
@@ -74,7 +74,7 @@ Finding open_split(const Split& split, VerifyKind verify, std::optional<io::Data
   }
 }
 
-// Whether all ranks have opened the same.
+// Returns whether all ranks have opened the split and found the same data.
 bool check_split(const Split& split, VerifyKind verify, std::optional<io::Dataset>& opened, Report& report) {
   const Finding mine = open_split(split, verify, opened);
   if (report.world().max(mine.outcome == Outcome::kFails ? 1 : 0) > 0) {
@@ -86,7 +86,7 @@ bool check_split(const Split& split, VerifyKind verify, std::optional<io::Datase
   return report.world().max(of_root == mine.text ? 0 : 1) == 0;
 }
 
-// Of the shards that are this rank's to hash.
+// Hashes this rank's part of the shards.
 Finding hash_shards(const std::vector<Split>& splits, const mpi::Communicator& world, StatusBoard& board) {
   std::size_t index = 0, num_mine = 0, num_damaged = 0;
   std::string first;
@@ -94,7 +94,7 @@ Finding hash_shards(const std::vector<Split>& splits, const mpi::Communicator& w
     for (const Split& split : splits) {
       for (const std::string& shard : split.shards()) {
         if (index++ % static_cast<std::size_t>(world.size()) != static_cast<std::size_t>(world.rank())) continue;
-        board.enter(Activity::kOpeningData);  // a sign of life for each file, which may be large
+        board.enter(Activity::kOpeningData);  // shows progress at each file, which may be large
         ++num_mine;
         const auto damage = io::verify_file(shard);
         if (damage && num_damaged++ == 0) first = fmt::format("{}: {}", shard, *damage);
@@ -110,7 +110,7 @@ Finding hash_shards(const std::vector<Split>& splits, const mpi::Communicator& w
                                                           counted(static_cast<std::int64_t>(num_mine), "shard"))));
 }
 
-// Of this rank's node.
+// Compares the size of the shards with the room for copies on this rank's node.
 Finding check_copies(const std::string& to, const std::vector<std::optional<io::Dataset>>& sets) {
   std::int64_t needed = 0;
   for (const auto& set : sets)
@@ -160,7 +160,7 @@ std::optional<RunData> check_data(const Parameters& params, Report& report, Stat
                                           input_kinds::one_of(data.metadata.kind()))));
     for (const std::string& gap : data.gaps()) report.add("data fit", warning(gap));
     return data;
-  } catch (const Error& error) {  // on all ranks alike
+  } catch (const Error& error) {  // the same on all ranks
     report.add("data fit", fails(error.what()));
     return std::nullopt;
   }

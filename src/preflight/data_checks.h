@@ -1,4 +1,4 @@
-/// Whether every rank can read the data that it will train and measure on, and whether they belong together.
+/// Checks whether every rank can read the data that it will train and measure on, and whether the splits fit together.
 #pragma once
 
 #include <optional>
@@ -11,8 +11,8 @@
 
 namespace convoy::preflight {
 
-/// Opens each split on all ranks, as train does; with check.hash each shard is hashed, by one of them. Returns the data
-/// where all ranks have opened the same and they fit together; rank 0 says why they do not. All ranks.
+/// Opens each split on all ranks, as train does. With check.hash, each shard is hashed by one of the ranks. Returns the
+/// data if all ranks have opened the same and the splits fit together; else rank 0 reports why not. All ranks call it.
 std::optional<RunData> check_data(const Parameters& params, Report& report, StatusBoard& board);
 
 }  // namespace convoy::preflight

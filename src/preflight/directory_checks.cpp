@@ -13,11 +13,13 @@
 #include <system_error>
 #include <vector>
 
+#include <fcntl.h>
 #include <fmt/format.h>
 #include <unistd.h>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+#include "convoy/base/file_descriptor.h"
 #include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
 
@@ -34,7 +36,7 @@ namespace fs = std::filesystem;
 constexpr std::int64_t kMinProbeBytes = std::int64_t{1} << 20, kMaxProbeBytes = std::int64_t{64} << 20;
 constexpr const char* kProbeName = "preflight-probe";
 
-// The directory, or the nearest above it that is there.
+// The directory, or the nearest one above it that exists.
 fs::path find_existing(const std::string& directory) {
   std::error_code error;
   fs::path path = fs::absolute(directory, error).lexically_normal();
@@ -89,11 +91,17 @@ std::int64_t bytes_of_checkpoints(const std::string& directory) {
 
 // At most: some may fall on the same step.
 std::int64_t count_checkpoints(const CheckpointParams& params, const StepCount& steps) {
-  const double period = params.every_epochs * static_cast<double>(steps.an_epoch);
+  const double period = params.every_epochs * static_cast<double>(steps.per_epoch);
   const double by_epochs = period > 0 ? static_cast<double>(steps.total) / period : 0;
   const std::int64_t by_steps = params.every_steps > 0 ? steps.total / params.every_steps : 0;
   const std::int64_t at_end = 1;
   return std::min<std::int64_t>(steps.total, std::llround(std::ceil(by_epochs)) + by_steps + at_end);
+}
+
+// The file has been synchronised: its pages are not needed for writing any more.
+void drop_cached_pages(const std::string& path) {
+  const FileDescriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  if (file.is_open()) posix_fadvise(file.get(), 0, 0, POSIX_FADV_DONTNEED);
 }
 
 }  // namespace
@@ -130,6 +138,7 @@ Finding probe_directory(const std::string& directory, std::int64_t bytes) {
     const double begin = now_seconds();
     io::write_file_atomically(path, written);
     const double seconds = now_seconds() - begin;
+    drop_cached_pages(path);  // so that the disk itself is read
     const bool is_same = io::read_file(path) == written;
     std::error_code error;
     if (!fs::remove(path, error)) return fails(fmt::format("{} cannot be removed: {}", path, error.message()));

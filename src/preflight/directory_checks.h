@@ -1,4 +1,4 @@
-/// Whether the run's directory can be made, locked and written, and has room for the checkpoints.
+/// Checks whether the run's directory can be made, locked and written, and has room for the checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -11,25 +11,28 @@
 
 namespace convoy::preflight {
 
-/// What a file system has, and what a run will put there.
+/// The space of a file system, and the space that a run will need there.
 struct DiskSpace {
   std::int64_t free_bytes = 0;
-  std::int64_t used_bytes = 0;  ///< of the run's own checkpoints, which make room for new ones
-  std::int64_t checkpoint_bytes = 0;
+  std::int64_t used_bytes = 0;        ///< size of the run's own checkpoints, which make room for new ones
+  std::int64_t checkpoint_bytes = 0;  ///< size of one checkpoint
 };
 
-/// Room for checkpoint.keep checkpoints, best.h5 and one that is being written. With checkpoint.keep = 0 for all of the
-/// `num_checkpoints` of the run.
+/// Judges the room for checkpoint.keep checkpoints, best.h5 and one that is being written. With checkpoint.keep = 0 all
+/// `num_checkpoints` of the run are kept.
 Finding judge_space(const DiskSpace& space, const CheckpointParams& params, std::int64_t num_checkpoints);
 
-/// The directory without writing: it is there, or what is above it can be written; nobody else has its lock.
+/// Checks the directory without writing: it can be written or, if it does not exist, its nearest existing parent can
+/// be, and no other process has its lock.
 Finding look_at_directory(const std::string& directory);
 
-/// A file like a checkpoint of `bytes`, written where checkpoints go, read back, and removed, as are the directories
-/// that were made for it. Says how fast it was written; `bytes` 0: a checkpoint's size is not known.
+/// Writes a file of the size of a checkpoint, but of 1 to 64 MiB, into the directory of the checkpoints, reads it back
+/// and removes it, with the directories that were made for it. Reports the speed of writing and the time for a
+/// checkpoint of `bytes` bytes; 0: its size is not known.
 Finding probe_directory(const std::string& directory, std::int64_t bytes);
 
-/// `plan` may be null. Without `writes` nothing is written. Rank 0 alone; it does not wait.
+/// Reports whether the directory, the disk and its space are sufficient. `plan` may be null. Without `writes` nothing
+/// is written. Only rank 0 calls it; it does not wait for other ranks.
 void check_directory(const Parameters& params, const RunPlan* plan, bool writes, Report& report);
 
 }  // namespace convoy::preflight

@@ -30,9 +30,9 @@ namespace convoy::preflight {
 
 namespace {
 
-constexpr double kMaxSkewSeconds = 1;  // what logs and times of files can bear
+constexpr double kMaxSkewSeconds = 1;  // with more, times in logs and of files are not comparable
 
-// "model name\t: AMD EPYC" gives "AMD EPYC" for "model name"; of the first processor.
+// Returns the value of a key for the first processor: from "model name\t: AMD EPYC" "AMD EPYC" for "model name".
 std::string value_of(const std::string& cpuinfo, std::string_view key) {
   std::istringstream lines(cpuinfo);
   for (std::string line; std::getline(lines, line);) {
@@ -63,7 +63,7 @@ Finding device_finding(const Parameters& params, const ops::BackendSpec& spec, s
 
 std::string processor_kind(const std::string& cpuinfo) {
   std::string name = value_of(cpuinfo, "model name");
-  if (name.empty())  // ARM
+  if (name.empty())  // on ARM
     name = fmt::format("processor of implementer {}, part {}", value_of(cpuinfo, "CPU implementer"),
                        value_of(cpuinfo, "CPU part"));
   constexpr std::array kShown = {"avx2", "avx512f", "avx512_bf16", "avx512_fp16", "amx_tile", "amx_bf16", "sve"};
@@ -96,7 +96,7 @@ Finding judge_threads(const NodeLoad& node, std::int64_t threads_per_rank) {
 Finding judge_clocks(const std::vector<ClockOffset>& offsets, const std::vector<std::string>& hosts) {
   std::size_t worst = 0;
   std::int64_t num_hosts = 0;
-  const auto skew = [&](std::size_t rank) {  // at least
+  const auto skew = [&](std::size_t rank) {  // a lower bound
     return std::max(0.0, std::abs(offsets[rank].offset_seconds) - offsets[rank].error_seconds);
   };
   for (std::size_t rank = 0; rank < offsets.size(); ++rank) {
@@ -143,8 +143,8 @@ std::unique_ptr<ops::Backend> check_device(const Parameters& params, Report& rep
 
 void check_threads(std::int64_t threads_per_rank, bool computes_on_host, bool is_warned_of, Report& report) {
   const NodeLoad node = find_own_node_load(report.world(), threads_per_rank);
-  const bool are_many = threads_per_rank > min_usable_processors(report.world());  // the ranks ask each other
-  if (report.world().max(is_warned_of && are_many ? 1 : 0) > 0) return;            // rank 0 alone knows the warnings
+  const bool are_many = threads_per_rank > min_usable_processors(report.world());  // collective: all ranks call it
+  if (report.world().max(is_warned_of && are_many ? 1 : 0) > 0) return;            // only rank 0 knows the warnings
   report.add_of_all("threads", computes_on_host ? judge_threads(node, threads_per_rank) : ok("the GPUs compute"));
 }
 

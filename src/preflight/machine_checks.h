@@ -1,4 +1,5 @@
-/// Whether all ranks run the same program on machines of one kind, with cores for their threads and clocks that agree.
+/// Checks whether all ranks run the same program on machines of one kind, with cores for their threads and with clocks
+/// that agree.
 #pragma once
 
 #include <cstdint>
@@ -14,33 +15,38 @@
 
 namespace convoy::preflight {
 
-/// The processor of a text as /proc/cpuinfo has it, with the widest instructions that matter to Convoy:
+/// Returns the processor of a text in the format of /proc/cpuinfo, with the widest instructions that matter to Convoy:
 /// "AMD EPYC 9454: avx2 avx512f avx512_bf16".
 std::string processor_kind(const std::string& cpuinfo);
 
-/// "Open MPI v4.1.4; HDF5 1.10.8; oneDNN 2.6.3": those that run; NCCL only where GPUs compute.
+/// Returns the versions of the loaded libraries, with NCCL only if GPUs compute: "Open MPI v4.1.4; HDF5 1.10.8; oneDNN
+/// 2.6.3".
 std::string library_versions(bool computes_on_host);
 
-/// Of a node's ranks, each with so many threads.
+/// Warns if a node's ranks, each with that many threads, do not all have cores for their threads.
 Finding judge_threads(const NodeLoad& node, std::int64_t threads_per_rank);
 
 /// A host's clock against that of rank 0's host.
 struct ClockOffset {
   double offset_seconds = 0, error_seconds = 0;
 };
-/// By rank; an infinite error for ranks whose host was asked by another.
+/// Warns if a host's clock differs from that of rank 0's host by more than 1 s. `offsets` and `hosts` are by rank; an
+/// infinite error marks ranks whose host was measured by another rank.
 Finding judge_clocks(const std::vector<ClockOffset>& offsets, const std::vector<std::string>& hosts);
 
-/// Versions of program and libraries, and processors. All ranks.
+/// Reports the program's and libraries' versions and the processors, and whether they differ. All ranks call it.
 void check_programs(bool computes_on_host, Report& report);
 
-/// The device's operations of this rank; null on all ranks where a rank cannot have them. All ranks.
+/// Returns the operations of this rank's device; null on all ranks if one rank cannot create them, or if only some
+/// ranks compute on the host. All ranks call it.
 std::unique_ptr<ops::Backend> check_device(const Parameters& params, Report& report);
 
-/// Threads against cores. `is_warned_of`: more threads than processors of a rank were warned of. All ranks.
+/// Reports whether the ranks have cores for their threads. `is_warned_of`, on rank 0: a warning that a rank has more
+/// threads than processors is reported elsewhere. All ranks call it.
 void check_threads(std::int64_t threads_per_rank, bool computes_on_host, bool is_warned_of, Report& report);
 
-/// One rank of each host asks rank 0. All ranks.
+/// Reports the differences of the hosts' clocks; one rank of each host compares its clock with that of rank 0. All
+/// ranks call it.
 void check_clocks(Report& report);
 
 }  // namespace convoy::preflight

@@ -20,7 +20,7 @@ namespace convoy::preflight {
 
 namespace {
 
-constexpr double kNearlyFull = 0.9;  // what is not predicted: pages of the data, buffers of MPI
+constexpr double kNearlyFull = 0.9;  // the rest is for what is not predicted: pages of the data, buffers of MPI
 
 struct Pool {
   MemoryLimit limit;
@@ -47,7 +47,7 @@ std::string describe(const Pool& pool) {
                      pool.limit.what);
 }
 
-// A host on which other processes hold what the ranks need beyond what they have already; empty where there is none.
+// Describes a host on which other processes hold memory that its ranks will need; empty if no such host exists.
 std::string find_crowded_host(const std::vector<RankMemory>& ranks, const std::vector<std::string>& hosts) {
   std::map<std::string, std::int64_t> more;
   for (std::size_t rank = 0; rank < ranks.size(); ++rank)
@@ -67,7 +67,7 @@ void append(const char* kind, const std::vector<MemoryLimit>& limits, std::strin
                         kLineEnd);
 }
 
-// As text, to rank 0 and back.
+// Returns a rank's memory as text, which decode() reads on rank 0.
 std::string encode(const RankMemory& rank) {
   std::string text = fmt::format("{} {} {}{}", rank.resident, rank.available, rank.threads, kLineEnd);
   for (const ProcessLimit& limit : rank.of_process)
@@ -100,7 +100,7 @@ RankMemory decode(const std::string& text) {
 }
 
 RankMemory own_memory(std::int64_t threads, ops::Backend* backend) {
-  constexpr std::int64_t kOtherThreads = 4;  // of MPI, the loader, the watchdog and the writer of checkpoints
+  constexpr std::int64_t kOtherThreads = 4;  // threads of MPI, the loader, the watchdog and the writer of checkpoints
   const std::string host = host_name();
   RankMemory mine{.limits = find_memory_limits(host),
                   .of_process = find_process_limits(),
@@ -115,7 +115,7 @@ RankMemory own_memory(std::int64_t threads, ops::Backend* backend) {
   return mine;
 }
 
-// What the rank will need, beside what the program takes now.
+// Sets the memory that the rank will need, including what the program holds already.
 void predict(const StepPlan& plan, std::int64_t rank, bool resumes, RankMemory& memory) {
   const std::int64_t stage = rank % plan.grid().stages;
   const std::int64_t of_stage = plan.memory_of(stage).total();
@@ -125,8 +125,8 @@ void predict(const StepPlan& plan, std::int64_t rank, bool resumes, RankMemory& 
   memory.device_bytes = on_gpu ? of_stage : 0;
 }
 
-// The first limit that is too small for what a process will map: what it has mapped, what it will use in addition,
-// and, where `with_reserves`, what its threads may reserve. Empty where all suffice.
+// Describes the first limit that is too small for what a process will map: what it has mapped, what it will use in
+// addition and, if `with_reserves`, what its threads may reserve. Returns "" if all limits suffice.
 std::string find_small_limit(const std::vector<RankMemory>& ranks, const std::vector<std::string>& hosts,
                              bool with_reserves) {
   for (std::size_t rank = 0; rank < ranks.size(); ++rank) {

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kShortTag = 0, kLongTag = 1;
 constexpr int kWarmUps = 2, kRepetitions = 9;
-// Links inside a node and between nodes differ by less, those that are broken by more.
+// Links inside a node and links between nodes differ by less than these factors; broken links are slower by more.
 constexpr double kFarFromMedian = 20, kFarFromPlan = 4;
 constexpr std::int64_t kMinLongBytes = std::int64_t{1} << 16, kMaxLongBytes = std::int64_t{1} << 24;
 
@@ -31,7 +31,7 @@ struct PairRate {
   double bytes_per_second = 0;
 };
 
-// Latency is that of the short message. A long one that seems no slower measures nothing but latency.
+// The latency is the time of the short message. If a long message seems no slower, only the latency was measured.
 PairRate rate_of(const PairTime& time, const MessageSizes& sizes) {
   const double more = std::max(time.long_seconds - time.short_seconds, 1e-3 * time.long_seconds);
   return {time, static_cast<double>(sizes.long_bytes - sizes.short_bytes) / more};
@@ -42,7 +42,7 @@ std::string describe(double latency_seconds, double bytes_per_second) {
                      plain_number(1e-9 * bytes_per_second, 3));
 }
 
-/// A rank's message to its partner and the one that comes back.
+/// A rank's message to its partner, and the message that comes back.
 class PairMessages {
  public:
   PairMessages(const mpi::Communicator& group, int peer, std::int64_t bytes, int tag, bool at_once,
@@ -59,7 +59,7 @@ class PairMessages {
     }
   }
 
-  // Each way, seconds. Both ranks of the pair.
+  // Returns the median time of a message, one way, in seconds. Both ranks of the pair call it.
   double measure() {
     std::vector<double> seconds;
     for (int i = 0; i < kWarmUps + kRepetitions; ++i) {
@@ -75,7 +75,7 @@ class PairMessages {
     wait_until(transport_, [&] { return message.test(); });
   }
 
-  // Replicas exchange slices in both directions at once; between stages messages go to and fro.
+  // Between replicas messages go in both directions at once, as slices do; between stages they go to and fro.
   void exchange() {
     if (both_) {
       both_->start();
@@ -95,7 +95,7 @@ class PairMessages {
   std::unique_ptr<Message> receive_, send_;  ///< between stages
 };
 
-/// What this rank takes part in, round by round; nothing in rounds that it sits out.
+/// The messages of this rank in one round; null if it has no partner.
 struct RoundMessages {
   std::unique_ptr<PairMessages> brief, large;
 };
@@ -194,7 +194,7 @@ void check_messages(const ExchangeSpec& spec, Device& device, Report& report) {
                         .partner = partner,
                         .short_seconds = messages[i].brief->measure(),
                         .long_seconds = messages[i].large->measure()};
-    if (world.rank() > partner) continue;  // who has measured the same
+    if (world.rank() > partner) continue;  // the partner has measured the same
     (rounds[i].kind == Round::Kind::kReplicas ? among_replicas : along_pipelines).push_back(time);
   }
   report.add_agreement("messages", "by " + transport->description(), Outcome::kFails, "Use hosts that are alike.");

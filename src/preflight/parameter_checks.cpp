@@ -18,7 +18,7 @@ namespace {
 
 constexpr const char* kCheck = "parameters";
 
-// Where all ranks complain of the same, as they do but for files that a host lacks, a line for each problem.
+// Reports each problem in a line if all ranks have the same problems. They differ only if a host lacks files.
 void add_problems(const std::vector<std::string>& mine, Report& report) {
   const std::vector<std::string> texts = report.gather(fmt::format("{}", fmt::join(mine, "\n")));
   if (!report.is_root()) return;
@@ -31,8 +31,8 @@ void add_problems(const std::vector<std::string>& mine, Report& report) {
   report.add(kCheck, summarise(findings, report.hosts()));
 }
 
-// What is wrong with the grid, which takes the number of ranks and the network; empty: nothing. All ranks find the
-// same.
+// Returns what is wrong with the grid for this number of ranks and this network; "" if nothing is. The result is the
+// same on all ranks.
 std::string find_grid_problem(const Parameters& params, std::int64_t num_ranks) {
   try {
     requested_grid(params, num_ranks);

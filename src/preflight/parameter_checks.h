@@ -1,4 +1,4 @@
-/// What train would refuse of the parameters before it opens anything.
+/// Finds the parameters that train would refuse before it opens any file.
 #pragma once
 
 #include "convoy/params/parse.h"
@@ -7,13 +7,13 @@
 
 namespace convoy::preflight {
 
-/// The same on all ranks.
+/// The result of check_parameters(), the same on all ranks.
 struct ParameterState {
-  bool is_common = false;  ///< all ranks have the same; else they would not do the same, and no check can go on
-  bool is_sound = false;   ///< there is no problem
+  bool is_common = false;  ///< whether all ranks have the same parameters; else no other check is possible
+  bool is_sound = false;   ///< whether no problem was found
 };
 
-/// A verdict for each problem. All ranks.
+/// Reports a verdict for each problem. All ranks call it.
 ParameterState check_parameters(const Request& request, Report& report);
 
 }  // namespace convoy::preflight

@@ -11,14 +11,14 @@ namespace convoy::preflight {
 
 namespace {
 
-// "4 ranks on a node, each on 8 processors within one NUMA domain"
+// Returns "4 ranks on a node, each on 8 processors within one NUMA domain".
 std::string describe_near(const RankThreads& rank) {
   const std::string verb = !rank.place.is_own ? "which share " : rank.ranks > 1 ? "each on " : "on ";
   return fmt::format("{} on a node, {}{} within one NUMA domain", counted(rank.ranks, "rank"), verb,
                      counted(rank.place.num_processors, "processor"));
 }
 
-// Threads fill the rank's own processors.
+// Describes a rank whose threads fill its own processors, which are in several NUMA domains.
 std::string describe_far(const RankThreads& rank) {
   const std::int64_t domains = rank.place.num_domains;
   const std::string remedy =

@@ -1,4 +1,4 @@
-/// Whether each rank computes near its memory.
+/// Checks whether each rank computes near its memory.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace convoy::preflight {
 
-/// A rank's threads, and those of the others on its node.
+/// The placement of a rank's threads, and the number of ranks on its node.
 struct RankThreads {
   RankPlace place;
-  std::int64_t ranks = 1;    ///< on the node
-  std::int64_t threads = 1;  ///< of each rank
+  std::int64_t ranks = 1;    ///< ranks on the node
+  std::int64_t threads = 1;  ///< threads of each rank
 };
 
-/// `huge_pages`: as huge_pages_setting() has it. A warning where threads are on several NUMA domains.
+/// Warns if a rank's threads are on several NUMA domains. `huge_pages` is a result of huge_pages_setting().
 Finding judge_placement(const RankThreads& rank, const std::string& huge_pages);
 
-/// Of ranks that have been placed as train does it. All ranks.
+/// Reports the placement of ranks that have been placed on processors as train places them. All ranks call it.
 void check_placement(std::int64_t threads_per_rank, bool computes_on_host, Report& report);
 
 }  // namespace convoy::preflight

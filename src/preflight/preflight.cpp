@@ -1,4 +1,4 @@
-/// The order of the checks, and what all ranks have to know of rank 0's plan for them.
+/// The order of the checks, and the part of rank 0's plan that all ranks need for them.
 #include "convoy/preflight/preflight.h"
 
 #include <algorithm>
@@ -35,9 +35,9 @@ namespace convoy::preflight {
 
 namespace {
 
-/// Of rank 0's plan; all ranks exchange messages by it.
+/// The part of rank 0's plan that all ranks need to exchange messages.
 struct SharedPlan {
-  std::int64_t stages = 0;  ///< 0: there is none
+  std::int64_t stages = 0;  ///< 0: no plan exists
   std::int64_t chunks = 1, message_bytes = 0;
 };
 
@@ -71,7 +71,7 @@ void check_links(const Parameters& params, const RunPlan* plan, const NodeLoad& 
   check_messages(spec, backend->device(), report);
 }
 
-// Where nothing fails.
+// Prints what a training would do. Called only if no check fails.
 void print_run(const Parameters& params, const RunPlan& plan, const RunData& data, const Start& start,
                const std::string& device) {
   print("\nconvoy train would {} and train to step {}\n{}{}",
@@ -80,7 +80,7 @@ void print_run(const Parameters& params, const RunPlan& plan, const RunData& dat
         describe_layout(plan.step, device) + describe_memory(plan.step));
 }
 
-// All ranks.
+// Prints the verdicts on rank 0. Returns the same status on all ranks, which all call it.
 ExitStatus finish(const Report& report) {
   if (report.is_root()) {
     print("{}", describe(report.verdicts()));
@@ -97,7 +97,7 @@ ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoa
   const bool is_dry_run = request.command == "train";
   Report report(world);
 
-  // 1. What is asked for
+  // 1. Parameters and data
   const auto [is_common, is_sound] = check_parameters(request, report);
   if (!is_common) {
     report.add("all else", not_checked("it would not be the same on all ranks"));
@@ -105,7 +105,7 @@ ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoa
   }
   const std::optional<RunData> data = check_data(params, report, board);
 
-  // 2. On what
+  // 2. Programs and machines
   board.enter(Activity::kStarting);
   check_programs(ops::computes_on_host(params.run.device), report);
   const std::vector<std::string> doubts = thread_warnings(params.run, world);
@@ -119,7 +119,7 @@ ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoa
   const NodeLoad node = on_host ? find_node_load(world, threads) : find_gpu_node_load(world);
   check_clocks(report);
 
-  // 3. What a training would do, and need: rank 0 plans
+  // 3. The plan, which rank 0 makes, and what a training would need
   std::optional<RunPlan> plan;
   Start start;
   if (report.is_root()) {
@@ -142,7 +142,7 @@ ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoa
     check_links(params, known_plan, node, backend.get(), report);
   }
 
-  // 4. Where it writes, and how long it may
+  // 4. The directory to write to, and the time limit
   if (report.is_root()) {
     check_directory(params, known_plan, !is_dry_run, report);
     check_time(known_plan, start.step, report);

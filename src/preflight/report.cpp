@@ -1,4 +1,4 @@
-/// Verdicts of all ranks become lines of rank 0.
+/// Turns findings of all ranks into verdicts of rank 0.
 #include "preflight/report.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-/// Brings what all ranks have found to rank 0, which keeps the verdicts.
+/// Sends the findings of all ranks to rank 0, which keeps the verdicts.
 #pragma once
 
 #include <string>
@@ -10,24 +10,26 @@
 
 namespace convoy::preflight {
 
+/// The verdicts of all checks so far, on rank 0.
 class Report {
  public:
-  /// All ranks of world, which outlives this.
+  /// All ranks of world call it. `world` must outlive the report.
   explicit Report(const mpi::Communicator& world);
 
-  /// Rank 0's own finding; of others nothing is kept. Does not wait.
+  /// Adds a finding of rank 0; findings of other ranks are ignored. Does not wait for other ranks.
   void add(const std::string& check, Finding finding);
-  /// Each rank's finding, summarised. All ranks; says whether it fails on any.
+  /// Adds a summary of each rank's finding. Returns whether it fails on any rank. All ranks call it.
   bool add_of_all(const std::string& check, const Finding& mine);
-  /// What must be the same on all ranks, as agree() has it. All ranks.
+  /// Adds the result of agree() for a text that must be the same on all ranks. All ranks call it.
   void add_agreement(const std::string& check, const std::string& mine, Outcome if_different,
                      const std::string& remedy);
-  /// Each rank's text, by rank, on rank 0; elsewhere empty. A text holds no zero. All ranks.
+  /// Returns each rank's text, by rank, on rank 0, and nothing on other ranks. A text must not contain the character
+  /// '\0'. All ranks call it.
   std::vector<std::string> gather(const std::string& mine) const;
 
   const mpi::Communicator& world() const { return world_; }
   bool is_root() const { return world_.rank() == 0; }
-  const std::vector<std::string>& hosts() const { return hosts_; }  ///< by rank; on rank 0
+  const std::vector<std::string>& hosts() const { return hosts_; }  ///< by rank, on rank 0
   const std::vector<Verdict>& verdicts() const { return verdicts_; }
 
  private:

@@ -22,7 +22,7 @@ namespace convoy::preflight {
 
 namespace {
 
-// None on one rank, where a training measures nothing either.
+// Returns the costs that run.directory holds; none on one rank, because a training on one rank measures none.
 std::optional<MachineCosts> kept_costs(const Parameters& params, const NetworkSpec& network, const NodeLoad& node,
                                        std::int64_t ranks, ops::Backend& backend) {
   if (ranks == 1) return std::nullopt;
@@ -56,7 +56,7 @@ std::string describe(const RunPlan& run, std::int64_t batch) {
   const GridShape& grid = run.step.grid();
   return fmt::format("{} x {}; {} of {}, {} in an epoch; predicted step {} ms ({})", counted(grid.stages, "stage"),
                      counted(grid.replicas, "replica"), counted(run.steps.total, "step"), counted(batch, "sample"),
-                     run.steps.an_epoch, plain_number(1e3 * run.step_seconds, 3),
+                     run.steps.per_epoch, plain_number(1e3 * run.step_seconds, 3),
                      run.costs_are_measured ? "costs measured before" : "from a model: train measures");
 }
 
@@ -74,7 +74,7 @@ std::optional<RunPlan> plan_run(const Parameters& params, const RunData& data, o
       report.add("plan",
                  warning(fmt::format("only runs with {0} replicas will give the same bits: {1} micro-batches on {0} "
                                      "replicas{2}",
-                                     planned.step.grid().replicas, planned.step.micro_batches_a_step(),
+                                     planned.step.grid().replicas, planned.step.micro_batches_per_step(),
                                      params.run.reduction == ReductionKind::kFast
                                          ? " with run.reduction = fast"
                                          : " are not equal blocks of a power of two")));

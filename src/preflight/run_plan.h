@@ -1,4 +1,4 @@
-/// What a training would be on these ranks: grid, steps, and what a step is predicted to take.
+/// The plan of a training on these ranks: grid, number of steps, and predicted time of a step.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,17 @@
 
 namespace convoy::preflight {
 
+/// The plan of a run.
 struct RunPlan {
   StepPlan step;
   StepCount steps;
-  bool costs_are_measured = false;  ///< by an earlier start in the same run.directory; else from a model
+  bool costs_are_measured = false;  ///< by an earlier start in the same run.directory; else modelled
   double step_seconds = 0;          ///< predicted
 };
 
-/// Plans as train does, by the costs that run.directory keeps or by a model: nothing is measured. Says what train would
-/// refuse. Rank 0 alone; it does not wait.
+/// Plans as train does, but without measuring: with the costs that run.directory holds, or with modelled ones. Reports
+/// the plan, and what train would refuse. Returns nothing if there is no plan. Only rank 0 calls it; it does not wait
+/// for other ranks.
 std::optional<RunPlan> plan_run(const Parameters& params, const RunData& data, ops::Backend& backend,
                                 const NodeLoad& node, Report& report);
 

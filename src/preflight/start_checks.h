@@ -1,4 +1,5 @@
-/// What a training would start from: a checkpoint, given weights, or random ones; whether that can be read and fits.
+/// Finds what a training would start from (a checkpoint, given weights, or random ones), and checks whether that can be
+/// read and fits.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +14,15 @@
 
 namespace convoy::preflight {
 
+/// The start of a training.
 struct Start {
-  bool is_known = false;   ///< what follows holds
-  std::string checkpoint;  ///< its path, where one is resumed
-  std::int64_t step = 0;   ///< steps that are done
+  bool is_known = false;   ///< whether the other members are valid
+  std::string checkpoint;  ///< path of the checkpoint that is resumed; empty: none
+  std::int64_t step = 0;   ///< number of steps that are done
 };
 
-/// Reads the file whole, as train does, and compares it with the parameters, the data and the network. Rank 0 alone; it
-/// does not wait.
+/// Reads the whole file, as train does, and compares it with the parameters, the data and the network. Reports what it
+/// finds. Only rank 0 calls it; it does not wait for other ranks.
 Start check_start(const Parameters& params, const RunData& data, const RunPlan& plan, ops::Backend& backend,
                   Report& report);
 

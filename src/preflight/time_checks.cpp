@@ -13,7 +13,7 @@ namespace convoy::preflight {
 
 namespace {
 
-// What is not predicted: data that are waited for, evaluations, checkpoints.
+// The factor for what is not predicted: waiting for data, evaluations, checkpoints.
 constexpr double kMargin = 1.2;
 
 }  // namespace

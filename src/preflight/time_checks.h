@@ -1,4 +1,4 @@
-/// Whether the job's time is enough for the training.
+/// Checks whether the job's time is enough for the training.
 #pragma once
 
 #include <optional>
@@ -8,13 +8,16 @@
 
 namespace convoy::preflight {
 
-/// `left_seconds` of the job, where it is known; `needed_seconds` that the steps left are predicted to take, likewise.
+/// Compares the time that the job has left, in seconds, with the predicted time of the remaining steps. Both are empty
+/// if not known.
 Finding judge_time(std::optional<double> left_seconds, std::optional<double> needed_seconds);
 
-/// What SLURM_JOB_END_TIME says, at a time of day in seconds since 1970; nothing where it says nothing.
+/// Returns the seconds from `now`, in seconds since 1970, to the value of SLURM_JOB_END_TIME; nothing if that is null
+/// or no positive number.
 std::optional<double> seconds_left(const char* slurm_job_end_time, double now);
 
-/// `plan` may be null; `done_steps` of it. Rank 0 alone; it does not wait.
+/// Reports whether the time suffices for the plan's steps after the first `done_steps`. `plan` may be null. Only rank 0
+/// calls it; it does not wait for other ranks.
 void check_time(const RunPlan* plan, std::int64_t done_steps, Report& report);
 
 }  // namespace convoy::preflight

@@ -1,4 +1,4 @@
-/// Summaries that stay short on a thousand ranks.
+/// Makes summaries that stay short on a thousand ranks.
 #include "preflight/verdict.h"
 
 #include <algorithm>
@@ -27,7 +27,7 @@ struct Group {
   std::vector<std::int64_t> ranks;
 };
 
-// Ranks by what they say, the largest group first, among equals the one with the lowest rank.
+// Groups ranks by their texts: the largest group first, of equally large ones the one with the lowest rank.
 std::vector<Group> group(const std::vector<std::string>& texts, const std::vector<std::int64_t>& ranks) {
   std::map<std::string, std::vector<std::int64_t>> by_text;
   for (std::size_t i = 0; i < texts.size(); ++i) by_text[texts[i]].push_back(ranks[i]);
@@ -39,7 +39,7 @@ std::vector<Group> group(const std::vector<std::string>& texts, const std::vecto
   return groups;
 }
 
-// "rank 3 on node2: TEXT; rank 5 on node3: TEXT; and 2 other findings"
+// Returns "rank 3 on node2: TEXT; rank 5 on node3: TEXT; and 2 other findings".
 std::string describe_groups(const std::vector<Group>& groups, std::size_t first,
                             const std::vector<std::string>& hosts) {
   std::vector<std::string> parts;

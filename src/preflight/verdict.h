@@ -1,4 +1,4 @@
-/// What a check has found, and the table of all of them.
+/// The finding of a check, and the table of all findings.
 #pragma once
 
 #include <cstdint>
@@ -8,10 +8,10 @@
 
 namespace convoy::preflight {
 
-/// From the best to the worst.
+/// The outcome of a check, from the best to the worst.
 enum class Outcome : char { kOk, kNotChecked, kWarning, kFails };
 
-/// What one rank has found.
+/// The finding of one rank.
 struct Finding {
   Outcome outcome = Outcome::kOk;
   std::string text;
@@ -34,25 +34,28 @@ inline Finding fails(std::string text) {
 
 /// A line of the table.
 struct Verdict {
-  std::string check;  ///< "memory"
+  std::string check;  ///< name of the check: "memory"
   Finding finding;
 };
 
-/// Of what each rank has found: the worst of it, each text once, with the ranks that found it and their hosts; at most
-/// a few of them, and how many there are. Where all ranks found the same, that. By rank; at least one.
+/// Summarises the findings of the ranks: the worst outcome, with each text once and the ranks that found it on their
+/// hosts, of which only the first few are named. If all ranks found the same, returns that finding. `findings` has at
+/// least one entry; both lists are by rank.
 Finding summarise(const std::vector<Finding>& findings, const std::vector<std::string>& hosts);
 
-/// Of what must be the same on all ranks: what it is, or, with `if_different`, what most ranks have, and the others.
-/// `remedy` is a sentence.
+/// Judges texts, by rank, that must be the same on all ranks. If they are, returns that text. Else returns the outcome
+/// `if_different` with the text of most ranks, those of the others, and the sentence `remedy`.
 Finding agree(const std::vector<std::string>& texts, const std::vector<std::string>& hosts, Outcome if_different,
               const std::string& remedy);
 
-/// "rank 3 on node2", "ranks 3 and 5 on node2", "5 of 8 ranks (rank 1 on node1, rank 3 on node2, ...)".
+/// Returns "rank 3 on node2" for one rank, and for several "5 of 8 ranks (rank 1 on node1, rank 3 on node2, rank 4 on
+/// node2, ...)".
 std::string name_ranks(const std::vector<std::int64_t>& ranks, const std::vector<std::string>& hosts);
 
+/// Returns whether at least one verdict fails.
 bool any_fails(const std::vector<Verdict>& verdicts);
 
-/// A line for each verdict, and one that counts them.
+/// Returns a table with a line for each verdict, and a line that counts them.
 std::string describe(const std::vector<Verdict>& verdicts);
 
 }  // namespace convoy::preflight

@@ -1,4 +1,4 @@
-/// Decisions that follow from the state of the training alone, so that all ranks, all grids and a restart agree.
+/// Decides about bad steps from the state of the training alone, so that all ranks, all grids and a restart agree.
 #include "run/bad_steps.h"
 
 #include <bit>
@@ -25,19 +25,19 @@ namespace {
 
 constexpr std::int64_t kAlwaysReported = 4;
 
-// Where no loss before was out of its range, this step's is the first.
+// Returns the step at which the loss left its range: this bad step, if all losses before it were within the range.
 std::int64_t left_step(std::int64_t bad_step, const RunRecord& record) {
   const std::int64_t left = record.loss_range().left_step();
   return left > 0 ? left : bad_step;
 }
 
-// What the run knows now, and the checkpoint did not.
+// Returns the checkpoint's `state` with what the run has learnt since: bad steps, rollbacks, the lower rate factor.
 io::TrainingState lowered(io::TrainingState state, const io::TrainingState& now, const Parameters& params) {
   state.bad_steps = now.bad_steps;
   state.bad_steps_in_row = 0;
   state.rollbacks = now.rollbacks + 1;
   state.rate_factor = now.rate_factor * params.train.rollback_factor;
-  const bool is_best_lost = params.checkpoint.best && now.best_step > state.step;  // with the file that held it
+  const bool is_best_lost = params.checkpoint.best && now.best_step > state.step;  // its file is lost, too
   if (is_best_lost || state.metric_hash != now.metric_hash || state.metric != now.metric)
     state.best_step = 0, state.best_value = 0;
   state.train_hash = now.train_hash;
@@ -96,7 +96,7 @@ std::string BadSteps::describe_stop(const io::TrainingState& state, const RunRec
                      describe_way_back(checkpoint_directory(spec_.params), left_step(state.step, record)));
 }
 
-// All ranks; empty but on rank 0. Reads the step's samples once more.
+// Describes the bad step. All ranks; empty except on rank 0. Reads the step's samples once more.
 std::string BadSteps::describe(const io::TrainingState& state) const {
   const std::int64_t step = state.step;
   RankRuntime& runtime = spec_.runtime;
@@ -112,7 +112,7 @@ std::string BadSteps::describe(const io::TrainingState& state) const {
   };
   return describe_bad_step({.step = step,
                             .network = runtime.plan().network(),
-                            .num_micro_batches = runtime.plan().micro_batches_a_step(),
+                            .num_micro_batches = runtime.plan().micro_batches_per_step(),
                             .loss_limit = spec_.params.train.loss_limit,
                             .lr = learning_rate(spec_.rates, step - 1) * state.rate_factor,
                             .names = names},

@@ -17,16 +17,16 @@ namespace convoy {
 
 enum class BadStepAnswer { kStop, kSkip, kGoBack };
 
-/// To one more bad step: `state` tells of those before. The same on all ranks.
+/// Returns what to do about one more bad step. `state` counts the bad steps before it. The same on all ranks.
 BadStepAnswer answer_bad_step(const TrainParams& train, const io::TrainingState& state);
 
 /// Whether the n-th bad step that is skipped, counted from 1, is reported: the first four, then each whose number is a
-/// power of two. A report costs a forward, and many hide what else is said.
+/// power of two. A report costs a forward pass, and many of them hide other messages.
 bool is_reported(std::int64_t n);
 
 class BadSteps {
  public:
-  /// All outlive it.
+  /// All references outlive the BadSteps object.
   struct Spec {
     const Parameters& params;
     const TrainingSamples& samples;
@@ -36,22 +36,22 @@ class BadSteps {
 
   explicit BadSteps(const Spec& spec) : spec_(spec) {}
 
-  /// Whether checkpoints are what this run may go back to.
+  /// Whether this run may go back to a checkpoint after a bad step.
   bool may_go_back() const { return spec_.params.train.on_bad_step == BadStepKind::kRollback; }
 
-  /// All ranks, after each step; `state` is that after it, and `record` is rank 0's, which has the step's row. Counts a
-  /// bad step that is skipped and warns of it; returns true where training must go back. Throws Error where a bad step
-  /// ends the run; the message says where the numbers went wrong, and how to continue.
+  /// All ranks, after each step. `state` is the state after the step; `record` is rank 0's, and has the step's row.
+  /// Counts a bad step that is skipped, and warns of it. Returns true if training must go back. Throws Error if a bad
+  /// step ends the run: the message says where the numbers went wrong, and how to continue.
   bool must_go_back(StepOutcome outcome, io::TrainingState& state, const RunRecord* record) const;
 
   /// All ranks: restores parameters and the optimizer's state from the newest checkpoint that is known to be good, and
-  /// returns its state, with the learning rate's new factor. The same samples come again in the same order, since a
-  /// step's samples follow from its number alone: on every grid, and after a restart. Throws Error where there is no
-  /// such checkpoint.
+  /// returns its state, with the learning rate's new factor. The same samples come again in the same order, on every
+  /// grid and after a restart, since a step's samples follow from its number alone. Throws Error if there is no such
+  /// checkpoint.
   io::TrainingState go_back(const io::TrainingState& now, RunRecord* record) const;
 
-  /// All ranks, once the checkpoint of `state` was saved again: removes those that were saved after it, up to the bad
-  /// step `last`. A restart would continue with them.
+  /// All ranks, after the checkpoint of `state` was saved again: removes the checkpoints that were saved after it, up
+  /// to the bad step `last`. Otherwise a restart would continue with them.
   void remove_later_checkpoints(const io::TrainingState& state, std::int64_t last) const;
 
  private:

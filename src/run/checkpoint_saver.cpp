@@ -1,4 +1,4 @@
-/// What happens between two steps, and what rank 0's thread does.
+/// Implements what all ranks do between two steps, and what rank 0's writing thread does.
 #include "run/checkpoint_saver.h"
 
 #include <algorithm>
@@ -25,10 +25,10 @@ namespace convoy {
 
 namespace {
 
-/// A shorter wait is nobody's concern.
+/// Shorter waits are not reported.
 constexpr double kMinDelaySeconds = 0.1;
 
-// The tensors go before the bytes are written.
+// Encodes the checkpoint and frees its tensors before the bytes are written.
 std::vector<std::byte> encode(io::Checkpoint&& checkpoint) {
   const io::Checkpoint taken = std::move(checkpoint);
   return io::encode_checkpoint(taken);
@@ -74,7 +74,7 @@ void CheckpointSaver::save(SaveRequest request) {
     mpi::on_root(runtime_.grid().world(), [&] { write_snapshot(request); });
   } else {
     io::Checkpoint checkpoint = gather_checkpoint(runtime_);
-    // However long that takes: no rank is in a step meanwhile, where patience ends.
+    // This may take long: no rank waits within a step meanwhile, so the watchdog's patience does not count.
     mpi::on_root(runtime_.grid().world(), [&] {
       const std::string not_finite = find_not_finite(checkpoint.model);
       write(request, not_finite, std::move(checkpoint));
@@ -107,7 +107,7 @@ void CheckpointSaver::finish() {
   });
 }
 
-// All ranks wait here, and none in a step, where patience ends.
+// All ranks wait here, none of them within a step, so the watchdog's patience does not count.
 bool CheckpointSaver::await_previous() {
   if (!is_saving_) return false;
   bool was_busy = false;
@@ -136,7 +136,7 @@ void CheckpointSaver::take_result() {
     std::rethrow_exception(result.error);
   } catch (const DivergenceError&) {
     throw;
-  } catch (const std::exception& error) {  // a full disk, no memory: the training can go on
+  } catch (const std::exception& error) {  // a full disk, no memory: the training can continue
     failure_ = error.what();
   }
 }
@@ -158,8 +158,8 @@ void CheckpointSaver::warn_of_delay(double seconds, std::int64_t step) {
       step, saved_step_, seconds, write_seconds_));
 }
 
-// The newest checkpoint below it stays, too: from before the loss left its range, and from before the latest audit. 0:
-// there is no such bound.
+// Returns the step below which the newest checkpoint is also kept: it is from before the loss left its range, and from
+// before the latest audit. 0: no such bound exists.
 std::int64_t CheckpointSaver::bound_of_kept(const LossRange& range, std::int64_t step) const {
   std::int64_t bound = range.left_step() > 0 ? first_step_not_to_resume(range.left_step()) : 0;
   const std::int64_t audited = last_audited_step(params_.run, step);
@@ -167,7 +167,7 @@ std::int64_t CheckpointSaver::bound_of_kept(const LossRange& range, std::int64_t
   return bound;
 }
 
-// Where it fails, what the ranks have written is of no use.
+// Writes the snapshot. If that fails, the parts that the ranks have written are removed.
 void CheckpointSaver::write_snapshot(const SaveRequest& request) {
   try {
     const std::string not_finite = snapshot_->not_finite();
@@ -182,7 +182,7 @@ void CheckpointSaver::write_snapshot(const SaveRequest& request) {
 void CheckpointSaver::write(const SaveRequest& request, const std::string& not_finite, io::Checkpoint checkpoint) {
   const LossRange range(request.state);
   if (!not_finite.empty()) refuse_to_save(not_finite, request.state.step, range, checkpoint_directory(params_));
-  if (record_) record_->sync_rows();  // those that this checkpoint covers
+  if (record_) record_->sync_rows();  // rows of the steps that this checkpoint covers
   checkpoint.metadata = metadata_;
   checkpoint.state = request.state;
   checkpoint.parameters = render(params_);

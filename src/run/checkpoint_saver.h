@@ -1,4 +1,4 @@
-/// Saves checkpoints: ranks wait until a copy is made, and the file is written while steps go on.
+/// Saves checkpoints: ranks wait until a copy is made, and the file is written while training continues.
 #pragma once
 
 #include <cstdint>
@@ -22,36 +22,37 @@ struct SaveRequest {
   io::TrainingState state;
 };
 
-/// A save takes a Snapshot between two steps. The steps move it on, rank 0's thread then encodes, hashes and writes.
-/// There is one at a time: the next save waits for it. What goes wrong with a file is a warning, the run's last save
-/// must succeed; weights that are not finite numbers end the run. With checkpoint.background = false all ranks wait
-/// until the file is written, and any failure ends the run.
+/// A save takes a Snapshot between two steps. The following steps send it to rank 0 piece by piece; a thread of rank 0
+/// then encodes, hashes and writes it. Only one save runs at a time: the next one waits for it. A file that cannot be
+/// written is a warning, except for the run's last save, which must succeed. Weights that are not finite numbers end
+/// the run. With checkpoint.background = false all ranks wait until the file is written, and any failure ends the run.
 class CheckpointSaver {
  public:
-  /// All outlive it. `record`: of rank 0, which has it from the first save on; a benchmark has none.
+  /// All arguments outlive the saver. `record` is set on rank 0 from the first save on; a benchmark has none.
   CheckpointSaver(const Parameters& params, const io::ModelMetadata& metadata, RankRuntime& runtime,
                   std::optional<RunRecord>& record);
   CheckpointSaver(const CheckpointSaver&) = delete;
   CheckpointSaver& operator=(const CheckpointSaver&) = delete;
 
-  /// As CheckpointKeeper::trust(); before the first save.
+  /// Calls CheckpointKeeper::trust(); only before the first save.
   void trust(const std::string& path) { keeper_.trust(path); }
-  /// All ranks, between steps. Rank 0 has recorded all steps up to this one.
+  /// Saves a checkpoint. All ranks, between steps. Rank 0 has recorded all steps up to this one.
   void save(SaveRequest request);
-  /// Between steps, on any rank: does what can be done without waiting. Throws DivergenceError on rank 0.
+  /// Continues the save as far as possible without waiting. On any rank, between steps. Throws DivergenceError on rank
+  /// 0.
   void go_on();
-  /// All ranks: waits until the last checkpoint is written, and warns where it could not be.
+  /// Waits until the last checkpoint is written, and warns if it could not be written. All ranks.
   void settle();
-  /// The same; throws on all ranks where it could not be.
+  /// Waits until the last checkpoint is written. Throws on all ranks if it could not be written.
   void finish();
-  /// Rank 0: whether a file is on its way, as far as go_on() has seen.
+  /// Rank 0: whether a file is being written, as far as the latest go_on() has seen.
   bool is_writing() const { return gathered_.has_value() || writer_.is_busy(); }
-  /// Rank 0: how long the latest file took.
+  /// Rank 0: seconds that writing the latest file took.
   double write_seconds() const { return write_seconds_; }
 
  private:
   bool is_root() const { return runtime_.grid().is_root(); }
-  /// True on rank 0 where a file was still being written.
+  /// Waits for the save before this one. Returns true on rank 0 if a file was still being written.
   bool await_previous();
   void hand_over();
   void take_result();
@@ -67,15 +68,15 @@ class CheckpointSaver {
   std::optional<RunRecord>& record_;
   io::CheckpointKeeper keeper_;  ///< used by rank 0, by one thread at a time
 
-  bool is_saving_ = false;               ///< all ranks alike: a save has begun and nobody has waited for its end
+  bool is_saving_ = false;               ///< a save has begun and was not yet waited for; the same on all ranks
   std::optional<SaveRequest> gathered_;  ///< rank 0: what is to be written once all ranks' parts are here
-  std::int64_t saved_step_ = 0;          ///< rank 0: of the latest save
-  /// Rank 0, of the latest file: why it is not there, and how long it took.
+  std::int64_t saved_step_ = 0;          ///< rank 0: step of the latest save
+  /// Rank 0: why the latest file was not written, and how many seconds it took.
   std::optional<std::string> failure_;
   double write_seconds_ = 0;
   bool warned_of_delay_ = false;
-  std::unique_ptr<Snapshot> snapshot_;  ///< from the first save on
-  BackgroundWriter writer_;             ///< last: it ends before what it reads
+  std::unique_ptr<Snapshot> snapshot_;  ///< null until the first save
+  BackgroundWriter writer_;             ///< last member: its thread ends before what it reads is destroyed
 };
 
 }  // namespace convoy

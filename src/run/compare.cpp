@@ -1,4 +1,4 @@
-/// First what was recorded step by step, then the checkpoints.
+/// Compares first what was recorded per step, then the checkpoints.
 #include "convoy/run/compare.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace convoy {
 
 namespace {
 
-/// What a file holds, as far as two can be compared.
+/// Content of a file, as far as two files can be compared.
 struct Weights {
   std::string path, written_by;
   std::map<std::string, std::vector<io::NamedTensor>> groups;  ///< "model", "optimizer momentum", "moving average"
@@ -68,13 +68,13 @@ void compare_weights(const Weights& a, const Weights& b, Comparison& comparison)
     }
     const TensorsComparison difference = compare_tensors(tensors, other->second);
     add_line(comparison, difference.equal(), fmt::format("  {}: {}", group, describe(difference)));
-    comparison.text.pop_back();  // the description has its newlines
+    comparison.text.pop_back();  // the description ends with a newline of its own
   }
   for (const auto& [group, tensors] : b.groups)
     if (!a.groups.contains(group)) add_line(comparison, false, fmt::format("  {}: only in the second", group));
 }
 
-/// What is recorded of a step under one name, by step.
+/// Values of one column, by step.
 using Column = std::map<std::int64_t, std::string>;
 
 std::map<std::string, Column> metrics_of(const std::vector<RecordedRow>& rows) {
@@ -95,7 +95,7 @@ bool have_common(const Column& a, const Column& b) {
   return std::ranges::any_of(a, [&](const auto& row) { return b.contains(row.first); });
 }
 
-// `row`: what one value is of, "step".
+// `row` names what a value belongs to: "step".
 void compare_columns(const std::string& what, const char* row, const Column& a, const Column& b,
                      Comparison& comparison) {
   std::int64_t num_common = 0, last_equal = 0;
@@ -120,7 +120,7 @@ void compare_columns(const std::string& what, const char* row, const Column& a, 
                          num_common == 1 ? fmt::format("the one {}", row) : "all " + counted(num_common, row)));
 }
 
-// What both record of steps. That the one table is older and has fewer columns is no difference.
+// Compares what both record of their steps. It is no difference if one table is older and has fewer columns.
 void compare_steps(const std::vector<RecordedRow>& a, const std::vector<RecordedRow>& b, Comparison& comparison) {
   const auto of_a = metrics_of(a), of_b = metrics_of(b);
   for (const auto& [name, column] : of_a)
@@ -129,7 +129,7 @@ void compare_steps(const std::vector<RecordedRow>& a, const std::vector<Recorded
   compare_columns("fingerprints", "step", fingerprints_of(a), fingerprints_of(b), comparison);
 }
 
-// Those of the training are sums of its steps.
+// Compares evaluations only: an epoch's training metrics are sums of its steps, which are compared already.
 void compare_evaluations(const std::vector<RecordedRow>& a, const std::vector<RecordedRow>& b, Comparison& comparison) {
   const auto of_a = metrics_of(a), of_b = metrics_of(b);
   bool has_common = false;
@@ -142,7 +142,8 @@ void compare_evaluations(const std::vector<RecordedRow>& a, const std::vector<Re
   if (!has_common) add_line(comparison, true, "evaluations: the runs have none in common");
 }
 
-// "val macro F1 0.8123 at step 12": by the metric that the run follows, of the split that its epochs are measured on.
+// Returns "val macro F1 0.8123 at step 12": the best value of the metric that the run follows, on the split that its
+// epochs are measured on.
 std::string best_of(const std::vector<RecordedRow>& epochs, MetricKind kind) {
   const Metric& followed = metric(kind);
   const auto columns = metrics_of(epochs);
@@ -170,7 +171,7 @@ bool is_run(const std::string& path) {
          std::filesystem::is_directory(checkpoints_of(path), unknown);
 }
 
-// Steps of the checkpoints that both have.
+// Returns the steps of the checkpoints that both have.
 std::vector<std::int64_t> common_checkpoints(const std::string& a, const std::string& b,
                                              const std::vector<RecordedRow>& steps) {
   std::vector<std::int64_t> common;
@@ -183,7 +184,7 @@ std::vector<std::int64_t> common_checkpoints(const std::string& a, const std::st
   return common;
 }
 
-// The newest of the run's folder; 0 where there is none.
+// Returns the step of the newest checkpoint in the run's folder; 0 if there is none.
 std::int64_t newest_checkpoint_step(const std::string& run) {
   std::int64_t newest = 0;
   std::error_code unknown;
@@ -195,8 +196,8 @@ std::int64_t newest_checkpoint_step(const std::string& run) {
   return newest;
 }
 
-// All steps that the run has done since its first start have a row, up to that of a checkpoint that was there before
-// the rows were read: the run may go on.
+// Checks that all steps of the run since its first start have a row, up to the step of a checkpoint that existed before
+// the rows were read: the run may be training.
 void check_rows(const std::string& run, const std::vector<RecordedRow>& steps, std::int64_t checkpoint,
                 Comparison& comparison) {
   const std::vector<RunStart> starts = read_starts(run);
@@ -222,7 +223,7 @@ std::optional<Parameters> read_parameters(const std::string& run) {
   return text ? std::optional(parse_parameters(*text, path)) : std::nullopt;
 }
 
-// They explain a difference; they are none.
+// Lists parameters that differ: they explain a difference, but do not count as one.
 void compare_parameters(const std::optional<Parameters>& of_a, const std::optional<Parameters>& of_b,
                         Comparison& comparison) {
   if (!of_a || !of_b) return;
@@ -261,7 +262,7 @@ Comparison compare_runs(const std::string& a, const std::string& b) {
   return comparison;
 }
 
-// Of a run its newest checkpoint.
+// Returns the path of a file unchanged, and that of a run's newest checkpoint. Throws Error if the run has none.
 std::string file_of(const std::string& path) {
   if (!is_run(path)) return path;
   const auto found = io::find_newest_checkpoint(checkpoints_of(path), [](const auto&, const auto&) {});

@@ -26,7 +26,7 @@ std::vector<std::int64_t> indices_of(std::int64_t index, const std::vector<std::
   return indices;
 }
 
-// A difference that is not a number is larger than any.
+// Whether the difference is larger; one that is not a number is larger than any.
 bool exceeds(double difference, double largest) {
   return !(difference <= largest) && !std::isnan(largest);
 }

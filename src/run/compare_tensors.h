@@ -1,4 +1,4 @@
-/// Where two sets of tensors differ, to the value.
+/// Compares two sets of tensors, and finds where their values differ.
 #pragma once
 
 #include <cstdint>
@@ -9,17 +9,17 @@
 
 namespace convoy {
 
-/// A tensor of both, of one shape, whose values are not the same bits.
+/// A tensor that both sets have with the same shape, but not with the same bits.
 struct TensorDifference {
   std::string name;
   std::int64_t num_values = 0, num_differing = 0;
-  double largest = 0;               ///< of |a - b|; infinite or NaN where a value is
-  std::vector<std::int64_t> where;  ///< its indices
+  double largest = 0;               ///< largest |a - b|; infinite or NaN if a value is
+  std::vector<std::int64_t> where;  ///< indices of the value with the largest difference
   float a = 0, b = 0;               ///< the two values there
 };
 
 struct TensorsComparison {
-  std::int64_t num_tensors = 0;               ///< that both have, of one shape
+  std::int64_t num_tensors = 0;               ///< tensors that both have, with the same shape
   std::vector<TensorDifference> differences;  ///< in the order of the names
   std::vector<std::string> only_a, only_b;    ///< names
   std::vector<std::string> different_shapes;  ///< "fc.weight: 10x512 and 9x512"
@@ -29,7 +29,8 @@ struct TensorsComparison {
 
 TensorsComparison compare_tensors(const std::vector<io::NamedTensor>& a, const std::vector<io::NamedTensor>& b);
 
-/// "equal (62 tensors)", or how many differ, and about the first of them all there is to say; lines are indented.
+/// Describes the comparison: "equal (62 tensors)", or how many tensors differ and all details of the first. Lines are
+/// indented.
 std::string describe(const TensorsComparison& comparison);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// A few sentences, in which only what is first is named: lists of everything would hide it.
+/// Writes a few sentences that name only what went wrong first: lists of everything would hide it.
 #include "run/describe_bad_step.h"
 
 #include <algorithm>
@@ -67,7 +67,7 @@ class Description {
 
   bool are_all_bad() const { return std::ssize(micro_batches()) == context_.num_micro_batches; }
 
-  // What is wrong with some samples makes some micro-batches bad; what is wrong with the parameters, all of them.
+  // Faulty samples make some micro-batches bad; faulty parameters make all of them bad.
   std::string likely_cause() const {
     const BadNumbers* loss = first(Kind::kLoss);
     const bool is_finite = loss != nullptr && std::isfinite(loss->loss);
@@ -75,8 +75,7 @@ class Description {
     if (found_.empty() || is_finite || is_of_some || first(Kind::kFeature) != nullptr) return "";
     return fmt::format(
         "The training has diverged; the likely cause is its learning rate, which was {:.6g} in this step: use a "
-        "smaller "
-        "one. ",
+        "smaller one. ",
         context_.lr);
   }
 
@@ -107,13 +106,12 @@ class Description {
     if (output == nullptr) return "The output of every cell is finite.";
     return fmt::format(
         "The first cell whose output is not finite is {} (cell {} of {}), in micro-batch {}: {}; the largest finite "
-        "one "
-        "is {:.3g}.",
+        "one is {:.3g}.",
         cell(*output).name(), output->cell + 1, context_.network.size(), output->micro_batch, shown(output->count),
         output->count.largest);
   }
 
-  // What was bad before anything was computed.
+  // Describes what was bad before anything was computed.
   std::string before() const {
     std::string text;
     if (const BadNumbers* feature = first(Kind::kFeature); feature != nullptr)

@@ -41,8 +41,8 @@ bool splits_backward(const Schedule& schedule) {
   return std::ranges::any_of(schedule.front(), [](const Instruction& i) { return i.op == Op::kBackwardWeight; });
 }
 
-// Each column is as long as the forward of one chunk. Backward takes twice as long; if it is split, each part is a
-// column.
+// Draws the schedule. Each column is as long as the forward pass of one chunk. A backward pass takes two columns; if it
+// is split, each part takes one.
 std::string draw(const Schedule& schedule) {
   const PipelineCosts costs{.chunks = std::vector<ChunkCost>(
                                 schedule.size() * static_cast<std::size_t>(num_chunks(schedule.front())),
@@ -70,9 +70,10 @@ std::string draw(const Schedule& schedule) {
 
 constexpr std::int64_t kShownLayouts = 12;
 
-using Machines = std::map<std::int64_t, MachineCosts>;  // by micro-batch
+using Machines = std::map<std::int64_t, MachineCosts>;  // key: samples per micro-batch
 
-// On rank 0. That the costs are measured again next time is not a reason not to plan.
+// Keeps the costs in a file, on rank 0. A failure is not a reason not to plan: the costs are then measured again next
+// time.
 void try_to_keep(const RunParams& run, const MachineCosts& costs) {
   try {
     io::make_directory(run.directory);
@@ -82,7 +83,7 @@ void try_to_keep(const RunParams& run, const MachineCosts& costs) {
   }
 }
 
-// A step of the tables: on that many ranks.
+// Returns the samples per step for a layout on that many ranks, as the tables of plan.ranks assume it.
 std::int64_t batch_on(const Parameters& params, std::int64_t ranks) {
   return params.plan.samples_per_rank > 0 ? params.plan.samples_per_rank * ranks : params.batch.global;
 }
@@ -92,8 +93,8 @@ std::vector<std::int64_t> micro_batches_to_try(const Parameters& params) {
   return are_given ? params.plan.micro : std::vector{params.batch.micro};
 }
 
-// Without its samples: what plan.samples and the keys after it say of a data set. Its classes have numbers for names,
-// and as many samples as each other.
+// Returns the data set that plan.samples and the keys after it describe, without samples. Its classes are named by
+// numbers, and all have the same number of samples.
 io::DatasetInfo described_data(const Parameters& params) {
   const PlanParams& plan = params.plan;
   io::DatasetInfo data{.num_samples = plan.samples, .source = "plan.samples"};
@@ -129,7 +130,7 @@ io::DatasetInfo planned_data(const Parameters& params) {
   }
 }
 
-// For each micro-batch that is to be tried.
+// Finds the costs of the machine for each micro-batch size that is to be tried.
 Machines find_machines(const Parameters& params, const io::ModelMetadata& metadata, const mpi::Communicator& world,
                        ops::Backend* backend) {
   Machines machines;
@@ -152,7 +153,7 @@ Machines find_machines(const Parameters& params, const io::ModelMetadata& metada
   return machines;
 }
 
-// "3 us + 12 GB/s", of the levels of the network where they differ.
+// "3 us + 12 GB/s"; one such text per level of the network if they differ.
 std::string describe_messages(const MachineRates& rates) {
   const auto one = [](const LinkRates& link) {
     return fmt::format("{} us + {} GB/s", plain_number(1e6 * link.latency_seconds, 3),
@@ -190,7 +191,8 @@ std::string compare(const Parameters& params, const io::ModelMetadata& metadata,
   return text;
 }
 
-// Started alone it plans one replica: on a login node nobody has the ranks that the job will have.
+// Returns the grid to plan. A process that was started alone plans one replica: a login node does not have the job's
+// ranks.
 GridShape asked_for(const Parameters& params, const mpi::Communicator& world) {
   if (!params.plan.ranks.empty()) return requested_grid(params, params.plan.ranks.front());
   const std::int64_t stages = std::max<std::int64_t>(1, params.grid.stages);
@@ -204,7 +206,8 @@ std::string describe_one(const Parameters& params, const StepPlan& plan, const i
          describe_memory(plan) + draw(plan.training_schedule(plan.busiest_replica()));
 }
 
-// With the first micro-batch that can be. With a table, a layout that cannot be is not a reason not to compare others.
+// Describes the layout that the parameters ask for, with the first micro-batch size that is possible. If a table is
+// wanted, an impossible layout is not an error: the others can still be compared.
 std::string describe_asked_for(const Parameters& given, const io::DatasetInfo& data, const RuntimeSpec& spec,
                                const Machines& machines, const mpi::Communicator& world) {
   std::string refusal;

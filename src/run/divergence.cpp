@@ -16,7 +16,7 @@ constexpr int kAverageSteps = 32;
 
 void LossRange::add(std::int64_t step, double loss) {
   const bool is_first = std::isinf(lowest_);
-  // However huge, one loss lifts the average by the limit and so holds it above for some twenty steps, not for ever.
+  // However large a single loss is, it keeps the average above the limit for about twenty steps only, not for ever.
   const double bound = kAverageSteps * limit();
   const double bounded = std::isfinite(loss) ? std::min(loss, bound) : bound;
   if (is_first) {
@@ -24,7 +24,7 @@ void LossRange::add(std::int64_t step, double loss) {
   } else {
     average_ += (bounded - average_) / static_cast<double>(std::clamp<std::int64_t>(step, 1, kAverageSteps));
   }
-  const bool is_within = loss <= limit() && average_ <= limit();  // false for what is not a number
+  const bool is_within = loss <= limit() && average_ <= limit();  // false if the loss is not a number
   if (is_within) {
     left_step_ = 0;
     lowest_ = std::min(lowest_, average_);
@@ -63,7 +63,7 @@ std::string find_not_finite(const std::vector<io::NamedTensor>& weights) {
 
 void refuse_to_save(const std::string& not_finite, std::int64_t step, const LossRange& range,
                     const std::string& checkpoints) {
-  // Where the losses were all in range, that of the next step is not.
+  // If all losses were in range, the loss of the next step is the first outside.
   const std::int64_t left_step = range.left_step() > 0 ? range.left_step() : step + 1;
   throw DivergenceError(fmt::format("step {} is not saved: '{}' holds values that are not finite numbers. {}", step,
                                     not_finite, describe_way_back(checkpoints, left_step)));

@@ -25,7 +25,7 @@ constexpr std::array kTables = {"log.csv",   "steps.csv",  "ranks.csv", "test.cs
                                 "log.jsonl", "starts.csv", "audit.log", "params.cfg"};
 constexpr std::string_view kEvents = "events.out.tfevents.";
 
-// A run that ends with one of these words has saved its last step before.
+// Whether the run ended with one of these words: it has then saved its last step before.
 bool ends_with_checkpoint(const std::string& how) {
   return how == "done" || how == "ended early" || how == "stopped on request";
 }
@@ -39,12 +39,12 @@ void follow(const nlohmann::json& row, std::optional<std::int64_t>& newest) {
   };
   const auto step = row["step"].get<std::int64_t>();
   const std::string kind = text("kind");
-  if (kind == "rollback") newest = step;  // later checkpoints are removed
+  if (kind == "rollback") newest = step;  // later checkpoints were removed
   if (kind == "checkpoint" || (kind == "end" && ends_with_checkpoint(text("how"))))
     newest = std::max(newest.value_or(step), step);
 }
 
-// Almost all rows of a long run are of these kinds.
+// Whether the line is of a kind that makes up almost all rows of a long run.
 bool is_frequent(std::string_view line) {
   return line.starts_with(R"({"kind":"step")") || line.starts_with(R"({"kind":"rank")");
 }
@@ -61,7 +61,7 @@ std::optional<std::int64_t> newest_in_log(const std::string& path) {
 
 bool has_rows(const std::string& path) {
   const std::string text = io::read_text(path).value_or("");
-  return std::count(text.begin(), text.end(), '\n') > 1;  // after the header
+  return std::count(text.begin(), text.end(), '\n') > 1;  // rows after the header
 }
 
 fs::path make_folder(const std::string& run_directory) {

@@ -1,4 +1,4 @@
-/// Makes rows and scalars of what the trainer gives.
+/// Turns the trainer's numbers into rows and scalars.
 #include "run/live_record.h"
 
 #include <algorithm>
@@ -41,7 +41,7 @@ std::optional<SlowRanks::Spec> slow_spec(const RankRuntime& runtime, const RunLa
   return spec;
 }
 
-// "val_macro_f1" to the row, "macro_f1/val" to the scalars; of an objective "masked_words_loss",
+// Adds "val_macro_f1" to the row and "macro_f1/val" to the scalars; for an objective "masked_words_loss" and
 // "loss/val_masked_words".
 void add(const NetworkMetric& metric, const std::string& split, const std::string& prefix, const StepMetrics& metrics,
          JsonRow& row, std::vector<Scalar>& scalars) {
@@ -101,7 +101,7 @@ void LiveRecord::add_start(const LiveStart& start) {
                        .add("stages", spec_.grid.stages)
                        .add("machine", start.machine)
                        .add("total_steps", start.steps.total)
-                       .add("steps_per_epoch", start.steps.an_epoch)
+                       .add("steps_per_epoch", start.steps.per_epoch)
                        .add("batch", params_.batch.global)
                        .add("metric", name_of(params_.train.metric)));
 }
@@ -127,7 +127,7 @@ void LiveRecord::add_epoch(const EpochRow& row) {
   JsonRow json("epoch", time, row.step);
   std::vector<Scalar> scalars;
   json.add("epoch", row.epoch).add("samples", row.samples).add("lr", row.lr);
-  std::vector<Scalar> of_training;  // TensorBoard has it step by step
+  std::vector<Scalar> of_training;  // not shown per epoch: TensorBoard has it per step
   for (const NetworkMetric& metric : metrics_.of_steps()) add(metric, "train", "train_", row.train, json, of_training);
   for (const NetworkMetric& metric : metrics_.all()) {
     if (row.test) add(metric, "test", "test_", *row.test, json, scalars);

@@ -1,5 +1,5 @@
-/// What a run tells while it trains: log.jsonl, ranks.csv and TensorBoard's files, and which ranks are slow. Rank 0
-/// only.
+/// Publishes the state of a run while it trains: log.jsonl, ranks.csv, TensorBoard's files, and which ranks are slow.
+/// Rank 0 only.
 #pragma once
 
 #include <atomic>
@@ -28,28 +28,28 @@ namespace convoy {
 struct LiveSpec {
   GridShape grid;
   std::vector<std::string> hosts;       ///< by rank
-  bool has_sensors = false;             ///< of GPUs
-  std::string why_no_sensors;           ///< of rank 0's GPU; empty where there is none
-  std::vector<StageTimes> planned;      ///< of the predicted step, by stage
-  std::optional<SlowRanks::Spec> slow;  ///< none where ranks share cores: there the slower one may just have waited
+  bool has_sensors = false;             ///< whether GPUs can be measured
+  std::string why_no_sensors;           ///< why rank 0's GPU has no sensors; empty if it has
+  std::vector<StageTimes> planned;      ///< times of the predicted step, by stage
+  std::optional<SlowRanks::Spec> slow;  ///< none if ranks share cores: a slow one may have waited
 };
 
-/// All ranks of the grid; what it gives counts at rank 0.
+/// Collects the LiveSpec of a run. All ranks of the grid; only rank 0's result is complete.
 LiveSpec live_spec(const Parameters& params, const RankRuntime& runtime, const RunLayout& layout,
                    const RankMonitor& monitor);
 
 /// How a run was started.
 struct LiveStart {
   std::string version, machine;
-  std::int64_t step = 0;  ///< that it was at
+  std::int64_t step = 0;  ///< step at which it started
   StepCount steps;
 };
 
 class LiveRecord {
  public:
-  /// Of rows that are there, those that RunLog keeps stay. From here on the process's warnings are rows, too.
+  /// Opens the files. Existing rows stay if RunLog keeps them. From here on the process's warnings become rows, too.
   LiveRecord(const Parameters& params, LiveSpec spec, const RunLog::Keep& keep, const MetricList& metrics);
-  /// A run that has not said how it ended has failed.
+  /// Records that the run failed, unless add_end() was called.
   ~LiveRecord();
   LiveRecord(const LiveRecord&) = delete;
   LiveRecord& operator=(const LiveRecord&) = delete;
@@ -57,18 +57,18 @@ class LiveRecord {
   void add_start(const LiveStart& start);
   void add_step(const StepRow& row, double now);
   void add_epoch(const EpochRow& row);
-  /// Training goes back to this state: rows of later steps stand there still, but no longer count.
+  /// Training goes back to this state: rows of later steps stay in the files, but no longer count.
   void add_rollback(const io::TrainingState& state);
-  /// A checkpoint is whole and has its name. By any thread.
+  /// Records that a checkpoint is complete and has its final name. May be called from any thread.
   void add_checkpoint(std::int64_t step, const std::string& path) const;
-  /// Warns of ranks that have become slow.
+  /// Adds what each rank did in an interval, and warns of ranks that have become slow.
   void add_round(const RankRound& round);
   /// `how`: "done", "stopped on request", "ended early".
   void add_end(std::int64_t step, const std::string& how);
-  /// All rows are in the files.
+  /// Writes all waiting rows to the files.
   void write_rows();
 
-  /// A line for each rank that was slow.
+  /// Returns a line for each rank that was slow.
   std::vector<std::string> describe_slow_ranks() const;
 
  private:
@@ -82,7 +82,7 @@ class LiveRecord {
   RankTable ranks_;
   std::optional<EventFile> events_;
   std::optional<SlowRanks> slow_;
-  std::atomic<std::int64_t> step_;  ///< the latest; other threads warn, too
+  std::atomic<std::int64_t> step_;  ///< latest step; atomic because other threads warn, too
   bool has_ended_ = false;
 };
 

@@ -15,7 +15,7 @@ namespace convoy {
 
 namespace {
 
-// "VmHWM:   12345 kB"
+// Returns the bytes of a line like "VmHWM:   12345 kB".
 std::int64_t status_bytes(const std::string& key) {
   std::ifstream status("/proc/self/status");
   std::string line;
@@ -31,8 +31,8 @@ std::int64_t count_values(const Network& network) {
   return count;
 }
 
-// Of one rank. What is predicted is the sum of three: its row of describe_memory(), what that says to be beside it, and
-// what it leaves out.
+// Memory of one rank in bytes. Predicted is the sum of its row of describe_memory(), of the host memory that is needed
+// in addition to it, and of what the table leaves out.
 struct Comparison {
   std::int64_t measured = 0;
   std::int64_t plan = 0, beside = 0, program = 0;
@@ -45,7 +45,7 @@ Comparison comparison_of(const RankRuntime& runtime, const Resident& before, boo
                   .program = runtime.operations().scratch_bytes()};
   mine.measured = measured_memory(runtime, before);
   if (!runtime.device().is_host()) {
-    mine.plan -= runtime.plan().memory_of(runtime.grid().stage()).libraries;  // which have buffers of their own
+    mine.plan -= runtime.plan().memory_of(runtime.grid().stage()).libraries;  // libraries have buffers of their own
     return mine;
   }
   mine.beside = host_memory(runtime.plan(), runtime.grid().stage(), runtime.grid().is_root(), resumed).total();
@@ -74,7 +74,7 @@ HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root, b
   if (stage == 0) host.samples = 2 * loading.num_slots() * input_bytes;
   const std::int64_t file = checkpoint_bytes(plan);
   const std::int64_t copied = snapshot_bytes(plan, stage, is_root);
-  if (plan.spec().shards_checkpoints) {  // a copy and a file; read: files, the stage's parameters, this rank's values
+  if (plan.spec().shards_checkpoints) {  // saving: copy, file; else: files, parameters, values
     host.save = 2 * copied;
     if (resumed) host.resume = 3 * copied + plan.stages()[stage].layout.count * kFloatBytes;
     return host;

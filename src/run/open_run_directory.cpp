@@ -28,14 +28,16 @@ bool resumes_own_checkpoint(const RunOpening& start) {
          std::filesystem::path(start.resumed_from).parent_path() == checkpoint_directory(start.params);
 }
 
-// Where the run began in another directory, only the checkpoint that it began from knows at which step.
+// Returns the first step that has a row. If the run began in another directory, only the checkpoint that it began from
+// tells this step.
 std::int64_t first_row(const RunOpening& start) {
   if (start.resumed_from.empty()) return 1;
   if (!resumes_own_checkpoint(start)) return start.state.step + 1;
   return start.params.checkpoint.resume == "auto" ? 1 : 0;
 }
 
-// Rows that this start would erase are kept elsewhere: says where; empty where there are none.
+// Keeps the rows that this start would erase in another folder, and returns a sentence that names it; empty if there
+// are no such rows.
 std::string keep_earlier_tables(const RunOpening& start) {
   const std::string& directory = start.params.run.directory;
   if (!resumes_own_checkpoint(start)) {
@@ -75,8 +77,8 @@ void warn_of_bits(const RunOpening& start) {
   if (plan.is_invariant()) return;
   const std::int64_t replicas = plan.grid().replicas;
   log_warning(
-      fmt::format("{} micro-batches a step on {} replicas{}: only runs with {} replicas will give the same bits",
-                  plan.micro_batches_a_step(), replicas,
+      fmt::format("{} micro-batches per step on {} replicas{}: only runs with {} replicas will give the same bits",
+                  plan.micro_batches_per_step(), replicas,
                   start.params.run.reduction == ReductionKind::kFast ? " with run.reduction = fast"
                                                                      : " are not equal blocks of a power of two",
                   replicas));

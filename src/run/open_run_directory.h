@@ -1,4 +1,4 @@
-/// What a run's directory gets when the run starts or is resumed, and what the person is told then.
+/// Prepares a run's directory when the run starts or is resumed, and prints what is trained.
 #pragma once
 
 #include <optional>
@@ -21,17 +21,17 @@ struct RunOpening {
   const RunLayout& layout;
   const RunData& data;
   const RankRuntime& runtime;
-  const io::TrainingState& state;  ///< that training begins with
+  const io::TrainingState& state;  ///< state that training begins with
   StepCount steps;
   const LiveSpec& live;
   std::string hosts;         ///< "2 nodes, 4 ranks on each", and how ranks are placed
-  std::string resumed_from;  ///< a checkpoint; empty: none
-  std::string changes;       ///< since then, as changes_since() says them
+  std::string resumed_from;  ///< path of a checkpoint; empty: none
+  std::string changes;       ///< parameters changed since that checkpoint, in the words of changes_since()
   bool nothing_to_do = false;
 };
 
 /// Rank 0, which holds the directory's lock: writes params.cfg and the files of engines and costs, opens the record,
-/// and says what is trained and how. `clock` outlives the record. Throws Error where the disk does not take a file.
+/// and prints what is trained and how. `clock` outlives the record. Throws Error if a file cannot be written.
 void open_run_directory(const RunOpening& start, const StepClock& clock, std::optional<RunRecord>& record);
 
 }  // namespace convoy

@@ -28,8 +28,8 @@ double Pace::seconds_left(double step_seconds, std::int64_t steps, std::int64_t 
   const double audit = steps_done == 0 ? 0 : run_.audit / static_cast<double>(steps_done);
   const double in_steps = (step_seconds + audit) * static_cast<double>(steps);
   if (num_ended_ > 0) {
-    const double an_epoch = (ended_epochs_.evaluation + ended_epochs_.save) / static_cast<double>(num_ended_);
-    return in_steps + an_epoch * static_cast<double>(epochs);
+    const double others_per_epoch = (ended_epochs_.evaluation + ended_epochs_.save) / static_cast<double>(num_ended_);
+    return in_steps + others_per_epoch * static_cast<double>(epochs);
   }
   return steps_done == 0 ? in_steps
                          : in_steps + run_.save * static_cast<double>(steps) / static_cast<double>(steps_done);

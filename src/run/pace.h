@@ -5,31 +5,33 @@
 
 namespace convoy {
 
-/// What a run does beside its steps, seconds.
+/// Seconds that a run spends on other work than its steps.
 struct OtherSeconds {
-  double evaluation = 0;  ///< measuring on the test set
+  double evaluation = 0;  ///< measuring on the data set of evaluations
   double save = 0;        ///< waiting for checkpoints
-  double audit = 0;       ///< computing a micro-batch of another replica, before a step
-  double studies = 0;     ///< writing a trace or a profile, once a run
-  double write = 0;       ///< writing checkpoints while steps go on, so it is not in the total
+  double audit = 0;       ///< computing a micro-batch of another replica to audit it, before a step
+  double studies = 0;     ///< writing a trace or a profile, once per run
+  double write = 0;       ///< writing checkpoints during steps; not in the total
 
   double total() const { return evaluation + save + audit + studies; }
   OtherSeconds& operator+=(const OtherSeconds& more);
 };
 
-/// Sums of them, by epoch. An epoch's row tells of the checkpoints since the row before: its own is written after it.
+/// Sums of OtherSeconds by epoch. An epoch's sum includes the checkpoints since the epoch before ended: its own
+/// checkpoint is written after its row.
 class Pace {
  public:
   void add_other(const OtherSeconds& more);
   void end_epoch();
 
-  /// Since the latest end of an epoch.
+  /// Sum since the latest end of an epoch.
   const OtherSeconds& of_epoch() const { return epoch_; }
   const OtherSeconds& of_run() const { return run_; }
 
-  /// For `steps` more, of `step_seconds` each, in which `epochs` will end. Measurements and checkpoints are taken to
-  /// stay as long as they were in the mean of the epochs that have ended; before the first has, checkpoints to be as
-  /// frequent as in the `steps_done`. Negative where `step_seconds` is 0: unknown.
+  /// Returns the seconds that `steps` more steps of `step_seconds` each will take, if `epochs` epochs end within them.
+  /// Evaluations and checkpoints are assumed to take as long as in the mean of the ended epochs; before the first epoch
+  /// has ended, checkpoints are assumed to be as frequent as in the first `steps_done` steps. Negative (unknown) if
+  /// `step_seconds` is 0.
   double seconds_left(double step_seconds, std::int64_t steps, std::int64_t epochs, std::int64_t steps_done) const;
 
  private:

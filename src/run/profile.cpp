@@ -1,4 +1,4 @@
-/// Shares of the step's time; speeds beside that of a large matrix product.
+/// Computes shares of the step's time, and compares speeds with that of a large matrix product.
 #include "run/profile.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace convoy {
 
 namespace {
 
-constexpr double kMinPercent = 0.05;  // of the step: what is less is not shown
+constexpr double kMinPercent = 0.05;  // percent of the step; smaller shares are not shown
 
 double percent(double part, double whole) {
   return whole > 0 ? 100 * part / whole : 0;

@@ -1,4 +1,4 @@
-/// Where the time of a step goes, as a table for programs and as lines for people.
+/// Time of a step by layer and activity, as a table for programs and as lines for people.
 #pragma once
 
 #include <cstdint>
@@ -10,21 +10,21 @@
 
 namespace convoy {
 
-/// A layer's work in a step, or what else the ranks of a stage do in it: in the mean of the steps and replicas.
+/// A layer's work in a step, or other work of a stage's ranks in it; the mean over steps and replicas.
 struct ProfileRow {
   std::int64_t stage = 0;
-  std::string cell;               ///< empty where it is no layer's
-  LayerInfo layer;                ///< likewise, but for the operation
-  std::optional<LayerWork> work;  ///< likewise
-  double calls = 0;               ///< of each rank of the stage
-  double seconds = 0;             ///< of all of them
-  double flop = 0;                ///< likewise
+  std::string cell;               ///< empty if the row is not a layer's
+  LayerInfo layer;                ///< only its operation is set if the row is not a layer's
+  std::optional<LayerWork> work;  ///< set only if the row is a layer's
+  double calls = 0;               ///< calls on each rank of the stage
+  double seconds = 0;             ///< seconds of all these calls
+  double flop = 0;                ///< floating-point operations of all these calls
 };
 
 struct Profile {
   std::int64_t first_step = 0, num_steps = 0, num_stages = 1;
-  double step_seconds = 0;           ///< mean
-  double product_flop_a_second = 0;  ///< of a rank: measure_product_rate(); 0: not known
+  double step_seconds = 0;           ///< mean time of a step
+  double product_flop_a_second = 0;  ///< speed of a large matrix product on one rank; 0: not known
   std::vector<ProfileRow> rows;      ///< stage by stage, cell by cell, in the order of forward
 };
 

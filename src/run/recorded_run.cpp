@@ -1,4 +1,4 @@
-/// CSV with quotes only where a field may hold a comma.
+/// Reads and writes CSV with quotes only around fields that may hold a comma.
 #include "run/recorded_run.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace convoy {
 namespace {
 
 constexpr const char* kStartHeader = "step,version,grid,machine,changed\n";
-constexpr std::size_t kOldStartFields = 4;  // up to version 0.9.0
+constexpr std::size_t kOldStartFields = 4;  // fields of a row up to version 0.9.0
 
 std::string starts_path(const std::string& run_directory) {
   return run_directory + "/starts.csv";
@@ -30,7 +30,7 @@ std::string quoted(std::string text) {
   return '"' + text + '"';
 }
 
-// Fields between commas that are not between quotes, without the quotes.
+// Returns the fields between commas that are not within quotes, without the quotes.
 std::vector<std::string> fields_of(std::string_view line) {
   std::vector<std::string> fields(1);
   bool within_quotes = false;
@@ -45,7 +45,7 @@ std::vector<std::string> fields_of(std::string_view line) {
   return fields;
 }
 
-// Whole lines: what follows the last newline was cut short.
+// Reads whole lines only: what follows the last newline was cut short.
 std::vector<std::vector<std::string>> rows_of(const std::string& path) {
   const std::string text = io::read_text(path).value_or("");
   std::vector<std::vector<std::string>> rows;
@@ -61,7 +61,7 @@ std::int64_t number(const std::string& field) {
   return value;
 }
 
-// Reads a table by the names of its columns: those of older versions are fewer.
+// Reads a table by the names of its columns: older versions wrote fewer columns.
 std::vector<RecordedRow> read_table(const std::string& path, const char* needed) {
   const auto rows = rows_of(path);
   if (rows.empty()) return {};
@@ -104,7 +104,7 @@ std::string describe_faulty_rows(const std::vector<RecordedRow>& rows, std::int6
     before = row.step;
   }
   std::vector<NumberRange> absent, doubled;
-  std::int64_t next = first;  // the first step after those that were looked at
+  std::int64_t next = first;  // first step after the rows checked so far
   for (const auto& [step, count] : counts) {
     if (step > next) absent.emplace_back(next, step - 1);
     next = std::max(next, step + 1);

@@ -1,4 +1,5 @@
-/// A training without evaluations, checkpoints or a run directory of its own; on rank 0 its steps are compared.
+/// Trains without evaluations, checkpoints or a run directory of its own; rank 0 compares its steps with the recorded
+/// ones.
 #include "convoy/run/replay.h"
 
 #include <algorithm>
@@ -40,7 +41,7 @@ namespace convoy {
 
 namespace {
 
-/// What was computed again beside what is recorded, of one kind.
+/// Compares values of one kind that were computed again with the recorded ones.
 class Verdict {
  public:
   explicit Verdict(std::string what) : what_(std::move(what)) {}
@@ -67,7 +68,7 @@ class Verdict {
 
 using RecordedSteps = std::map<std::int64_t, RecordedRow>;
 
-// Rank 0's; refused on all ranks where a step is missing.
+// Returns the recorded steps on rank 0. Refuses on all ranks if a step is missing.
 RecordedSteps recorded_steps(const Parameters& params, const mpi::Communicator& world) {
   RecordedSteps recorded;
   mpi::on_root(world, [&] {
@@ -97,7 +98,7 @@ std::string option(const std::string& key, const std::string& value) {
   return quoted + "'";
 }
 
-// A start from a checkpoint replaces those from the same one and from later ones.
+// Returns the starts that count: a start from a checkpoint replaces earlier starts from the same or a later one.
 std::vector<RunStart> effective_starts(const std::string& run_directory) {
   std::vector<RunStart> starts;
   for (RunStart& start : read_starts(run_directory)) {
@@ -111,7 +112,7 @@ struct OldValue {
   std::string key, value;
 };
 
-// Of "optimizer.lr 0.1 -> 0.2, train.epochs 1 -> 2": 0.1 and 1.
+// Returns the old values in "optimizer.lr 0.1 -> 0.2, train.epochs 1 -> 2": 0.1 and 1.
 std::vector<OldValue> old_values(const std::string& changes) {
   constexpr std::string_view kNext = ", ", kArrow = " -> ";
   std::vector<OldValue> values;
@@ -121,16 +122,17 @@ std::vector<OldValue> old_values(const std::string& changes) {
     const std::string key = changes.substr(begin, space - begin);
     const bool is_change = is_key(key) && arrow != std::string::npos && arrow > space;
     if (is_change) values.push_back({key, changes.substr(space + 1, arrow - space - 1)});
-    const std::size_t next = changes.find(kNext, is_change ? arrow : begin);  // or within a list of values
+    const std::size_t next = changes.find(kNext, is_change ? arrow : begin);  // or a comma within a list of values
     begin = next == std::string::npos ? changes.size() : next + kNext.size();
   }
   return values;
 }
 
-// Rank 0: refuses where a later start has changed what these steps were made with. They are computed from step `done`.
+// Refuses if a later start has changed parameters that these steps were made with. They are computed from step `done`.
+// Rank 0.
 void check_same_parameters(const Parameters& params, std::int64_t done) {
   const StepRange& asked = params.replay.steps;
-  std::set<std::string> known;  // keys whose first change after `done` says what they were
+  std::set<std::string> known;  // keys whose first change after `done` gives their old value
   for (const RunStart& start : effective_starts(params.run.directory)) {
     if (start.step <= done) continue;
     std::vector<std::string> options;
@@ -154,14 +156,15 @@ void check_same_parameters(const Parameters& params, std::int64_t done) {
   }
 }
 
-// Of a bad step the loss may be no number: which of those, a table does not say.
+// Whether the numbers have the same bits. The loss of a bad step may be NaN; a table does not record which NaN, so all
+// count as the same.
 bool is_same_number(double computed, const std::string& recorded) {
   const double before = std::strtod(recorded.c_str(), nullptr);
   if (std::isnan(computed) && std::isnan(before)) return true;
   return std::bit_cast<std::uint64_t>(computed) == std::bit_cast<std::uint64_t>(before);
 }
 
-/// Compares each metric of a step with what is recorded of it.
+/// Compares each metric of a step with the recorded one.
 class MetricVerdicts {
  public:
   explicit MetricVerdicts(const MetricList& list) : metrics_(list.of_steps()) {
@@ -172,7 +175,7 @@ class MetricVerdicts {
   void add(const RecordedRow& row, const StepMetrics& computed) {
     for (std::size_t i = 0; i < metrics_.size(); ++i) {
       const auto recorded = row.metrics.find(metrics_[i].name());
-      if (recorded == row.metrics.end()) continue;  // of an older table
+      if (recorded == row.metrics.end()) continue;  // an older table lacks the column
       const double value = metrics_[i].value(computed);
       verdicts_[i].add(row.step, recorded->second, fmt::format("{:.17g}", value),
                        is_same_number(value, recorded->second));
@@ -194,7 +197,7 @@ class MetricVerdicts {
 }  // namespace
 
 ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops::Backend& backend, StatusBoard& board) {
-  // 1. What is recorded, and where the steps begin
+  // 1. The recorded steps, and the step to begin from
   const StepRange& asked = params.replay.steps;
   requested_grid(params, world.size());
   const RecordedSteps recorded = recorded_steps(params, world);
@@ -216,10 +219,10 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   const TrainingSamples samples({.params = params,
                                  .data = data.train,
                                  .metadata = data.metadata,
-                                 .an_epoch = steps.an_epoch,
+                                 .per_epoch = steps.per_epoch,
                                  .runtime = runtime});
   const std::unique_ptr<Loader> loader = samples.open_steps(done, asked.last - done);
-  const LearningRateSpec rates = learning_rate_spec(params, steps.an_epoch);
+  const LearningRateSpec rates = learning_rate_spec(params, steps.per_epoch);
   const RunCalendar calendar(params, steps);
   MetricsChannel metrics(runtime, tags::kTrainingLosses);
   // 3. The steps

@@ -24,7 +24,7 @@ std::string ranks_of(const GridShape& grid, std::int64_t stage) {
   return fmt::format("{}, {}, {}{}", stage, stage + grid.stages, grid.replicas == 3 ? "" : "..., ", last);
 }
 
-// Forward and backward.
+// Returns GFLOP per sample, forward and backward.
 double gigaflop_a_sample(const Network& network, const std::vector<CellRange>& runs) {
   double flop = 0;
   for (const CellRange& cells : runs)
@@ -57,10 +57,10 @@ std::string describe_stages(const StepPlan& plan) {
   return text;
 }
 
-// "4 micro-batches", or "2 or 3 micro-batches" where replicas have unequal shares.
+// Returns "4 micro-batches", or "2 or 3 micro-batches" if replicas have unequal shares.
 std::string shares(const StepPlan& plan) {
   const std::int64_t max = plan.micro_batches_of(plan.busiest_replica()).size();
-  const std::int64_t min = plan.micro_batches_a_step() / plan.grid().replicas;
+  const std::int64_t min = plan.micro_batches_per_step() / plan.grid().replicas;
   return (min == max ? "" : fmt::format("{} or ", min)) + counted(max, "micro-batch");
 }
 
@@ -90,14 +90,14 @@ std::string shown_objectives(const StepMetrics& metrics, const MetricList& list)
   return text;
 }
 
-// "  macro F1 0.8123": empty where the chosen metric is among those that are always shown, or was not counted.
+// Returns "  macro F1 0.8123"; empty if the chosen metric is always shown anyway, or was not counted.
 std::string shown_choice(const StepMetrics& metrics, const MetricList& list) {
   const NetworkMetric& chosen = list.chosen();
   if (chosen.metric->min_classes == 0 || metrics.classes.empty()) return "";
   return fmt::format("  {} {}", chosen.title, chosen.shown(metrics));
 }
 
-// Empty where no step was measured.
+// Returns the speed as text; empty if no step was measured.
 std::string shown_rate(double samples_per_second, const std::string& kind) {
   if (samples_per_second <= 0) return "";
   return fmt::format("  {:.0f} {}s/s", samples_per_second, input_kinds::one_of(kind));
@@ -110,7 +110,7 @@ std::string describe_input(const InputShape& input) {
               : to_string(input);
 }
 
-// Samples that are too few for one more step.
+// Describes the samples that remain because they are too few for one more step.
 std::string describe_rest(std::int64_t rest, const DataParams& data) {
   if (rest == 0) return "";
   const std::string left_out =
@@ -119,7 +119,7 @@ std::string describe_rest(std::int64_t rest, const DataParams& data) {
                      data.shuffle ? "others each time" : "always the last (data.shuffle = false)");
 }
 
-// "learning rate: x 0.1 for 11.2 M parameters, x 10 for 5.13 k, x 1 for 1.2 k"; empty where all have the same.
+// Returns "learning rate: x 0.1 for 11.2 M parameters, x 10 for 5.13 k, x 1 for 1.2 k"; empty if all have the same.
 std::string describe_rates(const OptimizerParams& optimizer, const Network& network) {
   if (optimizer.groups.empty()) return "";
   std::map<double, std::int64_t> counts;
@@ -132,7 +132,7 @@ std::string describe_rates(const OptimizerParams& optimizer, const Network& netw
   return fmt::format("learning rate: {}\n", fmt::join(parts, ", "));
 }
 
-// Empty where there are none.
+// Describes the audits; empty if there are none.
 std::string describe_audits(const StepPlan& plan) {
   const std::int64_t every = plan.spec().audit_every;
   if (every == 0) return "";

@@ -14,10 +14,10 @@
 
 namespace convoy {
 
-/// What is trained on what: lines of the network, the data, the step and the epoch, which no layout changes.
+/// Returns lines about the network, the data, the step and the epoch, which do not depend on the layout.
 std::string describe_work(const Parameters& params, const RuntimeSpec& spec, const io::DatasetInfo& data);
 
-/// The grid, then a row per stage: cells, parameters, GFLOP per sample (forward and backward), memory per rank.
+/// Returns the grid, then a row per stage: cells, parameters, GFLOP per sample (forward and backward), memory per rank.
 std::string describe_layout(const StepPlan& plan, const std::string& device);
 
 struct ProgressPoint {
@@ -28,19 +28,20 @@ struct ProgressPoint {
   double seconds_left = -1;       ///< negative: not known yet
 };
 
-/// `kind` of input, as convoy/base/features.h names it.
+/// Shows the progress. `kind` is the kind of input, as convoy/base/features.h names it.
 void show(const ProgressPoint& point, const std::string& kind, ProgressLine& line);
 
-/// "loss 0.3021  top-1 88.20 %", and where the chosen metric counts classes "  macro F1 0.8123"; of several objectives
-/// "loss 6.1000 (masked words 5.4000  21.30 %, next sentence 0.7000  52.10 %)". If no sample counts, because all steps
-/// were skipped, the text says so. `list` has the metrics of the network.
+/// Returns "loss 0.3021  top-1 88.20 %"; if the chosen metric counts classes, followed by "  macro F1 0.8123"; for
+/// several objectives "loss 6.1000 (masked words 5.4000  21.30 %, next sentence 0.7000  52.10 %)". If no sample counts,
+/// because all steps were skipped, the text says so. `list` has the metrics of the network.
 std::string describe_metrics(const StepMetrics& metrics, const MetricList& list);
 
-/// The metrics of an evaluation that count classes, and those that the network does not have:
+/// Returns the metrics of an evaluation that count classes, and names those that the network does not have:
 /// "balanced accuracy 87.10 %, macro F1 0.8123\ntop-5 is left out: it needs 6 classes or more, and there are 2\n".
 std::string describe_classes(const StepMetrics& metrics, const MetricList& list);
 
-/// `kind` and `seconds_left` as in ProgressPoint, `list` as above.
+/// Returns the line of an epoch. `kind` is the kind of input, `seconds_left` as in ProgressPoint; `list` has the
+/// metrics of the network.
 std::string describe_epoch(const EpochRow& row, const std::string& kind, const MetricList& list,
                            std::int64_t num_epochs, double seconds_left);
 

@@ -23,7 +23,7 @@ namespace convoy {
 
 namespace {
 
-// What rank 0 finds, on all ranks.
+// Searches on rank 0, and returns the result on all ranks.
 FoundFile find_on_root(const mpi::Communicator& world, const std::function<FoundFile()>& search) {
   FoundFile found;
   mpi::on_root(world, [&] { found = search(); });
@@ -89,7 +89,7 @@ bool is_same_file(const std::string& a, const std::string& b) {
   return std::filesystem::equivalent(a, b, absent);
 }
 
-// Where the folder of checkpoints is a link whose target is gone. Empty: it is not.
+// Returns the missing target if the folder of checkpoints is a broken link; otherwise empty.
 std::string find_lost_target(const Parameters& params) {
   const std::filesystem::path folder = checkpoint_directory(params);
   std::error_code absent;
@@ -97,7 +97,8 @@ std::string find_lost_target(const Parameters& params) {
   return std::filesystem::read_symlink(folder, absent).string();
 }
 
-// "runs/a/log.jsonl records a checkpoint of step 100, but runs/a/checkpoints holds none"; empty where nothing is lost.
+// Returns "runs/a/log.jsonl records a checkpoint of step 100, but runs/a/checkpoints holds none"; empty if nothing is
+// lost.
 std::string describe_lost(const Parameters& params) {
   const auto recorded = find_recorded_checkpoint(params.run.directory, begins_from_file(params));
   const std::string folder = checkpoint_directory(params), target = find_lost_target(params);
@@ -107,7 +108,7 @@ std::string describe_lost(const Parameters& params) {
                      link.empty() ? folder + " holds none" : link);
 }
 
-// A training would erase what the tables tell of that run.
+// Refuses to begin, because training would erase what the tables tell of the earlier run.
 void refuse_to_begin_over(const Parameters& params) {
   const std::string lost = describe_lost(params);
   if (lost.empty()) return;
@@ -158,7 +159,7 @@ FoundFile find_start(const Parameters& params) {
 
 namespace {
 
-// What a run cannot change on its way: it would be another run from there on.
+// Refuses changes that a run cannot make while it trains: it would be another run from there on.
 void check_same_run(const Parameters& params, const io::DatasetInfo& data, const io::Checkpoint& checkpoint,
                     const Resumed& resumed) {
   const io::TrainingState& state = resumed.state;
@@ -181,7 +182,8 @@ void check_same_run(const Parameters& params, const io::DatasetInfo& data, const
   check_vocabulary(checkpoint.metadata, data, "data.train", resumed.path);
 }
 
-// Data of as many samples and the same classes may still be others. 0: the checkpoint does not say.
+// Whether the data differ, by their hashes: data with the same number of samples and classes may still be other data.
+// 0: the checkpoint has no hash.
 bool is_other_data(std::int64_t now, std::int64_t then) {
   return then != 0 && now != then;
 }
@@ -199,7 +201,7 @@ void check_training_data(const Parameters& params, const RunData& data, const Re
       params.data.train, one_sample_of(data), resumed.path);
 }
 
-// Rank 0.
+// Warns if a checkpoint of other data is resumed. Rank 0.
 void warn_of_other_data(const Parameters& params, const RunData& data, const Resumed& resumed) {
   const io::TrainingState& state = resumed.state;
   if (state.train_hash == 0)
@@ -214,8 +216,8 @@ void warn_of_other_data(const Parameters& params, const RunData& data, const Res
                     params.data.train, one_sample_of(data), resumed.path));
 }
 
-// Whether the best value so far was measured on other data than there is now. An older checkpoint, without their hash,
-// only knows which split it was.
+// Whether the best value so far was measured on other data than those given now. An older checkpoint has no hash of
+// them, and only records which split it was.
 bool is_best_of_other_data(const Parameters& params, const RunData& data, const io::Checkpoint& checkpoint,
                            const std::string& where) {
   if (checkpoint.state.metric_hash != 0) return data.measured().content_hash() != checkpoint.state.metric_hash;
@@ -242,10 +244,10 @@ void forget_best_of_other_kind(const Parameters& params, const RunData& data, co
   state.best_step = 0;
 }
 
-// The learning rate of the step after `step`, where it jumps.
+// Describes the learning rate of the step after `step`, if it jumps.
 std::string describe_jump(const Parameters& before, const Parameters& now, const io::DatasetInfo& data,
                           const io::TrainingState& state) {
-  const std::int64_t steps_per_epoch = count_steps(now, data).an_epoch;
+  const std::int64_t steps_per_epoch = count_steps(now, data).per_epoch;
   const double from = state.rate_factor * learning_rate(learning_rate_spec(before, steps_per_epoch), state.step);
   const double to = state.rate_factor * learning_rate(learning_rate_spec(now, steps_per_epoch), state.step);
   return from == to ? "" : fmt::format("; learning rate of step {}: {:.6g} -> {:.6g}", state.step + 1, from, to);
@@ -260,13 +262,13 @@ void check_continues(const Parameters& params, const RunData& data, const io::Ch
   check_training_data(params, data, resumed);
 }
 
-// What the person may change on the way, but should know of: lines of the effective parameter file that differ.
+// Compares what may change during a run but should be known: lines of the effective parameter file that differ.
 std::string changes_since(const io::Checkpoint& checkpoint, const std::string& where, const Parameters& now,
                           const io::DatasetInfo& data) {
   const Parameters before = parse_parameters(checkpoint.parameters, where);
   std::string text;
   for (const KeyChange& change : changed_keys(before, now)) {
-    // Its value counts where the learning rate is a function of the share of the run that is done.
+    // The key's value matters if the learning rate is a function of the share of the run that is done.
     const bool stretches = change.key == "train.epochs" && stretches_over_run(now.lr.schedule);
     if (change.changes_result || stretches)
       text += fmt::format("{}{} {} -> {}", text.empty() ? "" : ", ", change.key, change.before, change.after);
@@ -289,7 +291,7 @@ std::string describe_unused_weights(const Parameters& now, const io::Checkpoint&
 
 namespace {
 
-// What the run of these parameters has learnt is in its checkpoints.
+// Warns that the run has checkpoints of its own, which hold what it has learnt.
 void warn_of_own_checkpoints(const Parameters& params) {
   const std::string directory = checkpoint_directory(params);
   std::error_code absent;
@@ -325,13 +327,13 @@ void begin_from_weights(const Parameters& params, const RunData& run_data, RankR
                             match.matching.size(), match.differences()));
 }
 
-// No file: where training begins.
+// Resumes from the file; without one, training begins.
 std::optional<Resumed> start_from(FoundFile found, const Parameters& params, const RunData& data,
                                   RankRuntime& runtime) {
   const mpi::Communicator& world = runtime.grid().world();
   if (!found.path.empty()) {
     const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
-    found.bytes = std::vector<std::byte>();  // as many as the tensors: not beside the arenas that these are copied to
+    found.bytes = std::vector<std::byte>();  // frees the file's bytes before the tensors are copied to the arenas
     Resumed resumed{.path = found.path, .state = checkpoint.state};
     check_continues(params, data, checkpoint, resumed);
     mpi::on_root(world, [&] {
@@ -391,7 +393,7 @@ FoundFile find_best(const Parameters& params, std::int64_t step) {
 
 namespace {
 
-// The best where there is one, as at the end of a training.
+// Chooses the best checkpoint if there is one, as at the end of a training.
 FoundFile choose_learnt(const Parameters& params, FoundFile newest) {
   const io::TrainingState state = io::decode_state(newest.bytes, newest.path);
   if (newest.path == best_path(params)) {
@@ -412,7 +414,7 @@ FoundFile find_weights_file(const Request& request) {
   const Parameters& params = request.params;
   const std::string &weights = params.init.weights, &resume = params.checkpoint.resume;
   const bool names_weights = weights != "random", names_checkpoint = begins_from_file(params);
-  // 1. What is wanted this once
+  // 1. What the command line asks for
   if (names_weights && request.given_on_command_line("init.weights")) {
     warn_of_own_checkpoints(params);
     return read_weights(params.init);
@@ -424,7 +426,7 @@ FoundFile find_weights_file(const Request& request) {
   const bool is_of_this_run = !newest.path.empty() && (!names_checkpoint || began_from(newest, resume)) &&
                               (!names_weights || parameters_of(newest).init.weights == weights);
   if (is_of_this_run) return choose_learnt(params, std::move(newest));
-  // 3. What it is to begin from
+  // 3. What the run would begin from
   const std::string lost = newest.path.empty() ? describe_lost(params) : "";
   if (!names_checkpoint && !names_weights)
     refuse("run.directory = {} holds no checkpoint{}. Train first, or name one with init.weights.",

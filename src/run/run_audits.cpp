@@ -1,4 +1,4 @@
-/// A line for each finding, and a summary.
+/// Writes a line for each finding, and a summary.
 #include "run/run_audits.h"
 
 #include <cstddef>
@@ -99,7 +99,7 @@ void RunAudits::say(std::int64_t step, const Audit::Result& result) const {
   }
 }
 
-// What a wrong rank has computed since the last check may be in them.
+// Sets aside checkpoints that may hold what a wrong rank has computed since the last check.
 std::string RunAudits::set_aside(std::int64_t step) const {
   const std::string directory = checkpoint_directory(params_);
   const std::int64_t audited = last_audited_step(params_.run, step - 1);
@@ -115,8 +115,7 @@ std::string RunAudits::set_aside(std::int64_t step) const {
   io::set_aside_checkpoints_after(directory, audited, step);
   return fmt::format(
       "Checkpoints after step {}, the last that was checked, may hold what a wrong rank computed: their names now end "
-      "in "
-      ".suspect, and the run resumes from {}",
+      "in .suspect, and the run resumes from {}",
       audited, trusted->path);
 }
 

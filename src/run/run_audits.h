@@ -1,5 +1,4 @@
-/// The audits of a run (run.audit_every): when they happen, what they cost, and what is said and kept of a rank that is
-/// found wrong.
+/// Runs the audits of a run (run.audit_every): when they happen, what they cost, and what is reported of a wrong rank.
 #pragma once
 
 #include <cstdint>
@@ -15,20 +14,20 @@ namespace convoy {
 
 class RunAudits {
  public:
-  /// All outlive it. All ranks; throws RequestError where there are to be audits and ranks compute on devices of
-  /// different kinds, which need not have the same bits.
+  /// All arguments outlive the object. All ranks. Throws RequestError if audits are asked for and ranks compute on
+  /// devices of different kinds, which need not give the same bits.
   RunAudits(const Parameters& params, const TrainingSamples& samples, RankRuntime& runtime);
 
-  /// All ranks, before the step of this number, counted from 1: where it is to be checked, begins that. Returns the
-  /// seconds that it took.
+  /// All ranks, before the step of this number, counted from 1. Begins the audit if the step is to be checked. Returns
+  /// the seconds that it took.
   double begin_step(std::int64_t step);
   /// All ranks, after that step was found wrong (StepOutcome::kWrong): rank 0 warns of each finding, writes it to
-  /// audit.log in the run's directory, and sets aside the checkpoints since the last step that was checked, if there is
-  /// an older one. A disk that is full is a warning, too.
+  /// audit.log in the run's directory, and sets aside the checkpoints since the last step that was checked, if an older
+  /// one exists. A full disk is a warning, too.
   void report(std::int64_t step);
 
-  /// "audits: 12 steps, none was found wrong; 0.213 s each (predicted 0.198 s)"; empty where none was due. The
-  /// prediction is left out where costs are not measured.
+  /// Returns "audits: 12 steps, none was found wrong; 0.213 s each (predicted 0.198 s)"; empty if none was due. The
+  /// prediction is left out if costs are not measured.
   std::string summary() const;
 
  private:
@@ -42,11 +41,11 @@ class RunAudits {
   double seconds_ = 0;
 };
 
-/// The last step up to `step` that was checked and found right; 0: there was none.
+/// Returns the last step up to `step` that was checked and found right; 0: there was none.
 std::int64_t last_audited_step(const RunParams& run, std::int64_t step);
 
-/// "--exclude=node7,node9": what to add to a job's sbatch line to leave out the hosts that are certainly wrong; empty
-/// where there are none, or where no other would be left.
+/// Returns "--exclude=node7,node9", the option of sbatch that leaves out the hosts that are certainly wrong; empty if
+/// there are none, or if no other host would be left.
 std::string describe_exclusion(const Audit::Result& result, std::int64_t num_stages);
 
 }  // namespace convoy

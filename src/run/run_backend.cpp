@@ -1,4 +1,4 @@
-/// See run_backend.h.
+/// Implements run_backend.h.
 #include "run/run_backend.h"
 
 #include <optional>

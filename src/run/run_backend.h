@@ -1,4 +1,4 @@
-/// The device that a run computes on, from its parameters.
+/// Chooses the device that a run computes on, from its parameters.
 #pragma once
 
 #include <cstdint>
@@ -11,18 +11,18 @@
 
 namespace convoy {
 
-/// Ranks that compute on a CPU get processors of their own, as run.placement says. Once, before the first backend is
-/// made: its memory then lies near its threads. All ranks of world.
+/// Gives ranks that compute on a CPU processors of their own, as run.placement says. Called once, before the first
+/// backend is made, so that its memory lies near its threads. All ranks of world.
 void place_on_processors(const RunParams& run, const mpi::Communicator& world);
 
-/// Sentences about what slows the ranks' threads down or ends them, and about settings of OpenMP that are not followed.
-/// Before ranks are placed. All ranks of world; on rank 0, elsewhere none.
+/// Returns sentences about what slows the ranks' threads down or ends them, and about OpenMP settings that are not
+/// followed. Called before ranks are placed. All ranks of world; empty except on rank 0.
 std::vector<std::string> thread_warnings(const RunParams& run, const mpi::Communicator& world);
 
-/// `threads` of each rank, and which of its node's ranks this one is.
+/// `threads` is the number of threads of each rank, `local_rank` the rank's number on its node.
 ops::BackendSpec backend_spec(const Parameters& params, std::int64_t threads, std::int64_t local_rank);
 
-/// Throws RequestError where train.precision is not one of the device's.
+/// Throws RequestError if the device does not support train.precision.
 void check_precision(PrecisionKind precision, const Device& device);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// When a run evaluates, saves and ends: functions of its parameters and of where it is.
+/// Decides when a run evaluates, saves and ends, from its parameters and its state.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,13 @@ class RunCalendar {
  public:
   RunCalendar(const Parameters& params, const StepCount& steps) : params_(params), steps_(steps) {}
 
-  /// After the last step, or without a better value for too long.
+  /// Whether the run ends: after the last step, or if the best value has not improved for too long.
   bool is_over(const io::TrainingState& state) const { return state.step >= steps_.total || lost_patience(state); }
-  /// Whether the latest measurement was not the best one for too long.
+  /// Whether train.patience_epochs have passed without a new best value.
   bool lost_patience(const io::TrainingState& state) const;
-  /// A row of log.csv: at an epoch's end, and at the run's.
+  /// Whether a row of log.csv is due: at the end of an epoch, and at the end of the run.
   bool row_is_due(const io::TrainingState& state) const;
-  /// Where a row is due: whether it has a measurement.
+  /// Whether the row of this step has an evaluation. Only for steps at which a row is due.
   bool evaluation_is_due(std::int64_t step) const;
   bool checkpoint_is_due(std::int64_t step) const;
   bool fingerprint_is_due(std::int64_t step) const;

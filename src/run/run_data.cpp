@@ -20,7 +20,7 @@ std::string without_number(const std::string& shard) {
   return shard.substr(0, shard.rfind('-'));
 }
 
-// At least one; 0 for none.
+// Returns at least one step, unless `epochs` is 0.
 std::int64_t steps_in(double epochs, std::int64_t steps_per_epoch) {
   if (epochs <= 0) return 0;
   return std::max<std::int64_t>(1, std::llround(epochs * static_cast<double>(steps_per_epoch)));
@@ -143,11 +143,11 @@ std::string describe_progress(std::int64_t step, const StepCount& steps, const T
 }
 
 StepCount count_steps(const Parameters& params, const io::DatasetInfo& data) {
-  StepCount steps{.an_epoch = data.num_samples / params.batch.global};
-  if (steps.an_epoch == 0)
+  StepCount steps{.per_epoch = data.num_samples / params.batch.global};
+  if (steps.per_epoch == 0)
     refuse("batch.global = {} is more than the {} samples of data.train. Allowed: up to {}.", params.batch.global,
            data.num_samples, data.num_samples);
-  steps.total = steps_in(params.train.epochs, steps.an_epoch);
+  steps.total = steps_in(params.train.epochs, steps.per_epoch);
   if (params.train.max_steps > 0) steps.total = std::min(steps.total, params.train.max_steps);
   return steps;
 }

@@ -39,7 +39,7 @@ void make_directory(const std::string& directory) {
            error.message());
 }
 
-// Whether the path still names what is open.
+// Whether the path still names the open file.
 bool is_at(const FileDescriptor& file, const std::string& path) {
   struct stat held = {}, named = {};
   return !file.is_open() || fstat(file.get(), &held) != 0 ||
@@ -75,7 +75,7 @@ RunLock::RunLock(const std::string& directory) : directory_(directory) {
 
 void RunLock::check_in_place() {
   const bool has_lock = is_at(file_, directory_ + "/lock");
-  const bool is_emptied = !has_lock && !std::filesystem::exists(directory_ + "/params.cfg");  // also of the run
+  const bool is_emptied = !has_lock && !std::filesystem::exists(directory_ + "/params.cfg");  // the run's files, too
   if (!is_at(folder_, directory_) || is_emptied)
     fail(
         "run.directory = {} was moved, renamed or removed while this run used it. Nothing more is saved: the run "

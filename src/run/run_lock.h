@@ -12,14 +12,15 @@ namespace convoy {
 /// ends.
 class RunLock {
  public:
-  /// Makes the directory where it is missing. Throws RequestError naming the holder where another process has it, and
-  /// where the directory cannot be made or written.
+  /// Makes the directory if it is missing. Throws RequestError naming the holder if another process holds the lock, and
+  /// if the directory cannot be made or written.
   explicit RunLock(const std::string& directory);
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;
 
-  /// Throws Error if another directory or none has the name, or if it was emptied: it was moved or removed. If only its
-  /// file `lock` was removed, warns once: a new one would keep the directory from being removed.
+  /// Throws Error if the directory's name now belongs to another directory or to none, or if the directory was emptied:
+  /// it was moved or removed. If only its file `lock` was removed, warns once: a new file would keep the directory from
+  /// being removed.
   void check_in_place();
 
  private:
@@ -28,7 +29,8 @@ class RunLock {
   bool has_warned_ = false;
 };
 
-/// Who holds the lock of a directory, as RunLock names it; nothing where it is free, or there is none. Changes nothing.
+/// Returns the holder of a directory's lock, in the words of RunLock; nothing if the lock is free, or there is no such
+/// directory. Changes nothing.
 std::optional<std::string> find_lock_holder(const std::string& directory);
 
 }  // namespace convoy

@@ -1,4 +1,5 @@
-/// CSV tables that survive a restart: they are read line by line, and compared with the steps that they must have.
+/// Writes CSV tables that survive a restart: they are read line by line, and compared with the steps that they must
+/// have.
 #include "run/run_log.h"
 
 #include <algorithm>
@@ -23,26 +24,26 @@ namespace {
 constexpr const char* kEpochHeader =
     "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,samples_per_second,data_wait_percent,"
     "seconds,val_loss,val_top1,evaluation_seconds,save_seconds";
-constexpr const char* kWriteColumn = ",write_seconds";  // after those of the objectives, as older tables end before it
+constexpr const char* kWriteColumn = ",write_seconds";  // after the objectives' columns, where older tables end
 constexpr const char* kStepHeader = "step,loss,lr";
-constexpr const char* kLastColumns = ",fingerprint,skipped";  // of older tables the last
+constexpr const char* kLastColumns = ",fingerprint,skipped";  // the last columns of older tables
 constexpr const char* kTestHeader = "step,samples,loss,top1";
 constexpr const char* kTestFile = "/test.csv";
 constexpr int kDigits = 9, kAllDigits = 17;
 
-// Loss and top-1; two empty fields where they were not measured.
+// Returns loss and top-1, or two empty fields if they were not measured.
 std::string fields(const std::optional<StepMetrics>& metrics) {
   return metrics ? fmt::format("{:.9g},{:.9g}", metrics->mean_loss(), metrics::top1(metrics->counts())) : ",";
 }
 
-// ",masked_words_loss,masked_words_top1,..." with something before each name.
+// Returns ",masked_words_loss,masked_words_top1,...", each name with the prefix.
 std::string names_of(const std::vector<NetworkMetric>& list, const std::string& prefix = "") {
   std::string names;
   for (const NetworkMetric& metric : list) names += fmt::format(",{}{}", prefix, metric.name());
   return names;
 }
 
-// A field for each of those names, as above.
+// Returns a field for each name of names_of().
 std::string fields_of(const std::vector<NetworkMetric>& list, const std::optional<StepMetrics>& metrics,
                       int digits = kDigits) {
   std::string fields;
@@ -51,7 +52,7 @@ std::string fields_of(const std::vector<NetworkMetric>& list, const std::optiona
   return fields;
 }
 
-// The columns of log.csv; new ones come last: the header of an older table is the beginning of this one.
+// Returns the columns of log.csv. New columns come last, so that an older table's header is the beginning of this one.
 std::string epoch_header(const MetricList& metrics) {
   std::string header = kEpochHeader;
   for (const char* prefix : {"train_", "test_", "val_"}) header += names_of(metrics.of_objectives(), prefix);
@@ -60,7 +61,7 @@ std::string epoch_header(const MetricList& metrics) {
   return header;
 }
 
-// The columns of steps.csv, in which top-1 is the newest.
+// Returns the columns of steps.csv, of which top-1 is the newest.
 std::string step_header(const MetricList& metrics) {
   return kStepHeader + names_of(metrics.of_objectives()) + kLastColumns + ",top1";
 }
@@ -81,7 +82,7 @@ std::ptrdiff_t commas_in(std::string_view line) {
   return std::count(line.begin(), line.end(), ',');
 }
 
-// The line has at least that many commas.
+// Returns the step in that column of the line, which has at least `column` commas.
 std::optional<std::int64_t> step_in(std::string_view line, std::ptrdiff_t column) {
   for (; column > 0; --column) line.remove_prefix(line.find(',') + 1);
   const std::string_view field = line.substr(0, line.find(','));
@@ -90,7 +91,8 @@ std::optional<std::int64_t> step_in(std::string_view line, std::ptrdiff_t column
   return error == std::errc() && end == field.end() ? std::optional(step) : std::nullopt;
 }
 
-// As it is now, or as it was when it had fewer columns, or named what are samples now for the only kind there was.
+// Whether the line is this table's header: the present one, an older one with fewer columns, or one with the old name
+// images_per_second.
 bool is_header(std::string line, std::string_view header) {
   constexpr std::string_view kOldName = ",images_per_second,";
   if (const std::size_t at = line.find(kOldName); at != std::string::npos)
@@ -107,7 +109,7 @@ std::vector<Row> rows_up_to(std::string_view text, const LogColumns& columns, st
       commas = commas_in(line);
       continue;
     }
-    if (commas_in(line) != commas || commas < columns.step_column) continue;  // or nothing says which step it is of
+    if (commas_in(line) != commas || commas < columns.step_column) continue;  // or there is no step
     const auto step = step_in(line, columns.step_column);
     const std::int64_t before = rows.empty() ? 0 : rows.back().step;
     if (step && *step > before && *step <= last_step)
@@ -178,7 +180,7 @@ RunLog::RunLog(const std::string& directory, const Keep& keep, const MetricList&
       steps_(open(directory + "/steps.csv", {.header = step_header(metrics), .step_column = 0}, keep.steps,
                   keep.expected_steps)) {
   std::error_code absent;
-  std::filesystem::remove(directory + kTestFile, absent);  // of an earlier end of this run, which now goes on
+  std::filesystem::remove(directory + kTestFile, absent);  // from an earlier end of this run, which now continues
   flush();
 }
 

@@ -22,20 +22,20 @@ struct LogColumns {
   std::ptrdiff_t step_column = 0;  ///< counted from 0
 };
 
-/// The steps of the rows that were written before: the multiples of `every` from `first` to `last`, and `last`. With
-/// `first` 0, where a run began at a step that nobody knows any more, from the first row that is there.
+/// Steps that earlier starts have written rows of: the multiples of `every` from `first` to `last`, and `last`. `first`
+/// is 0 if it is not known at which step the run began: then rows are expected from the first existing one on.
 struct ExpectedRows {
   std::int64_t first = 1, last = 0, every = 1;
 };
 
 struct KeptRows {
   std::string text;       ///< each row with its newline, without the header
-  std::string lost = {};  ///< a sentence about the lost rows; empty where there are none
+  std::string lost = {};  ///< a sentence about the lost rows; empty if there are none
 };
 
-/// Of the table's `text`, the rows of steps up to `last_step`. A row that was cut short, is out of order or is none of
-/// this table counts as lost. Rows of an older Convoy, whose table has fewer columns, are filled up with empty ones.
-/// `path` names the table in the sentence.
+/// Returns the rows of steps up to `last_step` of the table's `text`. A row that was cut short, is out of order or does
+/// not belong to this table counts as lost. Rows of an older Convoy, whose table has fewer columns, are filled up with
+/// empty fields. `path` names the table in the sentence.
 KeptRows keep_rows(const std::string& path, std::string_view text, const LogColumns& columns, std::int64_t last_step,
                    const ExpectedRows& expected);
 
@@ -43,12 +43,12 @@ struct StepRow {
   std::int64_t step = 0;
   StepMetrics metrics;
   double lr = 0;
-  std::optional<std::uint64_t> fingerprint;  ///< not of every step (run.fingerprint_every)
+  std::optional<std::uint64_t> fingerprint;  ///< only for some steps (run.fingerprint_every)
   StepOutcome outcome = StepOutcome::kApplied;
-  double seconds = 0;  ///< that it took
+  double seconds = 0;  ///< seconds that the step took
 };
 
-/// "bad", "overflow": what tables say of a step that was not applied; "" of one that was.
+/// Returns "bad" or "overflow", as tables name a step that was not applied; "" for one that was applied.
 const char* why_skipped(StepOutcome outcome);
 
 struct EpochRow {
@@ -60,47 +60,47 @@ struct EpochRow {
   double data_wait_percent = 0;
   double seconds = 0;
   double evaluation_seconds = 0;
-  double save_seconds = 0;   ///< ranks waited for checkpoints since the row before: its own is written after it
-  double write_seconds = 0;  ///< checkpoints were written while steps went on, likewise
+  double save_seconds = 0;   ///< ranks waited for checkpoints since the last row; its own checkpoint comes later
+  double write_seconds = 0;  ///< checkpoints were written during steps since the last row
 };
 
-/// What the run comes to on data.test, where data.val has chosen its weights.
+/// Result of the run on data.test, if its weights were chosen on data.val.
 struct TestResult {
   std::int64_t step = 0;   ///< of the weights
-  std::string checkpoint;  ///< that holds them
+  std::string checkpoint;  ///< checkpoint that holds the weights
   StepMetrics metrics;
 };
 
 class RunLog {
  public:
-  /// What stays of each table: rows up to a step; 0: none.
+  /// Rows of each table that stay: those up to a step; 0: none.
   struct Keep {
     std::int64_t epochs = 0, steps = 0;
     ExpectedRows expected_epochs = {}, expected_steps = {};
   };
 
   /// Opens both files of the run directory. Each of `metrics` has columns of its own: train_masked_words_loss,
-  /// val_macro_f1. Throws Error naming the file and the system's reason, also where the name is that of something else
+  /// val_macro_f1. Throws Error naming the file and the system's reason, also if the name belongs to something else
   /// than a regular file.
   RunLog(const std::string& directory, const Keep& keep, const MetricList& metrics = {});
 
-  /// A sentence about each table that has lost rows.
+  /// Sentences about the tables that have lost rows.
   const std::vector<std::string>& losses() const { return losses_; }
 
-  /// The row is in the file once rows have waited for kMaxWaitSeconds. `now` is now_seconds().
+  /// Adds a row. It is written to the file when rows have waited for kMaxWaitSeconds. `now` is now_seconds().
   void add_step(const StepRow& row, double now);
   void add_epoch(const EpochRow& row);
-  /// Writes test.csv: one row, of the last such result.
+  /// Writes test.csv: one row, of the latest result.
   void write_test(const TestResult& result) const;
-  /// All rows are in the file, and survive a kill; the disk is not waited for.
+  /// Writes all rows to the file: they survive if the process is killed. Does not wait for the disk.
   void write_rows();
-  /// All rows that write_rows() has given to the system are on the disk: before a checkpoint that covers them appears.
-  /// In any thread. Throws Error where the disk is full.
+  /// Waits until all rows that write_rows() has given to the system are on the disk; called before a checkpoint that
+  /// covers them appears. May be called from any thread. Throws Error if the disk is full.
   void sync_rows() const;
-  /// Both. Throws Error where the disk is full.
+  /// Calls write_rows() and sync_rows(). Throws Error if the disk is full.
   void flush();
 
-  static constexpr double kMaxWaitSeconds = 3;  ///< with steps of a second, which arrive one later, at most 5 s in all
+  static constexpr double kMaxWaitSeconds = 3;  ///< with steps of 1 s, whose metrics arrive one step later: 5 s at most
 
  private:
   struct Close {
@@ -119,7 +119,7 @@ class RunLog {
   MetricList metrics_;
   std::vector<std::string> losses_;
   Table epochs_, steps_;
-  double first_waiting_seconds_ = 0;  ///< when the oldest row of steps.csv that is not in the file was added; 0: none
+  double first_waiting_seconds_ = 0;  ///< time at which the oldest row that is not yet in steps.csv was added; 0: none
 };
 
 }  // namespace convoy

@@ -40,15 +40,15 @@ RunRecord::RunRecord(const RunRecordSpec& spec, const io::TrainingState& start, 
 }
 
 RunLog::Keep RunRecord::rows_before(const io::TrainingState& start) const {
-  const bool goes_on_within_epoch = start.step % spec_.steps.an_epoch != 0 && start.step < spec_.steps.total;
-  const std::int64_t last_row = start.evaluated_step;  // a later one is written again
-  RunLog::Keep keep{.epochs = goes_on_within_epoch ? std::min(last_row, start.step - 1) : last_row,
+  const bool continues_within_epoch = start.step % spec_.steps.per_epoch != 0 && start.step < spec_.steps.total;
+  const std::int64_t last_row = start.evaluated_step;  // later rows are written again
+  RunLog::Keep keep{.epochs = continues_within_epoch ? std::min(last_row, start.step - 1) : last_row,
                     .steps = start.step};
   keep.expected_steps = {.first = spec_.first_row, .last = keep.steps};
-  const bool keeps_last = keep.epochs == last_row;  // else it was that of this epoch, up to a step within it
+  const bool keeps_last = keep.epochs == last_row;  // else the last row was of this epoch
   keep.expected_epochs = {.first = spec_.first_row,
-                          .last = keeps_last ? last_row : last_row - last_row % spec_.steps.an_epoch,
-                          .every = spec_.steps.an_epoch};
+                          .last = keeps_last ? last_row : last_row - last_row % spec_.steps.per_epoch,
+                          .every = spec_.steps.per_epoch};
   return keep;
 }
 
@@ -65,21 +65,21 @@ void RunRecord::add_step(const StepRow& row) {
   const std::int64_t step = row.step;
   const StepMetrics& metrics = row.metrics;
   const bool is_bad = row.outcome == StepOutcome::kBad || row.outcome == StepOutcome::kWrong;
-  if ((step - 1) % spec_.steps.an_epoch == 0) epoch_ = {};
+  if ((step - 1) % spec_.steps.per_epoch == 0) epoch_ = {};
   if (!is_bad) {
     loss_range_.add(step, metrics.mean_loss());
     epoch_ += metrics;
   }
   log_.add_step(row, now_seconds());
   live_.add_step(row, now_seconds());
-  if (is_bad || step % spec_.steps.an_epoch == 0) write_rows();  // a long evaluation may follow, or the end
+  if (is_bad || step % spec_.steps.per_epoch == 0) write_rows();  // a long evaluation may follow, or the end
   if (!progress_line_.is_due()) return;
   const double step_seconds = clock_.recent_seconds();
-  const std::int64_t first_step = (epoch_of(step) - 1) * spec_.steps.an_epoch;  // of the epoch, from 0
+  const std::int64_t first_step = (epoch_of(step) - 1) * spec_.steps.per_epoch;  // of the epoch, counted from 0
   show({.epoch = epoch_of(step),
         .num_epochs = num_epochs(),
         .step = step - first_step,
-        .num_steps = std::min(spec_.steps.an_epoch, spec_.steps.total - first_step),
+        .num_steps = std::min(spec_.steps.per_epoch, spec_.steps.total - first_step),
         .loss = metrics.mean_loss(),
         .samples_per_second = step_seconds > 0 ? static_cast<double>(spec_.params.batch.global) / step_seconds : 0,
         .seconds_left = seconds_left(step, num_epochs() - epoch_of(step) + 1)},
@@ -136,7 +136,7 @@ double RunRecord::seconds_left(std::int64_t step, std::int64_t epochs) const {
   return pace_.seconds_left(clock_.recent_seconds(), spec_.steps.total - step, epochs, step - first_step_);
 }
 
-// ", 12 s of it measuring, 3 s saving"
+// Returns ", 12 s of it measuring, 3 s saving".
 std::string RunRecord::shown_other_seconds() const {
   constexpr double kMinShown = 0.5;
   const OtherSeconds& other = pace_.of_run();
@@ -151,7 +151,7 @@ std::string RunRecord::shown_other_seconds() const {
   return text;
 }
 
-// "val top-1": what the best weights and patience follow.
+// Returns the metric that the best weights and the patience follow: "val top-1".
 std::string RunRecord::measured_metric() const {
   return fmt::format("{} {}", spec_.measured, spec_.metrics.chosen().title);
 }

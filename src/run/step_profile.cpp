@@ -1,4 +1,4 @@
-/// From two recorders on each rank, of layers and of instructions, to one table on rank 0.
+/// Merges two recorders of each rank, of layers and of instructions, into one table on rank 0.
 #include "run/step_profile.h"
 
 #include <array>
@@ -19,7 +19,7 @@ namespace convoy {
 
 namespace {
 
-/// What a rank does in a step beside the work of layers.
+/// What a rank does in a step apart from the work of layers.
 enum class Beside : std::int64_t {
   kBetweenLayers,
   kLoading,
@@ -72,9 +72,9 @@ Beside beside_of(Op op) {
   return Beside::kBetweenLayers;
 }
 
-constexpr std::int64_t kNoCell = INT64_MAX;  // after all cells
+constexpr std::int64_t kNoCell = INT64_MAX;  // sorts after all cells
 
-/// What a rank tells of a layer's work, or of what it does beside it (then `layer` is which), all calls together.
+/// A rank's report of a layer's work, or of other work (then `layer` holds the kind of it), all calls together.
 struct Part {
   std::int64_t stage = 0, cell = kNoCell, layer = 0, work = 0, calls = 0;
   double seconds = 0, flop = 0;
@@ -116,7 +116,7 @@ void add_layers(const std::vector<LayerTime>& times, const Network& network, std
   }
 }
 
-// What is left of the instructions without waiting and layers.
+// Adds the time of the instructions that is left without waiting and layers.
 void add_beside(const StageProgram& program, const std::vector<RecordedTimes>& times, std::int64_t stage, Sums& sums) {
   const auto add = [&](Beside what, std::int64_t calls, double seconds) {
     sums.add({.stage = stage, .layer = static_cast<std::int64_t>(what), .calls = calls, .seconds = seconds});
@@ -142,7 +142,7 @@ StepProfile::~StepProfile() {
   if (instructions_ != nullptr) runtime_.stop_recording(*instructions_);
 }
 
-// The step before the first tells how many calls of layers there are.
+// The step before the first measured one tells how many calls of layers there are.
 void StepProfile::begin_step(std::int64_t step) {
   if (num_made_ < window_.first - 1 || is_complete()) return;
   if (num_made_ == window_.first) {
@@ -163,7 +163,7 @@ void StepProfile::end_step(double seconds) {
   ++num_made_;
 }
 
-// On rank 0; elsewhere nothing.
+// Returns the rows on rank 0; elsewhere none.
 std::vector<ProfileRow> StepProfile::gather_rows() {
   const Network& network = runtime_.plan().network();
   const ProcessGrid& grid = runtime_.grid();
@@ -194,7 +194,7 @@ std::vector<ProfileRow> StepProfile::gather_rows() {
   return rows;
 }
 
-// All ranks measure at the same time, as they compute in a step; 0 where one could not.
+// Measures on all ranks at the same time, since they also compute at the same time in a step; 0 if one rank could not.
 double StepProfile::slowest_product() const {
   const mpi::Communicator& world = runtime_.grid().world();
   world.barrier();

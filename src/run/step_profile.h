@@ -1,5 +1,4 @@
-/// Where the time of a few steps of a run went on all ranks, layer by layer: measured, gathered, and written as
-/// profile.csv.
+/// Measures how all ranks spend the time of a few steps, layer by layer; gathers it, and writes it as profile.csv.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +15,7 @@
 
 namespace convoy {
 
-/// All ranks of the grid call everything. The runtime outlives it.
+/// All ranks of the grid call every member. The runtime outlives the object.
 class StepProfile {
  public:
   StepProfile(RankRuntime& runtime, const TraceWindow& window);
@@ -24,14 +23,15 @@ class StepProfile {
   StepProfile(const StepProfile&) = delete;
   StepProfile& operator=(const StepProfile&) = delete;
 
-  /// Before step number `step` of the run (counted from 1), and after it.
+  /// begin_step() is called before step number `step` of the run (counted from 1), end_step() after it.
   void begin_step(std::int64_t step);
   void end_step(double seconds);
   bool is_complete() const { return num_made_ >= window_.end(); }
 
-  /// Ends the measurement and brings it to rank 0. Elsewhere, and where no step was measured, nothing.
+  /// Ends the measurement and gathers it on rank 0. Returns nothing on other ranks, and if no step was measured.
   std::optional<Profile> end();
-  /// end(), and rank 0 writes the file. Returns lines about it, there alone. A disk that does not take it is warned of.
+  /// Calls end(), and rank 0 writes the file and returns lines about it; other ranks return an empty text. Warns if the
+  /// file cannot be written.
   std::string write(const std::string& directory);
 
  private:
@@ -41,9 +41,9 @@ class StepProfile {
   RankRuntime& runtime_;
   TraceWindow window_;
   std::int64_t num_made_ = 0, first_step_ = 0, num_steps_ = 0;
-  double seconds_ = 0;  ///< of these steps
+  double seconds_ = 0;  ///< sum over these steps
   LayerRecorder layers_;
-  std::unique_ptr<StepRecorder> instructions_;  ///< from the first of these steps on
+  std::unique_ptr<StepRecorder> instructions_;  ///< set from the first of these steps on
 };
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Both measure the same steps.
+/// The trace and the profile measure the same steps.
 #include "run/step_studies.h"
 
 namespace convoy {

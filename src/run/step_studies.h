@@ -1,4 +1,4 @@
-/// What a run measures of a few of its own steps where it is asked to: run.trace and run.profile.
+/// Measures a few of a run's own steps if run.trace or run.profile ask for it.
 #pragma once
 
 #include <cstdint>
@@ -11,27 +11,27 @@
 
 namespace convoy {
 
-/// All ranks call everything. The runtime and the parameters outlive it.
+/// All ranks call every member. The runtime and the parameters outlive the object.
 class StepStudies {
  public:
   StepStudies(const RunParams& run, RankRuntime& runtime) : run_(run), runtime_(runtime) {}
 
-  /// Of a run that has so many steps to make.
+  /// Prepares the studies of a run that has `steps_left` more steps to make.
   void plan(std::int64_t steps_left);
-  /// Before step number `step` of the run (counted from 1), and after it.
+  /// begin_step() is called before step number `step` of the run (counted from 1), end_step() after it.
   void begin_step(std::int64_t step);
   void end_step(double seconds);
 
-  /// Writes what is complete. Rank 0 gets what is to be said of it; empty: nothing was written.
+  /// Writes the studies that are complete. Rank 0 gets the lines to print; empty: nothing was written.
   std::vector<std::string> write_complete();
-  /// Likewise of all that was begun: no more steps come.
+  /// Writes all studies that have begun, as no more steps follow. Rank 0 gets the lines to print.
   std::vector<std::string> write_all();
 
  private:
   const RunParams& run_;
   RankRuntime& runtime_;
-  std::optional<StepTrace> trace_;      ///< until it is written
-  std::optional<StepProfile> profile_;  ///< likewise
+  std::optional<StepTrace> trace_;      ///< set until it is written
+  std::optional<StepProfile> profile_;  ///< set until it is written
 };
 
 }  // namespace convoy

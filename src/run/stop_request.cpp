@@ -1,4 +1,4 @@
-/// One maximum over all ranks per step.
+/// Computes one maximum over all ranks per step.
 #include "run/stop_request.h"
 
 #include "convoy/comm/stop_signals.h"
@@ -19,7 +19,7 @@ void StopRequest::finish() {
 }
 
 bool StopRequest::agreed() {
-  mpi::wait_until([this] { return exchange_.test(); });  // started a step ago
+  mpi::wait_until([this] { return exchange_.test(); });  // was started one step ago
   const bool stop = any_ != 0;
   start_exchange();
   return stop;

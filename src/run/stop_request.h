@@ -1,4 +1,4 @@
-/// Stopping early on request: a signal to any rank, agreed on by all, at the end of a step.
+/// Stops a run early on request: a signal to any rank, on which all ranks agree at the end of a step.
 #pragma once
 
 #include <cstdint>
@@ -7,18 +7,19 @@
 
 namespace convoy {
 
-/// The signals are those of catch_stop_signals().
+/// Reacts to the signals of catch_stop_signals().
 class StopRequest {
  public:
-  /// All ranks of the world: their first exchange starts, of what came before.
+  /// Starts the first exchange, of the requests so far. All ranks of the world.
   explicit StopRequest(const mpi::Communicator& world);
   StopRequest(const StopRequest&) = delete;
   StopRequest& operator=(const StopRequest&) = delete;
 
-  /// After each step, all ranks of the world: whether any had been asked when agreed() was called before, or when this
-  /// was made. The same answer everywhere, a step late so that nobody waits.
+  /// Whether any rank had been asked to stop before the previous call of agreed(), or before construction. Called after
+  /// each step by all ranks of the world; the answer is the same on all. It comes one step late so that no rank waits
+  /// for it.
   bool agreed();
-  /// Waits for the latest exchange; before the end.
+  /// Waits for the latest exchange; called before the end.
   void finish();
 
  private:

@@ -15,7 +15,7 @@ namespace convoy {
 
 namespace {
 
-// The metadata of what a safetensors file holds: as if it were trained on data.train now.
+// Returns metadata for a safetensors file, as if it had been trained on data.train now.
 io::ModelMetadata metadata_from_data(const Parameters& params, const std::string& path) {
   if (params.data.train.empty())
     refuse(
@@ -25,7 +25,8 @@ io::ModelMetadata metadata_from_data(const Parameters& params, const std::string
   return model_metadata(params, io::Dataset(params.data.train, "data.train").info());
 }
 
-// Rank 0: nobody needs data.train to evaluate a checkpoint; but who names other data than it was trained on errs.
+// Refuses a data.train with other classes than the checkpoint's. An evaluation does not need data.train: it may be left
+// out. Rank 0.
 void compare_with_data(const io::ModelMetadata& metadata, const std::string& path, const Parameters& params) {
   if (params.data.train.empty()) return;
   std::optional<io::Dataset> train;
@@ -38,7 +39,7 @@ void compare_with_data(const io::ModelMetadata& metadata, const std::string& pat
   check_classes(metadata, train->info(), "data.train", fmt::format("'{}'", path), kOtherClassesRemedy);
 }
 
-// Rank 0: so that a run's directory, or a checkpoint, is all that has to be named to measure it.
+// Finds the data of the run, so that it is enough to name a run's directory or a checkpoint to measure it. Rank 0.
 void find_data(const std::string& parameters, const std::string& path, TrainedModel& model) {
   if (parameters.empty()) return;
   const DataParams data = parse_parameters(parameters, path).data;
@@ -46,7 +47,7 @@ void find_data(const std::string& parameters, const std::string& path, TrainedMo
   model.val = data.val;
 }
 
-// Rank 0.
+// Finds and decodes the model. Rank 0.
 TrainedModel find_trained(const Request& request) {
   const Parameters& params = request.params;
   const FoundFile found = find_weights(request);
@@ -67,7 +68,7 @@ TrainedModel find_trained(const Request& request) {
   return model;
 }
 
-// What rank 0 of the group has of a model, without the optimizer's state that its file may hold.
+// Sends rank 0's model to the group, without the optimizer's state that its file may hold.
 void broadcast_content(const mpi::Communicator& group, const std::string& path, io::Checkpoint& content) {
   if (group.size() == 1) return;
   const bool is_root = group.rank() == 0;
@@ -76,7 +77,7 @@ void broadcast_content(const mpi::Communicator& group, const std::string& path, 
   if (!is_root) content = io::decode_checkpoint(bytes, path);
 }
 
-// That of rank 0, on all ranks of the world.
+// Returns rank 0's model on all ranks of the world.
 TrainedModel broadcast_model(TrainedModel model, const mpi::Communicator& world, bool needs_tensors) {
   model.path = world.broadcast(model.path, 0);
   if (model.path.empty()) return model;

@@ -112,12 +112,12 @@ class Trainer {
   BadSteps bad_steps_;
   RunAudits audits_;
   bool is_ended_by_audit_ = false;
-  bool resumed_ = false;  ///< from a checkpoint
+  bool resumed_ = false;  ///< whether training resumed from a checkpoint
   std::int64_t saved_step_ = -1;
-  std::int64_t collected_step_ = 0;                     ///< rank 0: metrics are recorded up to here
+  std::int64_t collected_step_ = 0;                     ///< rank 0: metrics are recorded up to this step
   std::map<std::int64_t, std::uint64_t> fingerprints_;  ///< rank 0: by step, until they are recorded
-  std::array<double, 2> step_seconds_{};                ///< of the latest two steps, by number
-  double epoch_wait_seconds_ = 0;                       ///< of the loader, when the epoch began
+  std::array<double, 2> step_seconds_{};                ///< seconds of the latest two steps, by step number
+  double epoch_wait_seconds_ = 0;                       ///< seconds that the loader had waited when the epoch began
   StepClock clock_;
   std::optional<RunLock> lock_;      ///< rank 0
   std::optional<RunRecord> record_;  ///< rank 0
@@ -137,19 +137,19 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
       samples_({.params = params,
                 .data = data_.train,
                 .metadata = data_.metadata,
-                .an_epoch = steps_.an_epoch,
+                .per_epoch = steps_.per_epoch,
                 .runtime = runtime_}),
       metrics_(runtime_, tags::kTrainingLosses),
       metric_list_(runtime_.plan(), params.train.metric),
       monitor_(runtime_, params.run.rank_seconds),
       studies_(params.run, runtime_),
-      learning_rate_(learning_rate_spec(params, steps_.an_epoch)),
+      learning_rate_(learning_rate_spec(params, steps_.per_epoch)),
       hosts_(std::move(hosts)),
       bad_steps_({.params = params, .samples = samples_, .runtime = runtime_, .rates = learning_rate_}),
       audits_(params, samples_, runtime_) {}
 
 ExitStatus Trainer::run() {
-  // 1. Where training starts, and what the person sees
+  // 1. The state to start from, and what the person sees
   begin();
 
   // 2. Steps, until the end or a request to stop
@@ -185,12 +185,12 @@ ExitStatus Trainer::run() {
   return stopped ? ExitStatus::kStoppedEarly : ExitStatus::kDone;
 }
 
-// A checkpoint, given weights, or random ones.
+// Fills the parameters: from a checkpoint, from given weights, or at random.
 void Trainer::begin() {
-  // A directory that is there is locked before anything in it is read; a new one is only made once nothing can be
-  // refused.
+  // An existing directory is locked before anything in it is read; a new one is only made when nothing can be refused
+  // any more.
   mpi::on_root(grid_.world(), [&] {
-    std::error_code unknown;  // making the directory then gives the reason
+    std::error_code unknown;  // if this fails, making the directory gives the reason
     if (std::filesystem::exists(params_.run.directory, unknown)) lock_.emplace(params_.run.directory);
   });
   const auto resumed = start_parameters(params_, data_, runtime_);
@@ -225,14 +225,14 @@ void Trainer::begin() {
                         .nothing_to_do = is_over() && !row_is_due()},
                        clock_, record_);
   });
-  if (bad_steps_.may_go_back() && !is_over() && saved_step_ != state_.step) save_checkpoint();  // there is one to go to
-  if (!is_over()) data_.stage(params_, grid_.world(), runtime_.board());  // once nothing can be refused any more
+  if (bad_steps_.may_go_back() && !is_over() && saved_step_ != state_.step) save_checkpoint();  // one to go to
+  if (!is_over()) data_.stage(params_, grid_.world(), runtime_.board());  // nothing can be refused any more
 }
 
 bool Trainer::train_until_stopped(StopRequest& stop) {
   if (is_over() && !row_is_due()) return false;
   std::unique_ptr<Loader> loader = open_loader();
-  if (row_is_due() && !end_epoch(*loader, stop)) return true;  // a run that was stopped while it evaluated
+  if (row_is_due() && !end_epoch(*loader, stop)) return true;  // the run was stopped during the evaluation
   const ScopedActivity activity(runtime_.board(), Activity::kTraining);
   while (!is_over()) {
     const double audit_seconds = audits_.begin_step(state_.step + 1);
@@ -242,7 +242,7 @@ bool Trainer::train_until_stopped(StopRequest& stop) {
       end_by_audit();
       return true;
     }
-    if (outcome == StepOutcome::kBad) saver_.settle();  // what is resumed from, or gone back to, is on the disk
+    if (outcome == StepOutcome::kBad) saver_.settle();  // the checkpoint to go back to is on disk
     if (bad_steps_.must_go_back(outcome, state_, record_ ? &*record_ : nullptr)) {
       loader.reset();
       go_back();
@@ -275,7 +275,7 @@ StepOutcome Trainer::step(Loader& loader) {
     const std::uint64_t fingerprint = model_fingerprint(runtime_);
     if (record_) fingerprints_[state_.step] = fingerprint;
   }
-  collect_until(state_.step - 1);  // the metrics of the step before have arrived during this one
+  collect_until(state_.step - 1);  // the metrics of the step before arrived during this step
   collect_rounds();
   saver_.go_on();
   if (outcome != StepOutcome::kApplied) collect_until(state_.step, outcome);
@@ -284,7 +284,8 @@ StepOutcome Trainer::step(Loader& loader) {
   return outcome;
 }
 
-// After a bad step, to a checkpoint that was saved again with the lower learning rate: what came after it is gone.
+// After a bad step, goes back to a checkpoint, which is saved again with the lower learning rate; later checkpoints are
+// removed.
 void Trainer::go_back() {
   write_studies(&StepStudies::write_all);
   const std::int64_t bad_step = state_.step;
@@ -297,7 +298,7 @@ void Trainer::go_back() {
   bad_steps_.remove_later_checkpoints(state_, bad_step);
 }
 
-// What the ranks hold is not saved: the newest checkpoint is from before.
+// Ends the run without saving what the ranks hold: the newest checkpoint is from before the audit's finding.
 void Trainer::end_by_audit() {
   saver_.settle();
   audits_.report(state_.step);
@@ -306,21 +307,21 @@ void Trainer::end_by_audit() {
   saved_step_ = state_.step;
 }
 
-// Of the run's end: what it is resumed from.
+// Returns the checkpoint that a restart would resume from, at the end of the run; empty if there is none.
 std::string Trainer::last_checkpoint() const {
   if (!is_ended_by_audit_) return current_checkpoint();
   const auto newest = io::find_newest_checkpoint(checkpoint_directory(params_), [](const auto&, const auto&) {});
   return newest ? newest->path : "";
 }
 
-// As find_weights() chooses it later.
+// Returns the best checkpoint, which find_weights() will choose; empty if there is none.
 std::string Trainer::best_checkpoint() const {
   const std::string path = io::best_checkpoint_path(checkpoint_directory(params_));
   std::error_code unknown;
   return state_.best_step > 0 && std::filesystem::exists(path, unknown) ? path : "";
 }
 
-// That is not training time.
+// Writes the studies; the time for it does not count as training time.
 void Trainer::write_studies(std::vector<std::string> (StepStudies::*write)()) {
   const double start = now_seconds();
   const std::vector<std::string> texts = (studies_.*write)();
@@ -329,7 +330,8 @@ void Trainer::write_studies(std::vector<std::string> (StepStudies::*write)()) {
   record_->add_other({.studies = now_seconds() - start});
 }
 
-// `outcome`: of the last one; those before it were applied, or collected at once.
+// Collects the metrics of steps up to `step`, whose outcome is `outcome`. Those before it were applied, or collected at
+// once.
 void Trainer::collect_until(std::int64_t step, StepOutcome outcome) {
   if (!record_) return;
   for (; collected_step_ < step; ++collected_step_) {
@@ -348,12 +350,12 @@ void Trainer::collect_rounds() {
   while (const auto round = monitor_.collect()) record_->add_round(*round);
 }
 
-// False where a stop was requested before the measurement was done: the row is due again after the restart.
+// Returns false if a stop was requested before the evaluation was done: the row is due again after the restart.
 bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
   collect_until(state_.step);
   const double waited = loader.wait_seconds() - epoch_wait_seconds_;
   epoch_wait_seconds_ = loader.wait_seconds();
-  // Of all ranks, in microseconds: the slowest loader holds everyone up.
+  // The maximum over all ranks, in microseconds: all ranks wait for the slowest loader.
   const std::int64_t waited_microseconds = grid_.world().max(std::llround(waited * 1e6));
   const double start = now_seconds();
   std::optional<StepMetrics> measured;
@@ -363,7 +365,7 @@ bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
   }
   const bool is_best = measured && note_metric(*measured);
   state_.evaluated_step = state_.step;
-  saved_step_ = -1;  // a checkpoint from before the test set was done does not know of this row
+  saved_step_ = -1;  // the checkpoint from before the evaluation does not have this row
   if (record_) {
     record_->add_other({.evaluation = now_seconds() - start});
     record_->add_epoch(state_.step, measured, learning_rate_of(state_.step - 1),
@@ -373,7 +375,7 @@ bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
   return true;
 }
 
-// With the weights' moving average, where that is what counts; nothing where a stop was requested.
+// Evaluates with the weights' moving average if evaluate.weights asks for it; returns nothing if a stop was requested.
 std::optional<StepMetrics> Trainer::evaluate(const io::Dataset& data, StopRequest& stop) {
   const bool of_ema = runtime_.has_ema() && params_.evaluate.weights == WeightsKind::kEma;
   if (of_ema) runtime_.swap_ema();
@@ -387,8 +389,8 @@ std::optional<StepMetrics> Trainer::evaluate(const io::Dataset& data, StopReques
   return metrics;
 }
 
-// With the weights of the best checkpoint, or the run's last ones where none is kept: the training is over, and its
-// last checkpoint written. False where a stop was requested: the same run, started again, comes here at once.
+// Measures with the weights of the best checkpoint, or the run's last ones if none is kept. The training is over, and
+// its last checkpoint written. Returns false if a stop was requested: the same run, started again, comes here at once.
 bool Trainer::measure_test_set(StopRequest& stop) {
   std::optional<TrainedModel> best;
   if (state_.best_step > 0) best = load_best(params_, state_.best_step, grid_.world());
@@ -401,7 +403,7 @@ bool Trainer::measure_test_set(StopRequest& stop) {
   return metrics.has_value();
 }
 
-// What rank 0 knows, on all ranks: whether it is the best so far.
+// Returns on all ranks what rank 0 decides: whether the value is the best so far.
 bool Trainer::note_metric(const StepMetrics& measured) {
   const NetworkMetric& chosen = metric_list_.chosen();
   double value = grid_.is_root() ? chosen.value(measured) : 0;
@@ -423,7 +425,7 @@ void Trainer::save_checkpoint() {
   save_to({current_checkpoint()});
 }
 
-// The checkpoint of this step, where one is due too, is the same: written from one copy.
+// Saves the best weights. If a checkpoint of this step is due, too, both files are written from one copy.
 void Trainer::save_best() {
   std::vector<std::string> paths = {io::best_checkpoint_path(checkpoint_directory(params_))};
   if (calendar_.checkpoint_is_due(state_.step) || is_over()) {
@@ -446,7 +448,7 @@ void Trainer::save_to(std::vector<std::string> paths) {
 }  // namespace
 
 ExitStatus train(const Parameters& params, const mpi::Communicator& world, ops::Backend& backend, StatusBoard& board) {
-  // 1. What on, which the person sees before anything that takes long
+  // 1. The data, which the person sees before anything that takes long
   requested_grid(params, world.size());  // refused before anything is opened
   const auto say = [&](const std::string& text) {
     if (world.rank() == 0) ProgressLine().line(text);
@@ -455,7 +457,7 @@ ExitStatus train(const Parameters& params, const mpi::Communicator& world, ops::
   board.enter(Activity::kOpeningData);
   RunData data(params);
   check_sample_path(params, data.train, data.metadata);
-  count_steps(params, data.train.info());  // refused before they are said
+  count_steps(params, data.train.info());  // may refuse; before anything is printed
   const std::string hosts = describe_hosts(world, backend.device());
   say(fmt::format("{}{}; {}", describe_work(params, runtime_spec(params, data.metadata), data.train.info()), hosts,
                   backend.device().description()));

@@ -1,4 +1,4 @@
-/// Loaders over one sampler and one path.
+/// Makes loaders over one sampler and one path.
 #include "run/training_samples.h"
 
 #include "convoy/data/make_sample_path.h"
@@ -33,7 +33,7 @@ std::unique_ptr<Loader> TrainingSamples::open_steps(std::int64_t done, std::int6
   LoaderSpec loading = spec_.runtime.loader_spec(spec_.params, SampleView::kTraining);
   loading.first_step = done;
   loading.num_steps = num_steps;
-  loading.steps_per_epoch = spec_.an_epoch;
+  loading.steps_per_epoch = spec_.per_epoch;
   return std::make_unique<Loader>(*path_, sampler_, spec_.runtime.operations(), loading);
 }
 
@@ -42,14 +42,14 @@ std::unique_ptr<Loader> TrainingSamples::open_micro_batch(std::int64_t step, std
   loading.first_micro_batch = number;
   loading.first_step = step - 1;
   loading.num_micro_batches = loading.num_steps = 1;
-  loading.steps_per_epoch = spec_.an_epoch;
+  loading.steps_per_epoch = spec_.per_epoch;
   loading.threads = loading.read_ahead = 1;
   return std::make_unique<Loader>(*path_, sampler_, spec_.runtime.operations(), loading);
 }
 
 std::string TrainingSamples::name_of(std::int64_t step, std::int64_t position) const {
-  const std::int64_t in_epoch = (step - 1) % spec_.an_epoch * spec_.params.batch.global + position;
-  return spec_.data.name(sampler_.sample((step - 1) / spec_.an_epoch, in_epoch));
+  const std::int64_t in_epoch = (step - 1) % spec_.per_epoch * spec_.params.batch.global + position;
+  return spec_.data.name(sampler_.sample((step - 1) / spec_.per_epoch, in_epoch));
 }
 
 }  // namespace convoy

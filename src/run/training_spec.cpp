@@ -1,4 +1,4 @@
-/// The parameter file's part, and what only the data tell.
+/// Combines the parameter file with what only the data tell.
 #include "run/training_spec.h"
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-/// What parameters and data make of a training step.
+/// Derives the specification of a training step from parameters and data.
 #pragma once
 
 #include <vector>
@@ -12,14 +12,14 @@
 
 namespace convoy {
 
-/// Of a training on `data` in that layout.
+/// Returns the specification of a training on `data` in that layout.
 RuntimeSpec training_spec(const Parameters& params, const io::ModelMetadata& metadata, const io::DatasetInfo& data,
                           const RunLayout& layout, bool on_gpu);
 
-/// How much a sample of each class counts in the training loss, 1 on average over the data, so that neither the loss
-/// nor the learning rate needs another scale; empty where train.class_weights is. A mean over each batch's weights, as
-/// PyTorch has it, would depend on how samples are spread over micro-batches. Throws RequestError where the weights are
-/// not those of the data's classes.
+/// Returns the weight of a sample of each class in the training loss; empty if train.class_weights is empty. The mean
+/// over the data is 1, so that neither the loss nor the learning rate needs another scale. A mean over each batch's
+/// weights, as in PyTorch, would depend on how samples are spread over micro-batches. Throws RequestError if the
+/// weights do not match the data's classes.
 std::vector<float> class_weights(const Parameters& params, const io::DatasetInfo& data);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// What an audit runs: a step of one micro-batch, of which nothing is exchanged between replicas or updated.
+/// The lists of an audit: a step of one micro-batch, without exchanges between replicas and without update.
 #include "convoy/schedule/schedule.h"
 
 namespace convoy {

@@ -1,4 +1,4 @@
-/// Assigns frames and buffers by walking the list once, as the executor will.
+/// Assigns frames and buffers by walking through the list once, in the order of execution.
 #include "convoy/schedule/bound_program.h"
 
 #include <algorithm>
@@ -42,15 +42,15 @@ class Binder {
   };
 
   struct Chunk {
-    std::vector<FreedFrame> freed_frames;  ///< in the order in which they are freed, and taken again
+    std::vector<FreedFrame> freed_frames;  ///< in the order in which they become free and are taken again
     std::int64_t num_taken = 0;
     std::vector<std::int64_t> frame_of, order_of_gradient;  ///< by micro-batch; -1: none yet
-    std::vector<std::int64_t> free_since;                   ///< by micro-batch: of its frame, before it was taken
-    std::vector<std::int64_t> gradient_used;  ///< by order of received gradient: the action after its last use
+    std::vector<std::int64_t> free_since;                   ///< by micro-batch: since when its frame was free
+    std::vector<std::int64_t> gradient_used;  ///< by received gradient, in order: the action after its last use
     std::int64_t num_gradients_in = 0, num_gradients_out = 0, last_backward = -1;
   };
 
-  // As many as max_in_flight says, of all chunks at once.
+  // Counts the frames that max_in_flight() counts for one chunk, here for all chunks in one pass.
   void count_frames(std::int64_t min_frames) {
     std::vector<std::int64_t> held(chunks_.size(), 0);
     bound_.num_frames.assign(chunks_.size(), min_frames);
@@ -89,7 +89,7 @@ class Binder {
     if (is_release_[i]) chunk.freed_frames.push_back({action.frame, i + 1});
   }
 
-  // Buffer k mod 2 is free once the backward that read its last content is done.
+  // Gradient k uses buffer k mod 2, which is free once the backward that read its previous content is done.
   void receive_gradient(Action& action, Chunk& chunk) {
     const std::int64_t order = chunk.num_gradients_in++;
     if (order >= kGradientBuffers + std::ssize(chunk.gradient_used))
@@ -124,7 +124,7 @@ class Binder {
     ++bound_.actions[since].receives_end;  // a count, until they are sorted
   }
 
-  // By the action before which they start, in list order where that is the same.
+  // Sorts receives by the action before which they start; receives before the same action stay in list order.
   void sort_receives() {
     std::int64_t begin = 0;
     for (Action& action : bound_.actions) {
@@ -141,9 +141,9 @@ class Binder {
   const StageProgram& program_;
   BoundProgram bound_;
   std::vector<Chunk> chunks_;
-  std::vector<bool> is_take_;        ///< by action: a frame is taken by it
-  std::vector<bool> is_release_;     ///< by action: a frame is free after it
-  std::vector<std::int64_t> since_;  ///< by receive, in list order
+  std::vector<bool> is_take_;        ///< by action: whether it takes a frame
+  std::vector<bool> is_release_;     ///< by action: whether a frame is free after it
+  std::vector<std::int64_t> since_;  ///< by receive, in list order: the action before which it starts
 };
 
 }  // namespace

@@ -9,7 +9,7 @@ namespace convoy {
 
 namespace {
 
-/// The part of a chunk's backward that each bucket has: 1 in all.
+/// Returns the part of a chunk's backward that belongs to each bucket. The parts sum to 1.
 std::vector<double> shares_of(const std::vector<BucketCost>& costs, std::int64_t num) {
   if (!costs.empty() && num > 0 && std::ssize(costs) != num)
     fail("A chunk of {} buckets was given the costs of {}.", num, costs.size());

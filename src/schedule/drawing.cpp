@@ -14,7 +14,7 @@ namespace convoy {
 
 namespace {
 
-// --- What there is to see ----------------------------------------------------------------------------------------
+// --- Activities and their colours --------------------------------------------------------------------------------
 
 enum class Activity { kForward, kBackward, kBackwardWeight, kUpdate, kData, kCommunication, kBubble, kStraggler };
 
@@ -25,7 +25,7 @@ struct Ink {
   const char* name;
 };
 
-// Okabe & Ito's palette; a bubble is what there is least to say about.
+// The palette of Okabe & Ito; a bubble is grey because it matters least.
 constexpr std::array kInks = {
     Ink{Activity::kForward, "f", "#56b4e9", "forward"},
     Ink{Activity::kBackward, "b", "#e69f00", "backward"},
@@ -54,20 +54,20 @@ Activity activity_of(Op op) {
     case Op::kRecvGradient:
     case Op::kSendGradient:
       return Activity::kCommunication;
-    default:  // of buckets
+    default:  // instructions of buckets, and AgreeOnUpdate
       return Activity::kUpdate;
   }
 }
 
-// By IdleCause.
+// The activities of waits, in the order of IdleCause.
 constexpr Activity kIdle[] = {Activity::kBubble, Activity::kStraggler, Activity::kCommunication, Activity::kData};
 
-/// A part of a row: along it in pixels, across it in parts of its height, from above.
+/// A part of a row. begin and end are in pixels; top and bottom are shares of the box's height, counted from its top.
 struct Piece {
   Activity activity = Activity::kBubble;
   double begin = 0, end = 0;
   double top = 0, bottom = 1;
-  std::int64_t micro_batch = -1;  ///< to be written in it; -1: nothing
+  std::int64_t micro_batch = -1;  ///< the number to write in the box; -1: none
 
   double width() const { return end - begin; }
 };
@@ -75,14 +75,14 @@ struct Piece {
 // --- Sizes, in pixels ----------------------------------------------------------------------------------------------
 
 constexpr double kLeft = 86, kPlotWidth = 1090, kRight = 24, kTop = 16;
-constexpr double kRowHeight = 26, kBoxHeight = 20, kLineHeight = 6;  // a line: of a wait, at the foot of the row
+constexpr double kRowHeight = 26, kBoxHeight = 20, kLineHeight = 6;  // kLineHeight: a wait, at the foot of the row
 constexpr double kTitleHeight = 26, kNoteHeight = 17, kPanelGap = 14, kAxisHeight = 44, kLegendHeight = 26;
-constexpr double kSeam = 0.7;      // between boxes
-constexpr double kMinWidth = 1.6;  // what is narrower is drawn with its neighbours,
-constexpr double kRunWidth = 6;    // on so much
-constexpr double kMinShare = 0.1;  // of those
+constexpr double kSeam = 0.7;      // gap between boxes
+constexpr double kMinWidth = 1.6;  // narrower pieces are merged with their neighbours into a stack
+constexpr double kRunWidth = 6;    // largest width of a stack
+constexpr double kMinShare = 0.1;  // kinds with a smaller share of a stack are left out
 constexpr double kDigitWidth = 6.4, kDigitMargin = 3;
-constexpr double kNumberWidth = 40;  // of an axis' number, with room beside it
+constexpr double kNumberWidth = 40;  // a number of the axis, with space around it
 constexpr std::size_t kMaxRows = 32;
 
 // --- Rows ----------------------------------------------------------------------------------------------------------
@@ -113,7 +113,8 @@ std::vector<Piece> pieces_of(const std::vector<Span>& rank, const std::vector<Id
   return pieces;
 }
 
-/// Runs of pieces too narrow to be seen become a stack: each look as high as its share of the run's time.
+/// Merges runs of pieces that are too narrow to be seen into a stack, in which each activity is as high as its share of
+/// the run's time.
 class Merger {
  public:
   std::vector<Piece> merge(const std::vector<Piece>& pieces) {
@@ -148,7 +149,7 @@ class Merger {
   std::vector<Piece> merged_, run_;
 };
 
-/// Tenths of a pixel, without a zero that says nothing.
+/// Returns the number rounded to tenths of a pixel, without a superfluous zero.
 std::string number(double pixels) {
   return fmt::format("{}", std::round(pixels * 10) / 10);
 }
@@ -182,14 +183,14 @@ struct Unit {
   double seconds;
 };
 
-/// The largest of which the picture shows one at least.
+/// Returns the largest unit of which the picture shows at least one.
 Unit unit_for(double seconds) {
   for (const Unit unit : {Unit{"s", 1}, Unit{"ms", 1e-3}})
     if (seconds >= unit.seconds) return unit;
   return {"µs", 1e-6};
 }
 
-/// 1, 2 or 5 times a power of ten: about ten of them in the picture.
+/// Returns the distance of ticks: 1, 2 or 5 times a power of ten, so that the picture has about ten ticks.
 double tick_for(double length) {
   const double rough = length / 10, power = std::pow(10, std::floor(std::log10(rough)));
   for (const double factor : {1, 2, 5})
@@ -197,7 +198,7 @@ double tick_for(double length) {
   return 10 * power;
 }
 
-/// Ticks, and the whole length where it ends.
+/// Draws the ticks, and the whole length at its end.
 std::string draw_axis(double seconds, double top, double bottom) {
   const Unit unit = unit_for(seconds);
   const double length = seconds / unit.seconds, tick = tick_for(length);
@@ -276,7 +277,7 @@ std::string draw_panel(const Panel& panel, double y, double pixels_a_second) {
 }  // namespace
 
 std::string draw(const std::vector<Panel>& panels) {
-  double seconds = 1e-9, height = kTop + kLegendHeight;  // of an empty step
+  double seconds = 1e-9, height = kTop + kLegendHeight;  // an empty step has a positive length too
   for (const Panel& panel : panels) {
     seconds = std::max(seconds, extent_of(panel.step).seconds);
     height += height_of(panel);

@@ -1,4 +1,4 @@
-/// Forward only: what evaluation and prediction run.
+/// The schedule of evaluation and prediction: forward passes only.
 ///
 /// 3 stages, 4 micro-batches     F forward, . idle
 ///   stage 0  F0 F1 F2 F3 .  .
@@ -6,7 +6,7 @@
 ///   stage 2  .  .  F0 F1 F2 F3
 ///
 /// In flight: 1 per chunk, until its activation is handed over or its loss is known. With several chunks per stage,
-/// groups of p micro-batches go through all of them: the first is back at the stage when the last has left it.
+/// groups of p micro-batches go through all chunks: the first micro-batch is back at a stage when the last has left it.
 #include <algorithm>
 
 #include "schedule/stage_builder.h"

@@ -6,7 +6,7 @@
 ///   stage 2  .  .  F0 F1 F2 F3 B0 B1 B2 B3 .  .
 ///
 /// In flight: all m micro-batches. Bubble, with p stages of equal cost: (p - 1) / (m + p - 1).
-/// Backward goes in ascending order too (the paper's descends): the gradient tree counts micro-batches upwards.
+/// Backward runs in ascending order too (in the paper it descends), because the gradient tree needs that order.
 #include "schedule/stage_builder.h"
 
 namespace convoy {

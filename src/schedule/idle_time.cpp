@@ -1,4 +1,4 @@
-/// What each wait was for: a wait is cut where its cause changes.
+/// Finds the causes of waits. A wait is cut where its cause changes.
 #include <algorithm>
 #include <iterator>
 #include <limits>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-/// What every wait of a rank was for: the moment when the last other rank that it needs came.
+/// For every wait of a rank, the moment at which the last of the ranks that it needs arrived.
 class Arrivals {
  public:
   explicit Arrivals(const Timeline& measured) : measured_(measured) {
@@ -33,8 +33,8 @@ class Arrivals {
   double of(std::size_t rank, std::size_t instruction_index) const { return latest_[rank][instruction_index]; }
 
  private:
-  /// The k-th `wait` of each rank of a group needs the k-th `arrival` of all: buckets go through both in one order. Its
-  /// own is before its wait, and so changes nothing.
+  /// The k-th `wait` of each rank of a group needs the k-th `arrival` of all its ranks, because all process buckets in
+  /// the same order. A rank's own arrival is before its wait, and so changes nothing.
   void note(const std::vector<std::size_t>& group, Op wait, Op arrival, double Span::*moment) {
     std::vector<double> last;  // by k
     for (const std::size_t rank : group) {
@@ -54,10 +54,10 @@ class Arrivals {
   }
 
   const Timeline& measured_;
-  std::vector<std::vector<double>> latest_;  ///< by rank and instruction; kNever where a wait is for no other rank
+  std::vector<std::vector<double>> latest_;  ///< by rank and instruction; kNever if it waits for no other rank
 };
 
-/// Neighbouring slices of one wait, none of them empty.
+/// Cuts one wait into neighbouring slices, none of them empty.
 class Cutter {
  public:
   Cutter(std::size_t instruction_index, double begin, std::vector<IdleSlice>& slices)

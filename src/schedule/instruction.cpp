@@ -1,4 +1,4 @@
-/// Instructions as people read them, in errors, traces and test failures.
+/// The text of instructions in errors, traces and test failures.
 #include "convoy/schedule/instruction.h"
 
 #include <iterator>

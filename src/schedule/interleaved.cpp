@@ -5,17 +5,19 @@
 ///   stage 1  .  F0 F1 F2 f0 f1 f2 b0 F3 b1 F4 b2 F5 B0 f3 B1 f4 B2 f5 b3 .  b4 .  b5 B3 B4 B5 .
 ///   stage 2  .  .  F0 F1 F2 f0 b0 f1 b1 f2 b2 F3 B0 F4 B1 F5 B2 f3 b3 f4 b4 f5 b5 B3 B4 B5 .  .
 ///
-/// Forward passes go through the chunks in groups: chunk 0 of the group's micro-batches, chunk 1 of them, and so on;
-/// backward passes likewise from the last chunk down. A group must have p micro-batches at least, because the first of
-/// them needs p passes to come back to the stage. So m micro-batches make floor(m / p) groups of sizes as equal as can
-/// be, where the paper wants m to be a multiple of p. Between the last stage's chunk and the first stage's after it, g
-/// - p gradients wait for their turn; four have buffers, two at either end, and two of those are in use.
+/// Forward passes go through the chunks in groups of micro-batches: the group goes through chunk 0, then through chunk
+/// 1, and so on. Backward passes of a group go through the chunks from the last one to chunk 0. A group needs at least
+/// p micro-batches, because the first of them is back at the stage after p passes. So m micro-batches make floor(m / p)
+/// groups of sizes that are as equal as possible; the paper requires m to be a multiple of p. Between a chunk of the
+/// last stage and the next chunk of the first stage, g - p gradients of a group of g wait for their turn. Four of them
+/// have buffers, two at either end, and two of those are in use.
 ///
-/// Stage s goes 2 (p - s - 1) + (v - 1) g + 1 passes forward before it waits for its first gradient, g being the
-/// largest group: a micro-batch's round through chunks (v - 1) g, and to the last stage and back 2 (p - s - 1).
+/// Stage s makes 2 (p - s - 1) + (v - 1) g + 1 forward passes before it waits for its first gradient, where g is the
+/// size of the largest group: (v - 1) g for a micro-batch's way through the chunks, and 2 (p - s - 1) for the way to
+/// the last stage and back.
 ///
-/// Two orders are made and the faster taken: the paper's, strictly in turns; and by simulated time, where a stage whose
-/// next activation is late goes backward meanwhile.
+/// Two orders are made, and the faster one is taken: that of the paper, strictly in turns; and one by simulated time,
+/// in which a stage goes backward while its next activation is late.
 #include <algorithm>
 
 #include "schedule/orders.h"

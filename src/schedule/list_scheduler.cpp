@@ -1,5 +1,5 @@
-/// Orders by simulated time: a stage that is free takes the best of what has arrived. An event is a stage that may have
-/// work: it is free, or a message has arrived.
+/// Orders by simulated time: a stage that is free takes the best pass whose inputs have arrived. An event is a stage
+/// that may have work, because it has become free or a message has arrived.
 #include <algorithm>
 #include <cmath>
 #include <functional>
@@ -19,7 +19,7 @@ using Ticks = std::int64_t;
 
 constexpr Ticks kNever = std::numeric_limits<Ticks>::max();
 
-/// The longest pass takes this many: passes that are equally long in seconds are so in ticks.
+/// The number of ticks of the longest pass. Passes that take the same number of seconds take the same number of ticks.
 constexpr double kTicksOfLongest = 1 << 20;
 
 struct ChunkTicks {
@@ -35,7 +35,7 @@ std::vector<ChunkTicks> ticks_of(const PipelineSpec& spec, bool splits_backward)
   };
   double longest = 0;
   for (const ChunkCost& c : chunks) longest = std::max({longest, forward(c), backward(c), c.backward_weight_seconds});
-  // Transfers may be far longer than passes; a step's sum stays far below 2^63 all the same.
+  // Transfers may be far longer than passes, so they are limited: a step's sum stays far below 2^63.
   const auto ticks = [longest](double value) {
     return longest > 0 ? static_cast<Ticks>(std::llround(std::min(value / longest, 1024.0) * kTicksOfLongest)) : 0;
   };
@@ -72,7 +72,7 @@ class ListScheduler {
     for (std::int64_t s = 0; s < stages_; ++s) events_.push({0, s});
     std::vector<std::int64_t> woken;
     while (!events_.empty()) {
-      // All that is known at this time comes before what is decided at this time.
+      // All events of this time are taken before anything is decided at this time.
       const Ticks now = events_.top().first;
       woken.clear();
       while (!events_.empty() && events_.top().first == now) {
@@ -93,9 +93,9 @@ class ListScheduler {
   };
 
   struct Chunk {
-    std::vector<Ticks> activations, gradients;  ///< by micro-batch: when they arrive here; its own loss's on the last
+    std::vector<Ticks> activations, gradients;  ///< by micro-batch: arrival at this chunk; on the last: end of the loss
     std::vector<Ticks> backward_ends;           ///< by micro-batch
-    Ticks activation_wire_free = 0, gradient_wire_free = 0;  ///< away from here
+    Ticks activation_wire_free = 0, gradient_wire_free = 0;  ///< when the wires away from this chunk are free
   };
 
   std::int64_t index_of(std::int64_t s, const Visit& visit) const { return visit.chunk * stages_ + s; }
@@ -110,8 +110,8 @@ class ListScheduler {
     if (progress.backward == std::ssize(rule_.backward)) return false;
     const Visit& visit = rule_.backward[progress.backward];
     const std::int64_t x = index_of(s, visit), m = visit.micro_batch;
-    // The gradient before this one but one must have left its buffer, for one of the receiver's, which is free once the
-    // gradient two before that is used.
+    // The gradient sent two before this one must have left its buffer. It leaves for a buffer of the receiver, which is
+    // free once the receiver has used the gradient that is two before that one.
     constexpr std::int64_t kBetween = 2 * kGradientBuffers;
     if (x > 0 && m >= kBetween && chunks_[x - 1].backward_ends[m - kBetween] > now) return false;
     return chunks_[x].gradients[m] <= now;
@@ -164,7 +164,7 @@ class ListScheduler {
     return now + ticks;
   }
 
-  /// When a message across the boundary after chunk `boundary` is with chunk `receiver`.
+  /// Sends a message across the boundary after chunk `boundary`. Returns when it arrives at chunk `receiver`.
   Ticks send(std::int64_t boundary, std::int64_t receiver, Ticks now, Ticks& wire_free) {
     wire_free = std::max(now, wire_free) + ticks_[boundary].wire;
     const Ticks arrival = wire_free + ticks_[boundary].latency;

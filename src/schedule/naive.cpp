@@ -1,4 +1,4 @@
-/// Naive model parallelism: the least memory and the longest bubble, the yardstick for the others.
+/// Naive model parallelism, with the least memory and the longest bubble: the yardstick for other schedules.
 ///
 /// 3 stages, 2 micro-batches     F forward, B backward, . idle
 ///   stage 0  F0 .  .  .  .  B0 F1 .  .  .  .  B1
@@ -14,7 +14,7 @@ Schedule make_naive(const PipelineSpec& spec) {
   return schedule::build(spec, [](schedule::StageBuilder& stage) {
     for (std::int64_t m = 0; m < stage.micro_batches(); ++m) {
       stage.forward(m);
-      stage.backward(m);  // stage 0 waits here until m is through all stages and back, and so all others wait too
+      stage.backward(m);  // stage 0 waits here until m has gone through all stages and back, so all others wait too
     }
   });
 }

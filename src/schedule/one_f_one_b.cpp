@@ -1,11 +1,12 @@
-/// One forward, one backward in turn: GPipe's bubble with the memory of the pipeline's depth. Narayanan et al. 2019.
+/// One forward and one backward in turn: GPipe's bubble, with memory for only as many micro-batches as there are
+/// stages. Narayanan et al. 2019.
 ///
 /// 3 stages, 5 micro-batches     F forward, B backward, . idle
 ///   stage 0  F0 F1 F2 .  .  B0 F3 B1 F4 B2 .  B3 .  B4
 ///   stage 1  .  F0 F1 .  B0 F2 B1 F3 B2 F4 B3 .  B4 .
 ///   stage 2  .  .  F0 B0 F1 B1 F2 B2 F3 B3 F4 B4 .  .
 ///
-/// In flight: min(p - s, m) in stage s of p. Bubble, with stages of equal cost: (p - 1) / (m + p - 1), as GPipe's.
+/// In flight: min(p - s, m) in stage s of p. Bubble, with stages of equal cost: (p - 1) / (m + p - 1), as in GPipe.
 #include <algorithm>
 
 #include "schedule/stage_builder.h"

@@ -1,4 +1,4 @@
-/// Orders by rule, and the choice among orders by simulated time.
+/// Makes orders by rule, and chooses among orders by simulated time.
 #include "schedule/orders.h"
 
 #include <utility>

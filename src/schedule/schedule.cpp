@@ -1,4 +1,4 @@
-/// What is common to all schedules: the choice among them, and how much memory a list asks for.
+/// The functions for all schedules: the choice among them, and the memory that a list needs.
 #include "convoy/schedule/schedule.h"
 
 #include <algorithm>
@@ -42,7 +42,7 @@ std::vector<SlotUse> slot_uses(const StageProgram& program) {
     auto& use_of_m = use_of[chunk];
     if (op == Op::kLoad || op == Op::kRecvActivation) {
       if (m >= std::ssize(use_of_m)) use_of_m.resize(m + 1, -1);
-      if (use_of_m[m] >= 0) continue;  // loaded before
+      if (use_of_m[m] >= 0) continue;  // the micro-batch has been loaded already
       use_of_m[m] = std::ssize(uses);
       uses.push_back({.chunk = chunk, .micro_batch = m, .taken_at = i, .released_at = i});
     } else if (op == Op::kSendActivation || op == Op::kLoss || op == Op::kBackward || op == Op::kBackwardWeight) {

@@ -1,4 +1,4 @@
-/// All active stages get equal parts of the cores, so one clock is enough for all of them: it runs at their rate.
+/// All active stages get equal parts of the cores, so one clock that runs at their rate is enough for all of them.
 #include "schedule/shared_work.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ double SharedWork::next_end() const {
 std::size_t SharedWork::end_next() {
   now_ = next_end();
   const auto [given, stage] = ends_.top();
-  given_ = given;  // without a rounded product
+  given_ = given;  // exact, unlike a sum of rounded products
   ends_.pop();
   return stage;
 }

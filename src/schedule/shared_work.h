@@ -1,4 +1,4 @@
-/// Work of stages that share cores: all that compute get equal parts of them (processor sharing).
+/// The work of stages that share cores: all stages that compute get equal parts of the cores (processor sharing).
 #pragma once
 
 #include <cstddef>
@@ -9,29 +9,29 @@
 
 namespace convoy::schedule {
 
-/// In simulated time, which never runs back.
+/// The work of one group of stages in simulated time, which never runs back.
 class SharedWork {
  public:
-  /// `stages_at_once`: as SharedCores has it.
+  /// `stages_at_once` has the same meaning as in SharedCores.
   explicit SharedWork(double stages_at_once) : stages_at_once_(stages_at_once) {}
 
-  /// That stage, which was idle, begins work that takes it `seconds` at full speed.
+  /// Lets a stage that was idle begin work that takes `seconds` at full speed.
   void begin(std::size_t stage, double seconds, double now);
-  /// When the next stage has done its work, unless others begin before; infinity where none works.
+  /// Returns when the next stage finishes its work, unless others begin before that; infinity if no stage works.
   double next_end() const;
-  /// At next_end(): that stage, which is idle from now on.
+  /// Advances the time to next_end(). Returns the stage that finishes then; it is idle from now on.
   std::size_t end_next();
 
  private:
-  /// Of full speed.
+  /// Returns the share of its full speed at which each active stage works.
   double rate() const;
   void advance_to(double now);
 
-  using End = std::pair<double, std::size_t>;  ///< what its stage will have been given then; the stage
+  using End = std::pair<double, std::size_t>;  ///< the value of given_ at the end of the work; the stage
 
   double stages_at_once_;
   double now_ = 0;
-  double given_ = 0;  ///< seconds at full speed that each stage would have been given, had it always worked
+  double given_ = 0;  ///< work, in seconds at full speed, of a stage that had been active all the time
   std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
 };
 

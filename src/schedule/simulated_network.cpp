@@ -62,7 +62,7 @@ void SimulatedNetwork::note_sends(const BoundProgram& program, std::int64_t stag
   }
 }
 
-// Receives of another micro-batch than the one sent would go unnoticed in time.
+// Without this check, a receive of another micro-batch than the one sent would not show in simulated time.
 void SimulatedNetwork::check_receives(const BoundProgram& program, std::int64_t stage) {
   for (const Action& action : program.actions) {
     const Instruction& i = action.instruction;

@@ -1,4 +1,4 @@
-/// The messages of a simulated step: which are on their way, and when they are there.
+/// The messages of a simulated step: when they leave, and when they arrive.
 #pragma once
 
 #include <cstddef>
@@ -11,17 +11,17 @@ namespace convoy::schedule {
 
 inline constexpr double kUnknown = -1;  ///< a time that is not known yet
 
-/// From its sender's frame or buffer to its receiver's.
+/// The times of a message on its way from its sender's frame or buffer to its receiver's.
 struct SimulatedMessage {
-  double ready = kUnknown;    ///< sent, and posted where that is needed
-  double left = kUnknown;     ///< the wire has had it: the sender's buffer is free
-  double arrived = kUnknown;  ///< it is in the receiver's
+  double ready = kUnknown;    ///< it is sent and, without buffering, posted
+  double left = kUnknown;     ///< it has passed the wire: the sender's buffer is free
+  double arrived = kUnknown;  ///< it is in the receiver's buffer
 };
 
 /// One direction across one virtual boundary. The k-th send matches the k-th receive, as in MPI.
 struct Channel {
-  std::int64_t sender = 0, receiver = 0;  ///< stages
-  Instruction send, receive;              ///< their kinds and chunks
+  std::int64_t sender = 0, receiver = 0;  ///< indices of stages
+  Instruction send, receive;              ///< the instructions' kinds and chunks
   std::size_t wire = 0;
   double wire_seconds = 0, latency_seconds = 0;
   std::vector<SimulatedMessage> messages;
@@ -29,20 +29,21 @@ struct Channel {
   std::int64_t num_receives = 0;            ///< in the receiver's list
   std::int64_t num_sent = 0, num_posted = 0, num_received = 0;
 
-  /// Its k-th send.
+  /// Returns its k-th send.
   Instruction sending(std::int64_t k) const {
     return {.op = send.op, .micro_batch = micro_batches[k], .chunk = send.chunk};
   }
 };
 
+/// The channels between all virtual stages, and the wires that they share.
 class SimulatedNetwork {
  public:
-  /// Throws Error where sends and receives do not match.
+  /// Throws Error if sends and receives do not match.
   SimulatedNetwork(const std::vector<BoundProgram>& programs, const PipelineCosts& costs, bool zero_buffering);
 
   bool is_zero_buffering() const { return zero_buffering_; }
 
-  /// What a send, or a receive, of that stage uses; null where there is no such neighbour.
+  /// Returns the channel of a send or receive of that stage; null if the stage has no such neighbour.
   Channel* channel_of(std::int64_t stage, Op op, std::int64_t chunk) {
     const std::int64_t x = chunk * num_stages_ + stage;
     const bool is_next = op == Op::kSendActivation || op == Op::kRecvGradient;
@@ -52,11 +53,12 @@ class SimulatedNetwork {
     return &channels_[2 * boundary + (is_gradient ? 1 : 0)];
   }
 
-  /// The next send, or receive, of a channel. Returns the message that now leaves, -1 where none does.
+  /// Makes the next send of a channel. Returns the message that leaves now; -1 if none does.
   std::int64_t send(Channel& channel, double now) {
     const std::int64_t k = channel.num_sent++;
     return !zero_buffering_ || k < channel.num_posted ? start(channel, k, now) : -1;
   }
+  /// Posts the next receive of a channel. Returns the message that leaves now; -1 if none does.
   std::int64_t post(Channel& channel, double now) {
     const std::int64_t k = channel.num_posted++;
     return zero_buffering_ && k < channel.num_sent ? start(channel, k, now) : -1;
@@ -70,8 +72,8 @@ class SimulatedNetwork {
 
   std::int64_t num_stages_, num_virtual_;
   bool zero_buffering_;
-  std::vector<Channel> channels_;   ///< two a virtual boundary: activations, gradients
-  std::vector<double> wires_free_;  ///< by sender and receiver: since when
+  std::vector<Channel> channels_;   ///< two per virtual boundary: activations, gradients
+  std::vector<double> wires_free_;  ///< by sender and receiver: when each wire is free
 };
 
 }  // namespace convoy::schedule

@@ -1,4 +1,4 @@
-/// A stage in simulated time: where it is in its list, what it waits for, and where its time went.
+/// A stage in simulated time: its position in its list, what it waits for, and how it has spent its time.
 #pragma once
 
 #include <cstddef>
@@ -15,33 +15,34 @@
 
 namespace convoy::schedule {
 
-/// When a bucket's exchanges between replicas are complete.
+/// The times at which a bucket's exchanges between replicas are complete.
 struct SimulatedExchange {
   double reduced = kUnknown, gathered = kUnknown;
 };
 
-/// A chunk of a stage on its way through the list.
+/// The state of a stage's chunk.
 struct SimulatedChunk {
   const ChunkCost* cost = nullptr;
   std::vector<SimulatedExchange> exchanges;                    ///< by bucket
-  std::vector<std::int64_t> sent_from_frame;                   ///< the last activation; -1: none
-  std::int64_t sent_from_buffer[kGradientBuffers] = {-1, -1};  ///< the last gradient
+  std::vector<std::int64_t> sent_from_frame;                   ///< message of the last activation; -1: none
+  std::int64_t sent_from_buffer[kGradientBuffers] = {-1, -1};  ///< message of the last gradient; -1: none
 };
 
-/// What an instruction waits for. Before `ready_seconds` the wait is a bubble, after it communication.
+/// The wait of an instruction. Before `ready_seconds` it is a bubble, after that communication.
 struct Wait {
   double until_seconds = 0;
   double ready_seconds = 0;
 };
 
-/// The message for which a stage waits, not knowing yet how long; null where it waits for none.
+/// The message for which a stage waits while its time is not known yet; null if it waits for none.
 struct AwaitedMessage {
   const Channel* channel = nullptr;
   std::int64_t message = 0;
 };
 
+/// The state of a stage.
 struct SimulatedStage {
-  /// At its first instruction. `costs` are those of all stages, of which this is number `s`.
+  /// A stage at its first instruction. `costs` are those of all stages, of which this is number `s`.
   SimulatedStage(const BoundProgram& program_in, WorkSeconds work_in, const PipelineCosts& costs, std::size_t s,
                  std::size_t num_stages);
 
@@ -49,30 +50,31 @@ struct SimulatedStage {
   const Action& next() const { return program->actions[position]; }
 
   void begin(double now);
-  /// That time of the channel's k-th message, or kUnknown, which makes the message what is awaited.
+  /// Returns the wait until that time of the channel's k-th message. If the time is kUnknown, the stage awaits the
+  /// message.
   Wait wait_for(const Channel& channel, std::int64_t k, double SimulatedMessage::*time);
-  /// The wait is over. Returns how long its own work takes.
+  /// Ends the wait and begins the instruction's own work. Returns how long that takes, in seconds.
   double start_work(const Wait& wait, double now);
   void finish(double now);
 
-  /// When this exchange is complete: replicas take one exchange of a stage after the other.
+  /// Starts an exchange that takes `seconds`. Returns when it is complete: a stage's exchanges run one after the other.
   double exchange(double now, double seconds);
-  /// What it waits for, where it is stuck: its next instruction is one that waits.
+  /// Returns the text of what a stage waits for that is stuck at its next instruction.
   std::string awaited_text() const;
 
   const BoundProgram* program;
   WorkSeconds work;
   std::vector<SimulatedChunk> chunks;
-  std::optional<std::size_t> shared;  ///< the cores that it shares
-  std::size_t position = 0;           ///< of the next instruction in the list
-  bool has_begun = false;             ///< that instruction
-  bool is_working = false;            ///< its own work, after all waiting
-  double begin_seconds = 0;           ///< of the instruction
-  double ready_seconds = 0;           ///< its work began
+  std::optional<std::size_t> shared;  ///< index of the cores that it shares; empty: it has its own
+  std::size_t position = 0;           ///< index of the next instruction in the list
+  bool has_begun = false;             ///< whether that instruction has begun
+  bool is_working = false;            ///< whether its own work has begun, after all waiting
+  double begin_seconds = 0;           ///< when the instruction began
+  double ready_seconds = 0;           ///< when its own work began
   AwaitedMessage awaited;
-  double end_seconds = 0;  ///< of the last instruction that is done
+  double end_seconds = 0;  ///< end of the last instruction that is done
   std::size_t num_agreed = 0;
-  double exchange_free_seconds = 0;  ///< the exchanges that were started are complete
+  double exchange_free_seconds = 0;  ///< when all exchanges that were started are complete
   StageTimes times;
 };
 

@@ -1,5 +1,5 @@
-/// Simulated time for instruction lists. An event is a stage that can continue; it continues as far as possible, which
-/// may let others continue. If no event is left and stages have not finished, the lists deadlock.
+/// Simulated time for instruction lists. An event is a stage that can continue. It continues as far as possible, which
+/// may let others continue. If no event is left and some stages have not finished, the lists deadlock.
 #include "convoy/schedule/simulator.h"
 
 #include <algorithm>
@@ -29,9 +29,9 @@ using schedule::SimulatedNetwork;
 using schedule::Wait;
 using Stage = schedule::SimulatedStage;
 
-/// All stages come to an AgreeOnUpdate.
+/// One AgreeOnUpdate of all stages.
 struct Agreement {
-  std::vector<std::size_t> stages;  ///< that have come
+  std::vector<std::size_t> stages;  ///< the stages that have reached it
   Wait wait{.until_seconds = kUnknown};
 };
 
@@ -78,8 +78,8 @@ class Simulator {
   }
 
  private:
-  /// When; stage, or number of stages + index in shared_. A stage has at most one. Where work of other stages has begun
-  /// since, that of shared cores is out of date.
+  /// A time, and a stage or the number of stages + an index in shared_. A stage has at most one event. An event of
+  /// shared cores is out of date if other stages have begun work on them since.
   using Event = std::pair<double, std::size_t>;
 
   /// Takes stage s as far as it can go.
@@ -89,7 +89,7 @@ class Simulator {
       if (!stage.is_working) {
         if (!stage.has_begun) begin(s, now);
         const Wait wait = wait_of(s);
-        if (wait.until_seconds == kUnknown) return;  // whoever makes it known sets the event
+        if (wait.until_seconds == kUnknown) return;  // the stage that makes it known pushes the event
         if (wait.until_seconds > now) {
           if (!goes_next(wait.until_seconds, s)) return;
           now = wait.until_seconds;
@@ -109,7 +109,7 @@ class Simulator {
     }
   }
 
-  /// One stage's work is done; the others' goes on, faster.
+  /// Ends the work of one stage; that of the others continues, faster.
   void end_shared_work(SharedWork& work, std::size_t who, double now) {
     const std::size_t s = work.end_next();
     const double next = work.next_end();
@@ -118,7 +118,7 @@ class Simulator {
     advance(s, now);
   }
 
-  /// Whether that is the next event of all, and can be done right away; else it is put down.
+  /// Returns whether this is the next of all events and can be processed right away; else pushes it.
   bool goes_next(double time, std::size_t s) {
     const Event event{time, s};
     if (events_.empty() || event < events_.top()) return true;
@@ -182,7 +182,7 @@ class Simulator {
     return {.until_seconds = through, .ready_seconds = 0};
   }
 
-  /// That message, if any, has left: who waits for it knows now for how long.
+  /// Wakes the stages that wait for a message which now leaves: its times are known. -1 is no message.
   void wake(const Channel& channel, std::int64_t message) {
     if (message < 0) return;
     const auto wake_stage = [&](std::int64_t s, double time) {
@@ -269,11 +269,11 @@ class Simulator {
   std::vector<Stage> stages_;
   std::vector<SharedWork> shared_;
   std::priority_queue<Event, std::vector<Event>, std::greater<>> events_;
-  std::vector<Agreement> agreements_;  ///< a stage's k-th AgreeOnUpdate is the k-th of all
+  std::vector<Agreement> agreements_;  ///< by k: the k-th AgreeOnUpdate of all stages
   Simulation simulation_;
 };
 
-/// Of stage s, whose chunks are every p-th virtual stage.
+/// Returns the costs of the chunks of stage s: every num_stages-th virtual stage from s on.
 std::vector<ChunkCost> chunks_of(const PipelineCosts& costs, std::size_t s, std::size_t num_stages) {
   std::vector<ChunkCost> chunks;
   for (std::size_t v = s; v < costs.chunks.size(); v += num_stages) chunks.push_back(costs.chunks[v]);

@@ -1,4 +1,4 @@
-/// The instructions of a micro-batch's passes through a chunk, the same in all schedules.
+/// The instructions of a micro-batch's pass through a chunk, which are the same in all schedules.
 #include "schedule/stage_builder.h"
 
 #include <utility>
@@ -42,18 +42,20 @@ void StageBuilder::backward_weight(std::int64_t m, std::int64_t chunk) {
   }
 }
 
-/// The tail of a training step: the last micro-batch completes the gradients of a chunk, last bucket (nearest the loss)
-/// first. A bucket's exchange runs during the backward of the next, so its fold and update come one bucket later:
+/// Writes the tail of a training step: the last micro-batch completes the gradients of a chunk, last bucket (nearest
+/// the loss) first. A bucket's exchange runs during the backward of the next, so its fold and update come one bucket
+/// later:
 ///
 ///   B2 Reduce2  B1 Reduce1 Fold2 Update2  B0 SendGradient Reduce0 Fold1 Update1  Fold0 Update0  Gather2 Gather1
 ///   Gather0
 ///
-/// Where ranks agree on the update first, updates wait for the last fold:
+/// If ranks agree on the update first, updates wait for the last fold:
 ///
 ///   B2 Reduce2  B1 Reduce1 Fold2  B0 SendGradient Reduce0 Fold1  Fold0  Agree  Update2 Update1 Update0  Gather2 ...
 ///
-/// The gradient leaves before anything that waits, because the stage before has nothing else to do. A chunk's first
-/// bucket waits likewise for the next chunk's last: what lies between them runs beside its exchange.
+/// The gradient leaves before any instruction that waits, because the previous stage has nothing else to do. The fold
+/// of a chunk's first bucket comes after the last bucket of the next chunk to finish: the work between them runs during
+/// its exchange.
 void StageBuilder::by_bucket(Op op, std::int64_t m, std::int64_t chunk) {
   for (std::int64_t b = num_buckets(chunk) - 1; b >= 0; --b) {
     add(op, m, chunk, b);
@@ -70,7 +72,7 @@ void StageBuilder::complete(const Instruction& reduce) {
 }
 
 StageProgram StageBuilder::finish() {
-  if (reduced_.empty()) return std::move(program_);  // evaluation
+  if (reduced_.empty()) return std::move(program_);  // an evaluation
   complete(reduced_.back());
   if (spec_.agree_on_update) {
     program_.push_back({.op = Op::kAgreeOnUpdate});

@@ -1,4 +1,5 @@
-/// Writes one stage's list, so that a schedule only has to say in which order micro-batches go forward and backward.
+/// Writes one stage's list, so that a schedule has to give only the order in which micro-batches go forward and
+/// backward.
 #pragma once
 
 #include <functional>
@@ -7,7 +8,7 @@
 
 namespace convoy::schedule {
 
-/// Appends whole passes of one micro-batch through one chunk, with whatever it must load, receive, score and send.
+/// Appends whole passes of one micro-batch through one chunk, with all that is to be loaded, received, scored and sent.
 class StageBuilder {
  public:
   StageBuilder(const PipelineSpec& spec, std::int64_t stage) : spec_(spec), stage_(stage) {}
@@ -16,16 +17,18 @@ class StageBuilder {
   std::int64_t stages() const { return spec_.stages; }
   std::int64_t micro_batches() const { return spec_.micro_batches; }
 
-  /// In from the loader and the virtual stage before, forward, then out to the next one or into the loss.
+  /// Appends the input from the loader and the previous virtual stage, the forward pass, and the send to the next
+  /// virtual stage or the loss.
   void forward(std::int64_t m, std::int64_t chunk = 0);
-  /// The gradient in, backward, the gradient out. The last micro-batch also hands over the buckets (see there).
+  /// Appends the receive of the gradient, the backward, and the send of the gradient; for the last micro-batch also the
+  /// instructions of the buckets (by_bucket).
   void backward(std::int64_t m, std::int64_t chunk = 0);
-  /// Likewise the data gradient alone; no buckets.
+  /// Appends the receive of the gradient, the data gradient alone, and the send of the gradient; no buckets.
   void backward_input(std::int64_t m, std::int64_t chunk = 0);
-  /// By weight. The last micro-batch also hands over the buckets.
+  /// Appends the weight gradient; for the last micro-batch also the instructions of the buckets (by_bucket).
   void backward_weight(std::int64_t m, std::int64_t chunk = 0);
 
-  /// The list, with the end of the step.
+  /// Returns the list after appending the end of the step.
   StageProgram finish();
 
  private:
@@ -43,13 +46,13 @@ class StageBuilder {
   const PipelineSpec& spec_;
   std::int64_t stage_;
   StageProgram program_;
-  StageProgram reduced_;  ///< ReduceBucket of every bucket so far
+  StageProgram reduced_;  ///< the ReduceBucket of every bucket so far
 };
 
-/// Throws Error where the spec is not a pipeline.
+/// Throws Error if the spec is not a pipeline.
 void check(const PipelineSpec& spec);
 
-/// A list for each stage, written by `write`. Throws Error where the spec is not a pipeline.
+/// Returns the list of each stage, which `write` writes. Throws Error if the spec is not a pipeline.
 Schedule build(const PipelineSpec& spec, const std::function<void(StageBuilder&)>& write);
 
 }  // namespace convoy::schedule

@@ -1,4 +1,4 @@
-/// Mean and planned steps from measured ones.
+/// Computes mean and planned steps from measured ones.
 #include "convoy/schedule/timeline.h"
 
 #include <algorithm>
@@ -13,7 +13,7 @@ namespace convoy {
 
 namespace {
 
-/// Instructions whose work is the same in the mean: micro-batches are alike.
+/// The key of instructions whose mean work is the same: micro-batches are assumed to be alike.
 using Kind = std::tuple<Op, std::int64_t, std::int64_t>;
 Kind kind_of(const Instruction& instruction) {
   return {instruction.op, instruction.bucket, instruction.chunk};
@@ -26,7 +26,7 @@ struct Mean {
   double seconds() const { return sum_seconds / static_cast<double>(count); }
 };
 
-/// The list twice: a step and the next, whose micro-batches are counted on.
+/// Returns the list of two steps. The micro-batches of the second one continue the numbers of the first.
 StageProgram twice(const StageProgram& program) {
   std::int64_t num_micro_batches = 0;
   for (const Instruction& i : program) num_micro_batches = std::max(num_micro_batches, i.micro_batch + 1);
@@ -46,7 +46,7 @@ void shift(std::vector<Span>& rank, double seconds) {
   }
 }
 
-/// Where the instructions of one kind are in the list of a rank's chunk, in order.
+/// Returns the indices of the instructions of one kind and chunk in the list of a rank, in order.
 std::vector<std::size_t> indices_of(const std::vector<Span>& rank, Op op, std::int64_t chunk) {
   std::vector<std::size_t> indices;
   for (std::size_t i = 0; i < rank.size(); ++i)
@@ -127,7 +127,7 @@ Timeline planned_step(const std::vector<Schedule>& replicas, const std::vector<W
     Timeline step{.num_stages = planned.num_stages, .num_steps = 1, .ranks = {}};
     for (const std::vector<Span>& spans : simulation.spans)
       step.ranks.emplace_back(spans.begin() + std::ssize(spans) / 2, spans.end());
-    for (std::size_t s = 0; s < schedule.size(); ++s)  // whose micro-batches are those of the first step
+    for (std::size_t s = 0; s < schedule.size(); ++s)  // with the numbers of the first step's micro-batches
       for (std::size_t i = 0; i < schedule[s].size(); ++i) step.ranks[s][i].instruction = schedule[s][i];
     const double first = extent_of(step).first_seconds;
     for (auto& rank : step.ranks) {

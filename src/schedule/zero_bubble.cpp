@@ -1,4 +1,5 @@
-/// The weight gradient waits until there is time for it: ZB-H1, a third of 1F1B's bubble. Qi et al. 2023.
+/// ZB-H1: the weight gradient waits until the stage has time for it, which leaves a third of 1F1B's bubble. Qi et al.
+/// 2023.
 ///
 /// 4 stages, 8 micro-batches F forward, B data gradient, W weight gradient, . idle
 ///   stage 0  F0 F1 F2 F3 .  .  .  B0 W0 F4 B1 W1 F5 B2 W2 F6 B3 W3 F7 B4 W4 B5 W5 B6 W6 B7 W7
@@ -6,13 +7,15 @@
 ///   stage 2  .  .  F0 F1 .  B0 F2 B1 F3 B2 W0 F4 B3 W1 F5 B4 W2 F6 B5 W3 F7 B6 W4 B7 W5 W6 W7
 ///   stage 3  .  .  .  F0 B0 F1 B1 F2 B2 F3 B3 W0 F4 B4 W1 F5 B5 W2 F6 B6 W3 F7 B7 W4 W5 W6 W7
 ///
-/// Stage s of p goes p - s passes forward before it waits for its first gradient, as in 1F1B, and holds up to p
-/// micro-batches until their weights are done, as 1F1B's first stage does: so the last stages put weights off, and
-/// hand gradients on earlier.
+/// Stage s of p makes p - s forward passes before it waits for its first gradient, as in 1F1B. It holds up to p
+/// micro-batches until their weight gradients are done, as 1F1B's first stage does. So the last stages delay weight
+/// gradients and send data gradients earlier.
 ///
-/// Three orders are made and the fastest taken: by simulated time, with weights in the gaps; the paper's, where the
-/// weights follow s backwards later, which costs that are almost equal prefer; and 1F1B's own, where they follow
-/// at once, which is never slower than 1F1B, because each gradient leaves earlier and nothing else changes.
+/// Three orders are made, and the fastest one is taken:
+///   by simulated time   weight gradients fill the gaps
+///   the paper's         weight gradients follow s data gradients later; often the fastest if costs are almost equal
+///   1F1B's              weight gradients follow at once; never slower than 1F1B, because each data gradient leaves
+///                       earlier and nothing else changes
 #include <algorithm>
 #include <numeric>
 

@@ -108,7 +108,7 @@ void Search::look_at_arena(Kind kind, const Slice& range, const float* values) {
   });
 }
 
-// Until the next call.
+// Returns a copy in the host's memory, which is valid until the next call.
 std::span<const std::byte> Search::to_host(const void* data, std::int64_t size_bytes) {
   host_.resize(std::max<std::size_t>(host_.size(), static_cast<std::size_t>(size_bytes)));
   runtime_.device().copy_to_host(host_.data(), data, size_bytes);
@@ -143,7 +143,7 @@ void Search::run_chunk(const FrameSlot& slot, std::int64_t m, Seen& seen) {
   });
 }
 
-// As the executor does.
+// Sets the key as the executor does.
 void Search::set_draw_key(const FrameSlot& slot, std::int64_t m) {
   Device& device = runtime_.device();
   if (draw_key_.data() == nullptr) draw_key_ = HostBuffer(device, sizeof(ops::DrawKey));

@@ -1,4 +1,4 @@
-/// Where the numbers of a bad step went wrong: its forward is run once more, and every tensor looked at.
+/// Finds where the numbers of a bad step went wrong: runs its forward once more, and looks at every tensor.
 #pragma once
 
 #include <vector>
@@ -10,11 +10,11 @@
 
 namespace convoy {
 
-/// All ranks, after a training step that was bad, before anything else changes the stage. `source` gives that step's
-/// samples, and has begun no step yet. Rank 0 returns, as sorted() orders them, the parameters and the parts of the
-/// summed gradient that hold bad numbers, the micro-batches with a bad loss and, of each micro-batch, the first cell
-/// that reads bad features and the first whose output is bad; elsewhere nothing is returned. Takes about the time of
-/// the step's forward without any overlap, and memory of the host.
+/// All ranks call it after a training step that was bad, before anything else changes the stage. `source` gives that
+/// step's samples, and has begun no step yet. Rank 0 returns, as sorted() orders them, the parameters and the parts of
+/// the summed gradient that hold bad numbers, the micro-batches with a bad loss and, of each micro-batch, the first
+/// cell that reads bad features and the first whose output is bad. The other ranks return nothing. It takes about the
+/// time of the step's forward without any overlap, and memory of the host.
 std::vector<BadNumbers> find_bad_numbers(RankRuntime& runtime, BatchSource& source);
 
 }  // namespace convoy

@@ -13,13 +13,14 @@ namespace convoy {
 
 struct LayerTime {
   const Cell* cell = nullptr;
-  std::size_t layer = 0;  ///< of Cell::layers()
+  std::size_t layer = 0;  ///< index in Cell::layers()
   LayerWork work = LayerWork::kForward;
-  bool is_split = false;  ///< in a backward of two parts
-  double seconds = 0;     ///< of one call
+  bool is_split = false;  ///< whether it is a part of a backward in two parts
+  double seconds = 0;     ///< duration of one call
 };
 
-/// Watches a step to count its calls, then as many steps as it is given room for. No call of it waits.
+/// Watches one step to count its calls, then records as many steps as it has room for. None of its calls waits, except
+/// read().
 class LayerRecorder final : public LayerWatch {
  public:
   explicit LayerRecorder(Device& device) : device_(device) {}
@@ -27,9 +28,9 @@ class LayerRecorder final : public LayerWatch {
   void begin_cell(const Cell& cell) override;
   void end_layer(std::size_t layer, LayerWork work, bool is_split) override;
 
-  /// The step that was watched so far is forgotten; from here on `num_steps` like it are recorded.
+  /// Forgets the step that was watched so far, and records the next `num_steps` steps, which have the same calls.
   void start(std::int64_t num_steps);
-  /// Of all calls that were recorded, in order. Waits for the device.
+  /// Returns the times of all calls that were recorded, in order. Waits for the device.
   std::vector<LayerTime> read();
 
  private:

@@ -15,12 +15,12 @@ namespace convoy {
 /// A metric of the whole network, or of one of its objectives.
 struct NetworkMetric {
   const Metric* metric = nullptr;
-  std::int64_t objective = -1;  ///< by number, in the plan's order; below 0: the whole network
-  std::string group = {};       ///< the objective's name as columns have it: "masked_words"; of the network empty
-  std::string title = {};       ///< "macro F1", "masked words loss"
+  std::int64_t objective = -1;  ///< number in the plan's order; below 0: the whole network
+  std::string group = {};  ///< the objective's name in names of columns: "masked_words"; empty for the whole network
+  std::string title = {};  ///< "macro F1", "masked words loss"
   std::string objective_name() const;  ///< "masked words"
 
-  /// "macro_f1", "masked_words_loss": what a column is called, after "val_" and the like.
+  /// The name of a column, after "val_" and the like: "macro_f1", "masked_words_loss".
   std::string name() const { return group.empty() ? metric->name : group + "_" + metric->name; }
   double value(const StepMetrics& metrics) const;
   std::string shown(const StepMetrics& metrics) const { return metric->shown(value(metrics)); }
@@ -28,26 +28,26 @@ struct NetworkMetric {
 
 class MetricList {
  public:
-  /// `objectives`: StepPlan::objectives(). `num_classes`: that the network predicts; 0: none. `chosen`: train.metric,
-  /// which StepPlan has checked.
+  /// `objectives` are StepPlan::objectives(). `num_classes` is the number of classes that the network predicts; 0:
+  /// none. `chosen` is train.metric, which StepPlan has checked.
   MetricList(const std::vector<std::string>& objectives = {}, std::int64_t num_classes = 0,
              MetricKind chosen = MetricKind::kTop1);
   explicit MetricList(const StepPlan& plan, MetricKind chosen = MetricKind::kTop1);
 
-  /// Loss and top-1 of the whole network. Of several objectives: the losses' sum, and top-1 of the first.
+  /// Loss and top-1 of the whole network: with several objectives the sum of their losses, and top-1 of the first.
   const std::vector<NetworkMetric>& of_network() const { return network_; }
-  /// Loss and top-1 of each objective; empty where there is one.
+  /// Loss and top-1 of each objective; empty if there is only one.
   const std::vector<NetworkMetric>& of_objectives() const { return objectives_; }
-  /// What is computed from counts of classes, which evaluations have and training steps have not.
+  /// Metrics that are computed from counts of classes: evaluations have these counts, training steps do not.
   const std::vector<NetworkMetric>& of_classes() const { return classes_; }
-  /// Those that training steps count: of_network() and of_objectives().
+  /// Metrics of training steps: of_network() and of_objectives().
   std::vector<NetworkMetric> of_steps() const;
-  /// All three.
+  /// All metrics: of_network(), of_objectives() and of_classes().
   std::vector<NetworkMetric> all() const;
-  /// What the best checkpoint and patience follow.
+  /// The metric that the best checkpoint and train.patience follow.
   const NetworkMetric& chosen() const { return chosen_; }
-  /// "top-5 is left out: it needs 6 classes or more, and there are 2\n": a line for each metric that the network does
-  /// not have.
+  /// A line for each metric that the network does not have: "top-5 is left out: it needs 6 classes or more, and there
+  /// are 2\n".
   const std::string& left_out() const { return left_out_; }
 
  private:

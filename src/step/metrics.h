@@ -15,16 +15,16 @@
 
 namespace convoy {
 
-/// The value; of one that is not a number the NaN without a sign, which all files and messages write as "nan".
+/// Returns the value, but a NaN without its sign, so that all files and messages write it as "nan".
 inline double without_nan_sign(double value) {
   return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
 }
-/// Over the samples that have a label; NaN where there is none.
+/// The mean loss of the samples that have a label; NaN if none has one.
 inline double mean_loss(const ops::LossSums& sums) {
   return without_nan_sign(sums.loss / static_cast<double>(sums.num_samples));
 }
 
-/// Of one step or several, over all replicas: the micro-batches' sums, added in their order.
+/// The metrics of one step or several, over all replicas: the micro-batches' sums, added in their order.
 struct StepMetrics {
   std::vector<ops::LossSums> objectives = {{}};  ///< at least one, in the plan's order
   /// The counts of each class; empty for training steps, which do not count them.
@@ -41,19 +41,20 @@ struct StepMetrics {
   StepMetrics& operator+=(const StepMetrics& other);
 };
 
-/// All ranks post every step; rank 0 collects a step's metrics one step later, as StepChannel says.
+/// Brings the metrics of steps to rank 0. All ranks post every step; rank 0 collects a step's metrics one step later
+/// (StepChannel).
 class MetricsChannel {
  public:
   MetricsChannel(const RankRuntime& runtime, int tag);
 
   /// Starts the transfer of the latest step's sums. At most one posted step may be uncollected.
   void post() { channel_.post(std::as_bytes(runtime_.sums())); }
-  /// On rank 0: the metrics of the oldest posted step. Waits until they have arrived.
+  /// On rank 0: returns the metrics of the oldest posted step. Waits until they have arrived.
   StepMetrics collect();
   /// On rank 0: adds the oldest posted step to these metrics, micro-batch by micro-batch, so that a sum over several
   /// steps does not depend on how many micro-batches each of them had.
   void collect_into(StepMetrics& metrics);
-  /// Waits until what was posted has left; before the end.
+  /// Waits until all posted messages have left. Called before the end.
   void finish() { channel_.finish(); }
 
  private:

@@ -57,7 +57,7 @@ void RankRuntime::make_training() {
                         .data = grid_.data(),
                         .reduction = spec.reduction,
                         .neighbours = neighbours(grid_),
-                        .micro_batches_a_step = plan_.micro_batches_a_step(),
+                        .micro_batches_per_step = plan_.micro_batches_per_step(),
                         .local_sum = t.tree->sum(),
                         .parameters = stage_->parameters(),
                         .tells_roles = tells_roles(spec.optimizer),

@@ -1,4 +1,4 @@
-/// Sharing changes no bit: a replica reads another's copy only where its own would have the same bytes.
+/// Sharing changes no bit: a replica reads another's copy only if its own would have the same bytes.
 #include "step/shared_weights.h"
 
 #include <cstddef>
@@ -35,10 +35,10 @@ std::vector<Buffer*> packed_weights_of(const Stage& stage) {
   return packed;
 }
 
-/// Where each of the writer's packed weights lies in the memory that all share.
+/// Offsets of the writer's packed weights in the memory that all sharers read.
 class PackedParts {
  public:
-  /// By the writer's stage; that of others is not read. All sharers.
+  /// Takes the sizes from the writer's stage; the stage of other sharers is not read. All sharers call it.
   PackedParts(const mpi::Communicator& sharers, const Stage& stage) {
     if (sharers.rank() == 0)
       for (const Buffer* buffer : packed_weights_of(stage)) sizes_.push_back(buffer->size_bytes());
@@ -53,7 +53,7 @@ class PackedParts {
   }
 
   std::int64_t size_bytes() const { return size_bytes_; }
-  /// Number i's, counted over the cells; empty where the writer has fewer.
+  /// The part of packed weights number i, counted over the cells; empty if the writer has fewer.
   std::span<std::byte> in(const SharedMemory& memory, std::size_t i) const {
     if (i >= sizes_.size()) return {};
     return {memory.data() + offsets_[i], static_cast<std::size_t>(sizes_[i])};
@@ -69,7 +69,8 @@ void move_to(std::span<std::byte> part, Buffer& buffer) {
   buffer = Buffer::part_of(part.data(), std::ssize(part));
 }
 
-// False where they differ: on another processor or number of threads an operation may have chosen another layout.
+// Returns false if the bytes differ: for another processor or number of threads an operation may have chosen another
+// layout.
 bool exchange_for_same_bytes(std::span<std::byte> part, Buffer& buffer) {
   if (std::ssize(part) != buffer.size_bytes() || std::memcmp(part.data(), buffer.data(), part.size()) != 0)
     return false;
@@ -89,7 +90,8 @@ SharedWeights::SharedWeights(const ProcessGrid& grid, Device& device, const Stag
   arenas_ = try_to_share(sizes.master_bytes + sizes.copy_bytes, "the weights");
 }
 
-// Nothing where the system does not allow it; the first reason is told, and once. All ranks of the grid.
+// Returns nothing if the system does not allow it; only the reason of the lowest such rank is told. All ranks of the
+// grid call it.
 std::optional<SharedMemory> SharedWeights::try_to_share(std::int64_t size_bytes, const std::string& what) const {
   std::optional<SharedMemory> memory;
   std::string reason;

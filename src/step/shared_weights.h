@@ -14,28 +14,29 @@
 
 namespace convoy {
 
-/// The replicas of this rank's stage that can read the same weights, in the order of replicas: those of a NUMA domain,
-/// where the CPU computes; else this rank alone. The first of them writes. All ranks of the grid.
+/// Returns the replicas of this rank's stage that can read the same weights, in the order of replicas: those of a NUMA
+/// domain if the CPU computes, else this rank alone. The first of them writes. All ranks of the grid call it.
 mpi::Communicator find_weight_sharers(const ProcessGrid& grid, const Device& device);
 
-/// The stage's parameters, and what convolutions keep of them in layouts of their own. Where the system does not let
-/// replicas share memory, they have their own copies of the same weights, and a warning of rank 0 says why.
+/// The stage's parameters, and the copies that convolutions keep of them in layouts of their own. If the system does
+/// not let replicas share memory, each has its own copy of the same weights, and a warning of rank 0 says why.
 class SharedWeights {
  public:
-  /// All ranks of the grid.
+  /// All ranks of the grid call it.
   SharedWeights(const ProcessGrid& grid, Device& device, const StagePlan& plan);
 
-  /// Whether this rank is to write the stage's parameters. The others cannot.
+  /// Whether this rank must write the stage's parameters. The others cannot.
   bool is_writer() const { return sharers_.rank() == 0; }
-  /// For the stage that publish() gets, which this outlives.
+  /// Returns the memory of the stage that publish() gets. This object must outlive that stage.
   WeightArenas arenas() const;
-  /// The writer's parameters are written: from now on all sharers compute with them. Once. All ranks of the grid.
+  /// Called once the writer's parameters are written: from now on all sharers compute with them. All ranks of the grid
+  /// call it. A second call throws std::logic_error.
   void publish(Stage& stage);
 
-  /// Of the memory that this rank reads together with others.
+  /// Bytes of the memory that this rank reads together with others.
   std::int64_t shared_bytes() const;
-  /// "weights: one copy in memory per 4 replicas\n"; empty where no replicas share them. All ranks of the grid, after
-  /// publish().
+  /// Returns "weights: one copy in memory per 4 replicas\n"; empty if no replicas share weights. All ranks of the grid
+  /// call it, after publish().
   std::string describe() const;
 
  private:
@@ -45,9 +46,9 @@ class SharedWeights {
   mpi::Communicator world_, sharers_;
   Device& device_;
   StagePlan plan_;
-  std::optional<SharedMemory> arenas_, packed_;  ///< none where each has its own
+  std::optional<SharedMemory> arenas_, packed_;  ///< nothing if each replica has its own
   bool is_published_ = false;
-  bool keeps_own_packed_ = false;  ///< though it could read another's
+  bool keeps_own_packed_ = false;  ///< although it could read another's
 };
 
 }  // namespace convoy

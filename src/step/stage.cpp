@@ -91,9 +91,9 @@ void Stage::backward_input(const BackwardPiece& piece, const ProgressHook& on_pr
   backward_to_input(piece, Part::kInput, on_progress);
 }
 
-// The k-th cell from the chunk's end writes its dx into inner buffer k mod 2, in whichever piece it is. Where a block's
-// gradient comes in two parts, the block before adds them as it reads them; not across pieces, whose buffers may be
-// others' by then.
+// The k-th cell from the chunk's end writes its dx into inner buffer k mod 2, in whichever piece it is. If a block's
+// gradient comes in two parts, the block before adds them as it reads them. Not across pieces: by then their buffers
+// may hold other gradients.
 void Stage::backward_to_input(const BackwardPiece& piece, Part part, const ProgressHook& on_progress) const {
   const ChunkPlan& chunk = plan_.chunks[piece.slot.chunk];
   const std::int64_t first = chunk.cells.begin;
@@ -141,7 +141,7 @@ Frame Stage::backward_frame(const BackwardPiece& piece, std::int64_t i, Part par
   return cell_frame;
 }
 
-// Its activations, where they have not stayed.
+// Recomputes the cell's activations, if they were not kept.
 void Stage::recompute(const Frame& cell_frame, const FrameSlot& slot, std::int64_t i,
                       const ProgressHook& on_progress) const {
   if (!plan_.chunks[slot.chunk].is_recomputed[i]) return;

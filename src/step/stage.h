@@ -1,4 +1,4 @@
-/// A stage: runs of cells with the memory of every micro-batch in flight, as its plan has them.
+/// A stage: runs of cells with the memory of every micro-batch in flight, as laid out in its plan.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,7 @@ struct FrameSlot {
   std::int64_t chunk = 0, frame = 0;
 };
 
-/// What a stage's parameters lie in: float32, and rounded to the network's type where that is another.
+/// The memory of a stage's parameters: float32, and copies rounded to the network's type if that is another.
 struct WeightArenas {
   Buffer masters, copies;
 };
@@ -31,10 +31,10 @@ WeightArenas make_weight_arenas(Device& device, const StagePlan& plan);
 
 class Stage {
  public:
-  /// Creates the operations of the cells of plan.layout; `network` and `backend` outlive the stage, and so does the
-  /// memory of arenas that are parts of somebody else's.
+  /// Creates the operations of the plan's cells. `network` and `backend` must outlive the stage, and so must the memory
+  /// of which the arenas are parts, if another object owns it.
   Stage(ops::Backend& backend, const Network& network, StagePlan plan, WeightArenas arenas);
-  /// The same in memory of its own.
+  /// Creates the operations of the plan's cells, and arenas of its own.
   Stage(ops::Backend& backend, const Network& network, const StagePlan& plan);
 
   const StagePlan& plan() const { return plan_; }
@@ -43,11 +43,11 @@ class Stage {
 
   void* input(const FrameSlot& slot) const { return at(slot, plan_.chunks[slot.chunk].x_offsets.front()); }
   void* output(const FrameSlot& slot) const { return at(slot, plan_.chunks[slot.chunk].x_offsets.back()); }
-  /// Of the chunk's cell i, from 0. Without a backward a later cell overwrites it.
+  /// The output of the chunk's cell i, from 0. Without a backward a later cell overwrites it.
   void* output_of(const FrameSlot& slot, std::int64_t i) const {
     return at(slot, plan_.chunks[slot.chunk].x_offsets[i + 1]);
   }
-  /// Of the network's last chunk.
+  /// The gradient of the network's output; only on the last chunk.
   void* output_gradient(const FrameSlot& slot) const {
     return at(slot, plan_.chunks[slot.chunk].output_gradient_offset);
   }
@@ -61,42 +61,43 @@ class Stage {
     return {.masters = arenas_.masters.floats(), .copies = arenas_.copies.data(), .type = plan_.type};
   }
 
-  /// The masters were written from outside: rounds their copies, and tells all cells.
+  /// Called after the masters were written from outside: rounds their copies, and tells all cells.
   void reload_weights();
-  /// The parameters of these cells (of the network) of the chunk, copies included, have changed.
+  /// Tells these cells of the chunk, numbered in the network, that their parameters and the copies have changed.
   void load_weights(std::int64_t chunk, const CellRange& cells);
-  /// Cell after cell, as load_weights() tells each that its parameters have changed.
+  /// All cells of the stage, in the order in which reload_weights() tells them that their parameters have changed.
   std::span<Cell* const> cells() const { return cells_; }
-  /// What the cell at this index of cells() reads.
+  /// The weights that the cell at this index of cells() reads.
   Weights weights_of(std::int64_t index) const;
 
-  /// Calls visit(feature, where it is to be) for what the chunk's cells read of the samples.
+  /// Calls visit(feature, destination) for each feature of the samples that the chunk's cells read.
   template <typename Visit>
   void for_each_feature(const FrameSlot& slot, Visit&& visit) const {
     for (std::int64_t i = 0; i < plan_.chunks[slot.chunk].cells.size(); ++i) for_each_feature_of(slot, i, visit);
   }
-  /// The same of the chunk's cell i.
+  /// Calls visit(feature, destination) for each feature of the samples that the chunk's cell i reads.
   template <typename Visit>
   void for_each_feature_of(const FrameSlot& slot, std::int64_t i, Visit&& visit) const {
     const Frame cell_frame = frame_of(slot, i);
     for (const Feature& feature : cell(slot.chunk, i).features()) visit(feature, cell_frame[feature.location]);
   }
 
-  /// What is drawn from the frame's next forward in training to its last backward, where the chunk draws random
-  /// numbers. `key` is in a HostBuffer, and read when the device comes to it.
+  /// Sets the key of the random numbers that the chunk draws from the frame's next forward in training to its last
+  /// backward; only if the chunk draws any. `key` is in a HostBuffer, and the device reads it later.
   void set_draw_key(const FrameSlot& slot, const ops::DrawKey* key) const;
 
-  /// From the next call on, is told of each layer's work; null: nobody is. Nothing may be replayed meanwhile.
+  /// Sets an observer that is told of each layer's work from the next call on; null: none. No recording may be replayed
+  /// meanwhile.
   void watch_layers(LayerWatch* watch) { watch_ = watch; }
   bool is_watched() const { return watch_ != nullptr; }
 
-  /// x in input(slot), y into output(slot).
+  /// Computes output(slot) from input(slot).
   void forward(const FrameSlot& slot, bool training, const ProgressHook& on_progress) const;
 
-  /// Backward of one micro-batch through a chunk, in one or several pieces from the last cells to the first, with no
-  /// other chunk's in between. The piece with the last cell starts from `dy`, which is consumed; the one with the first
-  /// writes the input's gradient to `dx` (null in the network's first chunk). Cells before the first that is trained
-  /// have nothing to do, and leave dx unchanged.
+  /// The cells of a chunk that one call of backward() goes through, for one micro-batch. The pieces of a chunk follow
+  /// each other from the last cells to the first, without a piece of another chunk in between. The piece with the last
+  /// cell starts from `dy`, which is consumed; the one with the first cell writes the input's gradient to `dx` (null in
+  /// the network's first chunk). Cells before the first trained one have nothing to do, and leave dx unchanged.
   struct BackwardPiece {
     FrameSlot slot;
     CellRange cells;
@@ -106,15 +107,15 @@ class Stage {
   };
   void backward(const BackwardPiece& piece, const ProgressHook& on_progress) const;
 
-  /// The same in two parts, for a stage that splits its backward: the gradients have the same bits. First data
-  /// gradients, in pieces as above, without piece.gradients; then, at any time before the frame's next forward, weight
-  /// gradients, in pieces of any order, with neither dy nor dx. A recomputed cell is recomputed in both parts: between
-  /// the two only what its layers keep is stored.
+  /// The backward in two parts, for a stage that splits it; the gradients have the same bits. backward_input() computes
+  /// data gradients, in pieces as for backward(), without piece.gradients. backward_weight() then computes weight
+  /// gradients, at any time before the frame's next forward, in pieces of any order, with neither dy nor dx. A
+  /// recomputed cell is recomputed in both parts: between the two only what its layers keep is stored.
   void backward_input(const BackwardPiece& piece, const ProgressHook& on_progress) const;
   void backward_weight(const BackwardPiece& piece, const ProgressHook& on_progress) const;
 
  private:
-  /// Of a chunk.
+  /// The memory of a chunk.
   struct ChunkMemory {
     Buffer frames;
     std::vector<Buffer> gradients_in, gradients_out;

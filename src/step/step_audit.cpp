@@ -1,4 +1,4 @@
-/// Checksums before a step beside those after it, and this rank's beside another's.
+/// Compares checksums before a step with those after it, and this rank's with another's.
 #include "step/step_audit.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-/// What a training step is checked for before it is applied: that a rank's memory has not changed by itself since the
-/// step before, and that one micro-batch gave what another replica computed of it.
+/// Checks a training step before it is applied: a rank's memory must not have changed by itself since the step before,
+/// and one micro-batch must have given the results that another replica computed of it.
 #pragma once
 
 #include <cstdint>
@@ -16,17 +16,17 @@ namespace convoy {
 /// Checksums of what a rank keeps from step to step.
 class MemoryChecksums {
  public:
-  /// All outlive it.
+  /// All arguments must outlive it.
   MemoryChecksums(const Stage& stage, const ShardedUpdate& update, Device& device, ops::ElementwiseOps& elementwise);
 
-  /// Of the memory as it is now. Waits for the device.
+  /// Takes checksums of the memory as it is now. Waits for the device.
   void take();
-  /// What has changed since: bit i for names()[i]. Waits for the device.
+  /// Returns what has changed since take(): bit i for names()[i]. Waits for the device.
   std::uint64_t changes();
-  /// Of the float32 parameters, when they were taken: alike in all replicas of a stage.
+  /// Checksum of the float32 parameters at the last take(): equal in all replicas of a stage.
   std::uint64_t parameters() const { return taken_.front(); }
 
-  /// "the parameters", "the parameters' rounded copies", "the optimizer's state 1" ...
+  /// Returns the names of the parts: "the parameters", "the parameters' rounded copies", "the optimizer's state 1" ...
   static std::vector<std::string> names(bool has_copies, std::int64_t num_slots, bool has_ema);
 
  private:
@@ -44,23 +44,24 @@ class MemoryChecksums {
   std::vector<std::uint64_t> taken_;
 };
 
-/// Of the training's executor.
+/// The checks of a training step, which the training's executor makes.
 class StepAudit {
  public:
   StepAudit(const Stage& stage, const ShardedUpdate& update, Device& device, ops::ElementwiseOps& elementwise)
       : record_(stage.plan(), device, elementwise), memory_(stage, update, device, elementwise) {}
 
-  /// What another rank of the same stage says.
+  /// What another rank of the same stage has computed.
   struct Expected {
-    std::uint64_t parameters = 0;            ///< MemoryChecksums'
-    std::vector<std::uint64_t> micro_batch;  ///< MicroBatchRecord's
+    std::uint64_t parameters = 0;            ///< MemoryChecksums::parameters()
+    std::vector<std::uint64_t> micro_batch;  ///< MicroBatchRecord::checksums()
   };
-  /// The next step is checked: its micro-batch m, an even number. Between steps; take() was called since the last one.
+  /// Lets the next step be checked, by its micro-batch m, an even number. Called between steps, after memory().take().
   void begin(std::int64_t m, Expected expected);
   bool is_checking() const { return is_checking_; }
-  /// Once all gradients are there and the device's work is done, before any update: whether all is as it should be.
+  /// Whether memory, parameters and micro-batch are as they should be. Called before any update, when all gradients are
+  /// complete and the device's work is done.
   bool holds();
-  /// After the step.
+  /// Ends the check. Called after the step.
   void end() {
     record_.end();
     is_checking_ = false;
@@ -68,7 +69,7 @@ class StepAudit {
 
   MicroBatchRecord& record() { return record_; }
   MemoryChecksums& memory() { return memory_; }
-  /// Of the last step that was checked.
+  /// MemoryChecksums::changes() of the last step that was checked.
   std::uint64_t memory_changes() const { return memory_changes_; }
 
  private:

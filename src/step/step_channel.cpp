@@ -7,7 +7,7 @@ namespace convoy {
 
 StepChannel::StepChannel(const RankRuntime& runtime, const Spec& spec) : runtime_(runtime), spec_(spec) {
   for (Slot& slot : slots_) {
-    if (runtime.grid().is_root()) slot.received.resize(runtime.plan().micro_batches_a_step() * spec.item_bytes);
+    if (runtime.grid().is_root()) slot.received.resize(runtime.plan().micro_batches_per_step() * spec.item_bytes);
     slot.receives.resize(runtime.grid().num_replicas());
   }
 }

@@ -1,4 +1,4 @@
-/// Sends each step's results of one stage of every replica to rank 0, without a rank waiting for it.
+/// Sends each step's results from one stage of every replica to rank 0, without a rank waiting for them.
 #pragma once
 
 #include <cstddef>
@@ -16,22 +16,22 @@ namespace convoy {
 class StepChannel {
  public:
   struct Spec {
-    std::int64_t item_bytes = 0;  ///< of a micro-batch
+    std::int64_t item_bytes = 0;  ///< size of the item of one micro-batch
     int tag = 0;
-    std::int64_t stage = 0;  ///< that has them
+    std::int64_t stage = 0;  ///< the stage that has the items
   };
 
   StepChannel(const RankRuntime& runtime, const Spec& spec);
   StepChannel(const StepChannel&) = delete;
   StepChannel& operator=(const StepChannel&) = delete;
 
-  /// Starts the transfer of the latest step's items: those of the own micro-batches on spec.stage, else nothing. They
-  /// are copied. At most one posted step may be uncollected.
+  /// Starts the transfer of the latest step's items: those of this replica's micro-batches on spec.stage, nothing on
+  /// the other stages. They are copied. At most one step that was posted before may be uncollected.
   void post(std::span<const std::byte> items);
-  /// Rank 0: all items of the oldest posted step, in the order of its micro-batches; waits until they are there. They
-  /// stay until the next post but one.
+  /// Rank 0: returns all items of the oldest uncollected step, in the order of its micro-batches. Waits until they have
+  /// arrived. They are valid until the second step after theirs is posted.
   std::span<const std::byte> collect();
-  /// Waits until what was posted has left; before the end.
+  /// Waits until all posted messages have left. Called before the end.
   void finish();
 
  private:

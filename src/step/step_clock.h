@@ -15,9 +15,11 @@ class StepClock {
 
   void add(double seconds);
   std::int64_t num_steps() const { return static_cast<std::int64_t>(seconds_.size()); }
-  /// Of an even number the shorter one of the two in the middle; 0 where there is none.
+  /// Median time of the steps that are kept, in seconds; of an even number the lower one in the middle. 0 if no step is
+  /// kept.
   double median_seconds() const;
-  /// The mean of the latest `kRecentSteps` steps after the warm-up, or of as many as there are; 0 where there is none.
+  /// Mean time of the latest kRecentSteps steps after the warm-up, or of all if they are fewer, in seconds; 0 if none
+  /// is kept.
   double recent_seconds() const;
 
  private:
@@ -28,7 +30,7 @@ class StepClock {
   std::vector<double> seconds_;
 };
 
-/// "step: predicted 12.3 ms, measured 13 ms (median of 40): ratio 0.95"; empty where no step was measured.
+/// Returns "step: predicted 12.3 ms, measured 13 ms (median of 40): ratio 0.95"; empty if no step was measured.
 std::string compare_step(double predicted_seconds, const StepClock& clock);
 
 }  // namespace convoy

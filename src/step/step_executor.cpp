@@ -1,5 +1,5 @@
-/// One case per instruction. Sends start and complete by themselves; a receive was posted as early as its buffer was
-/// free.
+/// Has one case per instruction. Sends start and complete by themselves; a receive was started as soon as its buffer
+/// was free.
 #include "step/step_executor.h"
 
 #include <algorithm>
@@ -115,7 +115,7 @@ void StepExecutor::run(BatchSource& source, std::int64_t step) {
     parts_.training.loss_scale->end_step(outcome_ == StepOutcome::kOverflow);
 }
 
-// Every pass ends with the device idle: nobody still reads those of the one before.
+// Every pass ends with the device idle: no work of the pass before still reads its keys.
 void StepExecutor::set_draw_keys(std::int64_t step) {
   for (std::int64_t m = 0; m < program_.num_micro_batches; ++m)
     draw_keys_.as<ops::DrawKey>()[m] = {
@@ -192,12 +192,12 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
   }
 }
 
-/// What the instruction waited for is there.
+/// Called when what the instruction waited for has come.
 void StepExecutor::note_ready() {
   for (StepRecorder* recorder : recorders_) recorder->ready();
 }
 
-// What the chunk's cells read of the samples; the last chunk's loss, too.
+// Loads the features that the chunk's cells and, in the last chunk, the loss read.
 void StepExecutor::load(const Action& action, BatchSource& source) {
   const ScopedTimer timer(times_.load);
   const double waited = source.wait_seconds();
@@ -229,7 +229,7 @@ void StepExecutor::record_loss(const Action& action) const {
   record(action, RecordItem::Kind::kLoss, sums.data(), static_cast<std::int64_t>(sums.size_bytes()));
 }
 
-// Beside the device's work, but before the frame's next forward pass, which overwrites them.
+// The copy runs while the device computes, but before the frame's next forward pass, which overwrites the logits.
 void StepExecutor::copy_logits(const Action& action) {
   if (!logits_lane_->done()) wait_until(parts_.transport, [&] { return logits_lane_->done(); });
   const std::int64_t size_bytes = parts_.stage.last_cell().y().bytes();
@@ -313,12 +313,12 @@ void StepExecutor::backward_weight(const Action& action, Recording& recording) {
   record_weight_gradients(action);
 }
 
-/// Of the layout; the instruction's is its chunk's.
+/// Index of the bucket in the layout; the instruction counts the buckets of its chunk.
 std::int64_t StepExecutor::bucket_of(const Instruction& instruction) const {
   return parts_.stage.plan().layout.runs[instruction.chunk].first_bucket + instruction.bucket;
 }
 
-/// The cells of a backward, and their part of the arena.
+/// Returns the cells of a backward instruction, and their part of the arena.
 Bucket StepExecutor::piece_of(const Instruction& instruction) const {
   const ArenaLayout& layout = parts_.stage.plan().layout;
   if (instruction.bucket == kAllBuckets) return layout.runs[instruction.chunk].whole();
@@ -331,7 +331,7 @@ void StepExecutor::agree_on_update() {
   if (is_applied() && parts_.training.update->needs_norms()) parts_.training.update->agree_on_norms();
 }
 
-// Each micro-batch by itself: no sum over replicas has to be waited for.
+// Checks each micro-batch by itself, so that this rank need not wait for a sum over replicas.
 bool StepExecutor::has_bad_loss() const {
   if (parts_.loss == nullptr || !parts_.training.checks_numbers) return false;
   for (std::int64_t m = 0; m < parts_.loss->num_micro_batches(); ++m)
@@ -339,7 +339,7 @@ bool StepExecutor::has_bad_loss() const {
   return false;
 }
 
-// Of what the ranks found, the larger number counts: a bad loss is no matter of fp16's scale, and where arithmetic is
+// The largest number that any rank has found counts: a bad loss does not come from fp16's scale, and if arithmetic is
 // wrong, no number says anything.
 StepOutcome StepExecutor::judge_step() {
   constexpr std::int64_t kNothing = 0, kBadLoss = 2, kWrong = 3;  // 1: a gradient that is not a finite number
@@ -398,7 +398,7 @@ void StepExecutor::wait_for_device() {
   });
 }
 
-// Whoever called may wait for other ranks next, and they for these.
+// The caller may wait for other ranks next, while these wait for the messages.
 void StepExecutor::let_messages_leave() {
   if (parts_.transport.holds_back()) wait_until(parts_.transport, [&] { return !parts_.transport.holds_back(); });
 }

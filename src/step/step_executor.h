@@ -23,16 +23,16 @@
 
 namespace convoy {
 
-/// Where a rank's time went, seconds since the executor was made.
+/// How a rank spent its time, in seconds since the executor was made.
 struct ExecutorTimes {
-  double load = 0;          ///< images and labels, waiting for them included
-  double wait_model = 0;    ///< for activations and gradients of neighbouring stages: bubble and communication
-  double wait_data = 0;     ///< for gradient slices and parameters of other replicas
-  double wait_samples = 0;  ///< of load: none was ready
-  double wait_sends = 0;    ///< of wait_model: what was sent to neighbours had yet to leave its buffer
+  double load = 0;          ///< loading samples, including the wait for them
+  double wait_model = 0;    ///< waits for activations and gradients of neighbouring stages: bubble and communication
+  double wait_data = 0;     ///< waits for gradient slices and parameters of other replicas
+  double wait_samples = 0;  ///< part of load: no sample was ready
+  double wait_sends = 0;    ///< part of wait_model: what was sent to neighbours had yet to leave its buffer
 };
 
-/// What became of a training step, alike on all ranks.
+/// The result of a training step, the same on all ranks.
 enum class StepOutcome {
   kApplied,
   kOverflow,  ///< not applied: a gradient is too large for fp16 at this loss scale, which is halved
@@ -40,20 +40,21 @@ enum class StepOutcome {
   kWrong,     ///< not applied: a rank's memory or arithmetic is not to be trusted (StepAudit)
 };
 
-/// What a training step needs beside the stage; absent in evaluation.
+/// What a training step needs in addition to the stage; empty in evaluation.
 struct TrainingParts {
   GradientTree* tree = nullptr;
-  ShardedUpdate* update = nullptr;  ///< null where the list updates nothing (make_audit)
+  ShardedUpdate* update = nullptr;  ///< null if the list updates nothing (make_audit)
   LossScale* loss_scale = nullptr;
-  MicroBatchRecord* record = nullptr;  ///< of what is computed of one micro-batch, where that is wanted
-  StepAudit* audit = nullptr;          ///< of the steps that are checked
+  MicroBatchRecord* record = nullptr;  ///< takes checksums of one micro-batch; null: none are taken
+  StepAudit* audit = nullptr;          ///< checks some steps; null: no step is checked
   bool checks_numbers = false;         ///< whether a step can be bad
-  double loss_limit = 0;               ///< of a micro-batch; 0: none
-  std::uint64_t seed = 0;              ///< of what cells draw
-  std::int64_t first_micro_batch = 0;  ///< this replica's, among all of a step
+  double loss_limit = 0;               ///< largest loss of a micro-batch; 0: no limit
+  std::uint64_t seed = 0;              ///< seed of what cells draw
+  std::int64_t first_micro_batch = 0;  ///< this replica's first, among all of a step
 };
 
-/// What the executor works with; all outlive it. `loss` on the last stage only. The stage has the program's chunks.
+/// What the executor works with; all must outlive it. `loss` is null except on the last stage. The stage has the
+/// program's chunks.
 struct ExecutorParts {
   Stage& stage;
   const ProcessGrid& grid;
@@ -68,40 +69,41 @@ class StepRecorder;
 
 class StepExecutor {
  public:
-  /// Plans its messages: before the transport connects.
+  /// Creates the messages of the program. Called before the transport connects.
   StepExecutor(const ExecutorParts& parts, BoundProgram program);
   StepExecutor(const StepExecutor&) = delete;
   StepExecutor& operator=(const StepExecutor&) = delete;
 
   std::int64_t num_instructions() const { return std::ssize(program_.actions); }
-  /// From the next pass on, the recorder, too, notes when each instruction ran. It has room for as many passes as come
-  /// until stop_recording().
+  /// Adds a recorder, which notes from the next pass on when each instruction ran. It needs room for all passes until
+  /// stop_recording().
   void record_in(StepRecorder& recorder) { recorders_.push_back(&recorder); }
-  /// It records no more, if it did.
+  /// Removes a recorder, if it was added.
   void stop_recording(const StepRecorder& recorder) { std::erase(recorders_, &recorder); }
-  /// From the next pass on, the list's first micro-batch is this one of the step's: cells draw for it.
+  /// Sets the number in the step of the list's first micro-batch, from the next pass on: cells draw for it.
   void set_first_micro_batch(std::int64_t number) { parts_.training.first_micro_batch = number; }
-  /// Called after each instruction, for messages of others: it neither waits nor allocates.
+  /// Sets a hook that is called after each instruction, for messages of other objects. It must neither wait nor
+  /// allocate.
   void set_beside(ProgressHook beside) { beside_ = std::move(beside); }
-  /// One pass through the list; in training the step of this number, for which cells draw random numbers.
+  /// Executes the list once. In training, cells draw random numbers for the step of this number.
   void run(BatchSource& source, std::int64_t step = 0);
-  /// Waits until the last messages have left: before another executor uses the stage, and before the end.
+  /// Waits until the last messages have left. Called before another executor uses the stage, and before the end.
   void finish();
 
-  /// Last stage: each objective of each micro-batch of the last pass, in order. Elsewhere empty.
+  /// Last stage: the sums of each objective of each micro-batch of the last pass, in order. Empty elsewhere.
   std::span<const ops::LossSums> sums() const {
     return parts_.loss == nullptr ? std::span<const ops::LossSums>() : parts_.loss->sums();
   }
-  /// From now on the passes keep their logits.
+  /// Makes the passes keep their logits from now on.
   void keep_logits();
-  /// Last stage: (num micro-batches * N, classes) of the last pass, where they are kept. Elsewhere empty.
+  /// Last stage: the logits of the last pass, (num micro-batches * N, classes), after keep_logits(). Empty elsewhere.
   std::span<const float> logits() const { return logits_.as<const float>(); }
   ExecutorTimes times() const;
-  /// Of the last pass in training.
+  /// The result of the last pass in training.
   StepOutcome outcome() const { return outcome_; }
 
  private:
-  /// Of a chunk, with the virtual stages before and after it; empty where there is none.
+  /// The messages of a chunk with the virtual stages before and after it; empty if there is no such stage.
   struct ChunkMessages {
     Messages activation_sends, activation_receives;  ///< by frame
     Messages gradient_sends, gradient_receives;      ///< by buffer
@@ -157,14 +159,14 @@ class StepExecutor {
   ExecutorParts parts_;
   BoundProgram program_;
   ProgressHook on_progress_;
-  ProgressHook beside_;  ///< empty: nobody's
+  ProgressHook beside_;  ///< empty: none is set
 
   std::vector<ChunkMessages> messages_;
   std::vector<std::unique_ptr<Recording>> recordings_;
-  std::vector<Recording*> recording_of_;   ///< by action; null where there is nothing to record
-  HostBuffer logits_;                      ///< float by micro-batch; empty where they are not kept
-  std::unique_ptr<CopyLane> logits_lane_;  ///< likewise
-  HostBuffer draw_keys_;                   ///< DrawKey by micro-batch; empty where no cell draws
+  std::vector<Recording*> recording_of_;   ///< by action; null if it has nothing to record
+  HostBuffer logits_;                      ///< float by micro-batch; empty if they are not kept
+  std::unique_ptr<CopyLane> logits_lane_;  ///< null if logits are not kept
+  HostBuffer draw_keys_;                   ///< DrawKey by micro-batch; empty if no cell draws
   HostBuffer found_;                       ///< std::int32_t: whether a gradient is not a finite number
   StepOutcome outcome_ = StepOutcome::kApplied;
   ExecutorTimes times_;

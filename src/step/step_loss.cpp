@@ -9,7 +9,7 @@ namespace convoy {
 
 namespace {
 
-/// Softmax cross-entropy of logits (N,1,1,classes) and labels, which lie in memory of the host.
+/// Softmax cross-entropy of logits (N,1,1,classes) and labels, which are in the host's memory.
 class LabelLoss final : public StepLoss {
  public:
   LabelLoss(const StepPlan& plan, const StepLossSpec& spec, ops::Backend& backend)
@@ -59,7 +59,7 @@ class LabelLoss final : public StepLoss {
   std::int64_t n_;
   std::unique_ptr<ops::SoftmaxCrossEntropyOp> op_;
   HostBuffer labels_;        ///< by micro-batch
-  HostBuffer mixed_labels_;  ///< likewise; empty where labels are not mixed
+  HostBuffer mixed_labels_;  ///< by micro-batch; empty if labels are not mixed
 };
 
 /// The sums of scores (O,N,1,3), whose labels the network's cells have read.
@@ -95,7 +95,7 @@ double StepLoss::mean_loss(std::int64_t m) const {
   double sum = 0;
   for (std::int64_t o = 0; o < num_objectives_; ++o) {
     const ops::LossSums& sums = sums_of(m)[o];
-    sum += sums.num_samples > 0 ? sums.loss / static_cast<double>(sums.num_samples) : sums.loss;  // 0 of no samples
+    sum += sums.num_samples > 0 ? sums.loss / static_cast<double>(sums.num_samples) : sums.loss;  // 0 without samples
   }
   return sum;
 }

@@ -1,5 +1,5 @@
-/// What the last stage makes of the network's output: the sums that are shown, and the gradient that backward begins
-/// with.
+/// What the last stage computes from the network's output: the sums that are shown, and the gradient that backward
+/// begins with.
 #pragma once
 
 #include <cstdint>
@@ -22,26 +22,26 @@ class StepLoss {
   StepLoss(const StepLoss&) = delete;
   StepLoss& operator=(const StepLoss&) = delete;
 
-  /// What it reads of the samples, beside the cells.
+  /// Features of the samples that it reads, in addition to those that cells read.
   virtual std::vector<WantedFeature> features() const = 0;
-  /// Of micro-batch m of this replica, before its run().
+  /// Loads these features of micro-batch m of this replica. Called before its run().
   virtual void load(BatchSource& source, std::int64_t m) = 0;
 
   struct Arguments {
-    std::int64_t micro_batch = 0;  ///< of this replica
+    std::int64_t micro_batch = 0;  ///< number among this replica's
     const void* y = nullptr;       ///< the network's output
     void* dy = nullptr;            ///< overwritten; null in evaluation
     float loss_scale = 1;
   };
   virtual void run(const Arguments& args) = 0;
 
-  /// Of micro-batch m: the sum of its objectives' mean losses. Valid as sums() are.
+  /// The sum of the mean losses of micro-batch m's objectives. Valid when sums() are.
   double mean_loss(std::int64_t m) const;
-  /// Of micro-batch m: whether that is not a finite number, or above `limit` (0: there is none).
+  /// Whether mean_loss(m) is not a finite number, or above `limit` (0: no limit).
   bool is_bad(std::int64_t m, double limit) const;
   std::int64_t num_micro_batches() const { return std::ssize(sums()) / num_objectives_; }
 
-  /// One for each objective of each micro-batch, in order; valid after Device::synchronize().
+  /// The sums of each objective of each micro-batch, in order; valid after Device::synchronize().
   std::span<const ops::LossSums> sums() const { return sums_.as<const ops::LossSums>(); }
   std::span<const ops::LossSums> sums_of_micro_batch(std::int64_t m) const {
     return sums().subspan(m * num_objectives_, num_objectives_);
@@ -59,12 +59,12 @@ class StepLoss {
 };
 
 struct StepLossSpec {
-  std::int64_t num_micro_batches = 0;  ///< of this replica a step
-  bool in_training = true;             ///< with label smoothing and mixed labels, where the plan has them
+  std::int64_t num_micro_batches = 0;  ///< this replica's micro-batches per step
+  bool in_training = true;             ///< whether label smoothing and mixed labels apply, if the plan has them
 };
 
-/// Of the plan's network: softmax cross-entropy of its logits and the samples' labels, or the sums of the scores that
-/// it computes itself.
+/// Makes the loss of the plan's network: softmax cross-entropy of its logits and the samples' labels, or the sums of
+/// the scores that the network computes itself.
 std::unique_ptr<StepLoss> make_step_loss(const StepPlan& plan, const StepLossSpec& spec, ops::Backend& backend);
 
 }  // namespace convoy

@@ -14,9 +14,9 @@ constexpr double kMinWaitSeconds = 1e-6;
 
 }  // namespace
 
-StepRecorder::StepRecorder(Device& device, std::int64_t instructions_a_step, std::int64_t num_steps)
-    : stopwatch_(device.make_stopwatch(num_steps * (1 + 2 * instructions_a_step))),
-      begin_marks_(static_cast<std::size_t>(instructions_a_step * num_steps), kNone),
+StepRecorder::StepRecorder(Device& device, std::int64_t instructions_per_step, std::int64_t num_steps)
+    : stopwatch_(device.make_stopwatch(num_steps * (1 + 2 * instructions_per_step))),
+      begin_marks_(static_cast<std::size_t>(instructions_per_step * num_steps), kNone),
       ready_marks_(begin_marks_),
       end_marks_(begin_marks_),
       host_ready_(begin_marks_.size(), 0.0) {}
@@ -46,7 +46,7 @@ void StepRecorder::end_instruction() {
 double StepRecorder::ready_seconds(std::size_t index, double begin, double end,
                                    const std::vector<double>& marks) const {
   const double by_mark = ready_marks_[index] == kNone ? begin : marks[static_cast<std::size_t>(ready_marks_[index])];
-  // A device that is behind the host may have had work for the whole of a wait that the host has timed.
+  // A device that lags the host may have had work during the whole of a wait that the host has timed.
   const double ready = std::clamp(std::max(by_mark, host_ready_[index]), begin, end);
   return ready - begin < kMinWaitSeconds ? begin : ready;
 }

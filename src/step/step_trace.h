@@ -21,11 +21,11 @@ struct TraceWindow {
   std::int64_t end() const { return first + num; }
 };
 
-/// The first `wanted` steps after the warm-up: caches and GPU graphs are made in the first steps. Where a run has few
-/// steps its last ones, but never the first.
+/// Returns the first `wanted` steps after the warm-up, in which caches and GPU graphs are made. If a run has too few
+/// steps, returns its last ones, but never the first.
 TraceWindow trace_window(std::int64_t wanted, std::int64_t steps_left);
 
-/// All ranks of the grid call everything. The runtime outlives it.
+/// Records the steps of a window. All ranks of the grid call every member. The runtime must outlive it.
 class StepTrace {
  public:
   StepTrace(RankRuntime& runtime, const TraceWindow& window);
@@ -33,16 +33,16 @@ class StepTrace {
   StepTrace(const StepTrace&) = delete;
   StepTrace& operator=(const StepTrace&) = delete;
 
-  /// Before step number `step` of the run (counted from 1), and after it.
+  /// begin_step() is called before step number `step` of the run (counted from 1), end_step() after it.
   void begin_step(std::int64_t step);
   void end_step() { ++num_made_; }
   bool is_complete() const { return num_made_ >= window_.end(); }
 
-  /// Ends the recording and brings it to rank 0: all its steps, on rank 0's clock. Elsewhere, and where no step was
-  /// recorded, nothing.
+  /// Ends the recording, and returns all its steps, on rank 0's clock, at rank 0. Returns nothing on other ranks, and
+  /// if no step was recorded.
   std::optional<Timeline> end();
-  /// end(), and rank 0 writes both files. Returns a line about it, there alone. A disk that does not take them is
-  /// warned of.
+  /// Calls end(); rank 0 then writes both files, and returns a line about them. If the disk does not take them, it
+  /// warns.
   std::string write(const std::string& directory);
 
  private:
@@ -53,14 +53,14 @@ class StepTrace {
   TraceWindow window_;
   std::int64_t num_made_ = 0, first_step_ = 0;
   ClockReading clock_before_;
-  double clock_error_seconds_ = 0;  ///< of any rank, once the recording has ended
+  double clock_error_seconds_ = 0;  ///< the largest between two ranks, once the recording has ended
   std::unique_ptr<StepRecorder> recorder_;
 };
 
-/// What all ranks did with their time, in steps of the plan.
+/// The shares of what all ranks did with their time, in measured steps of the plan.
 TimeShares shares_of(const StepPlan& plan, const Timeline& measured);
 
-/// The step that predict_step() foretells, on all ranks of the plan's grid: an SVG.
+/// Draws the step that predict_step() predicts, on all ranks of the plan's grid, as an SVG.
 std::string draw_plan(const StepPlan& plan);
 
 }  // namespace convoy

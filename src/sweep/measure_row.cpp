@@ -1,4 +1,4 @@
-/// The same parts as a training and an evaluation have, without checkpoints, logs and metrics.
+/// Runs the parts of a training or of an evaluation without checkpoints, logs and metrics.
 #include "sweep/measure_row.h"
 
 #include <algorithm>
@@ -35,13 +35,14 @@ namespace convoy {
 
 namespace {
 
-/// From here on the process's peak is this row's: what earlier rows have freed goes back to the system.
+/// Returns memory that earlier rows have freed to the system, so that the process's peak from now on is this row's.
 Resident memory_before_row() {
   malloc_trim(0);
   return resident_from_here();
 }
 
-/// What steps are predicted from: `known`, or measured, or found in run.directory. It is kept there.
+/// Returns the costs that steps are predicted from: `known`, or found in run.directory, or measured. They are stored in
+/// run.directory.
 MachineCosts find_and_keep_costs(const std::optional<MachineCosts>& known, const Parameters& params,
                                  const io::ModelMetadata& metadata, const mpi::Communicator& ranks,
                                  ops::Backend& backend) {
@@ -60,15 +61,15 @@ void gather_memory(const RankRuntime& runtime, const Resident& before, RowMeasur
 
 std::optional<RowMeasurement> measure_training(const Parameters& params, const mpi::Communicator& ranks,
                                                ops::Backend& backend, StatusBoard& board) {
-  // 1. What on, and who does what
+  // 1. The data and the layout
   const io::Dataset data(params.data.train, "data.train", params.data.verify);
   const StepCount steps = count_steps(params, data.info());
   const io::ModelMetadata metadata = model_metadata(params, data.info());
   board.enter(Activity::kPlanning);
   RunLayout layout = choose_layout(params, metadata, ranks, backend);
-  layout.machine = find_and_keep_costs(layout.machine, params, metadata, ranks, backend);  // known on several ranks
+  layout.machine = find_and_keep_costs(layout.machine, params, metadata, ranks, backend);  // known if several ranks
   const ProcessGrid grid(ranks, layout.stages);
-  // 2. All that a training has
+  // 2. The parts of a training
   board.enter(Activity::kStarting);
   const Resident before = memory_before_row();
   RankRuntime runtime(training_spec(params, metadata, data.info(), layout, !backend.device().is_host()), grid, backend,
@@ -85,9 +86,9 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
   const std::int64_t warm_steps = params.sweep.warm_steps, num_steps = warm_steps + params.sweep.steps;
   LoaderSpec loading = runtime.loader_spec(params, SampleView::kTraining);
   loading.num_steps = num_steps;
-  loading.steps_per_epoch = steps.an_epoch;
+  loading.steps_per_epoch = steps.per_epoch;
   Loader loader(*path, sampler, backend, loading);
-  // 3. Its first steps
+  // 3. The first steps
   StepTrace trace(runtime, {.first = warm_steps, .num = params.sweep.steps});
   StopRequest stop(ranks);
   std::vector<double> seconds;
@@ -116,20 +117,20 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
   return row;
 }
 
-/// When steps of an evaluation began, and whether it has made enough of them or is asked to stop.
+/// Measures the steps of an evaluation, and ends it after enough steps or when a stop is requested.
 class PredictionClock {
  public:
   PredictionClock(const SweepParams& sweep, StopRequest& stop)
       : warm_steps_(sweep.warm_steps), num_steps_(sweep.warm_steps + sweep.steps), stop_(stop) {}
 
-  /// Before each step.
+  /// Returns whether the evaluation is to end. It is called before each step.
   bool is_over() {
     if (num_done_ == warm_steps_) begin_seconds_ = now_seconds();
     stopped_ = stopped_ || stop_.agreed();
     return stopped_ || num_done_++ == num_steps_;
   }
   bool stopped() const { return stopped_; }
-  /// Of a step, until now.
+  /// Returns the mean time of the measured steps until now, in seconds.
   double mean_seconds() const { return (now_seconds() - begin_seconds_) / static_cast<double>(num_measured()); }
   std::int64_t num_measured() const { return std::max<std::int64_t>(0, std::min(num_done_, num_steps_) - warm_steps_); }
 
@@ -142,7 +143,7 @@ class PredictionClock {
 
 std::optional<RowMeasurement> measure_prediction(const Parameters& params, const mpi::Communicator& ranks,
                                                  ops::Backend& backend, StatusBoard& board) {
-  // 1. What on
+  // 1. The data and the grid
   const io::Dataset train(params.data.train, "data.train");
   const io::ModelMetadata metadata = model_metadata(params, train.info());
   const bool has_test = !params.data.test.empty();
@@ -151,12 +152,12 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
   board.enter(Activity::kPlanning);
   const MachineCosts machine = find_and_keep_costs(std::nullopt, params, metadata, ranks, backend);
   const ProcessGrid grid(ranks, std::max<std::int64_t>(1, params.grid.stages));
-  // 2. All that a prediction has
+  // 2. The parts of a prediction
   board.enter(Activity::kStarting);
   const Resident before = memory_before_row();
   RankRuntime runtime(evaluation_spec(params, metadata), grid, backend, board);
   initialise_parameters({.seed = params.train.seed}, runtime);
-  // 3. Its first steps
+  // 3. The first steps
   StopRequest stop(ranks);
   PredictionClock clock(params.sweep, stop);
   EvaluationSpec spec{.samples = samples, .metadata = metadata, .params = params, .work = "predict"};

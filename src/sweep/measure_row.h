@@ -1,4 +1,4 @@
-/// One row of a sweep: a short training or prediction, timed.
+/// Measures one row of a sweep: a short training or prediction.
 #pragma once
 
 #include <optional>
@@ -13,9 +13,9 @@ namespace convoy {
 
 class StatusBoard;
 
-/// On all ranks of `ranks`, which all call it. What is measured is known on rank 0 alone; nothing where a stop was
-/// requested before it was done. Throws RequestError, on all ranks alike, where parameters, data or memory forbid it.
-/// What the planner measures of the machine is kept in costs.txt of run.directory.
+/// Measures a row on `ranks`; all of them call it. The result is complete on rank 0 only; it is empty if a stop was
+/// requested before the end. Throws RequestError, on all ranks alike, if parameters, data or memory do not allow the
+/// row. The costs that the planner measures are stored in costs.txt in run.directory.
 std::optional<RowMeasurement> measure_row(const Parameters& params, const mpi::Communicator& ranks,
                                           ops::Backend& backend, StatusBoard& board);
 

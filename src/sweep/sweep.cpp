@@ -1,4 +1,4 @@
-/// The sweep: rows, rounds over them, and the tables of what is there so far.
+/// The sweep: its rows, the rounds over them, and the tables of the results so far.
 #include "convoy/sweep/sweep.h"
 
 #include <algorithm>
@@ -36,7 +36,7 @@ std::string today() {
   return fmt::format("{:04}-{:02}-{:02}", local.tm_year + 1900, local.tm_mon + 1, local.tm_mday);
 }
 
-// "AMD EPYC 7763 64-Core Processor"; "unknown processor" where Linux does not say.
+// "AMD EPYC 7763 64-Core Processor"; "unknown processor" if Linux does not say.
 std::string processor_name() {
   std::ifstream file("/proc/cpuinfo");
   for (std::string line; std::getline(file, line);)
@@ -53,8 +53,8 @@ std::string describe(const SweepTable& table) {
   return text;
 }
 
-// A rank computes with as many threads in a row of few ranks as in one of all: else rows would not tell what ranks are
-// worth.
+// Sets the threads per rank to those of a row with all ranks. If a rank had more threads in a row of few ranks, the
+// rows would not show what more ranks gain.
 Parameters with_equal_ranks(Parameters params, const mpi::Communicator& world) {
   params.run.threads = threads_per_rank(params.run.threads, world);
   return params;
@@ -85,8 +85,8 @@ class Sweep {
   io::ModelMetadata metadata_;
   SweepTable table_;
   SweepHead head_;
-  std::optional<SweepFiles> files_;  ///< rank 0
-  std::optional<RunLock> lock_;      ///< rank 0, of the row that is measured
+  std::optional<SweepFiles> files_;  ///< on rank 0
+  std::optional<RunLock> lock_;      ///< on rank 0: the lock of the row that is being measured
 };
 
 Sweep::Sweep(const Parameters& params, const mpi::Communicator& world, const MakeBackend& make_backend,
@@ -115,13 +115,13 @@ bool Sweep::is_asked_for(const SweepRow& row) const {
 }
 
 ExitStatus Sweep::run() {
-  // 1. What the rows are
+  // 1. The rows
   if (is_root()) print("{}", describe(table_));
   if (params_.sweep.list) return ExitStatus::kDone;
   if (std::none_of(table_.rows.begin(), table_.rows.end(), [&](const SweepRow& row) { return is_asked_for(row); }))
     refuse("No row of this sweep can be measured by this job; the lines above say why.");
   mpi::on_root(world_, [&] { files_.emplace(params_.run.directory, params_, world_.size()); });
-  // 2. Round by round; each second round from the last row to the first, so that none always follows the same one
+  // 2. The rounds; every second one goes from the last row to the first, so that no row always follows the same one
   bool stopped = false;
   for (std::int64_t round = 1; round <= params_.sweep.rounds && !stopped; ++round) {
     for (std::int64_t i = 0; i < std::ssize(table_.rows) && !stopped; ++i) {
@@ -139,7 +139,7 @@ ExitStatus Sweep::run() {
   return stopped ? ExitStatus::kStoppedEarly : ExitStatus::kDone;
 }
 
-// Whether the row is to be measured: the same answer on all ranks.
+// Begins a row on rank 0. Returns on all ranks whether the row is to be measured.
 bool Sweep::begin(const SweepRow& row, std::int64_t round) {
   std::int64_t wanted = 0;
   mpi::on_root(world_, [&] {
@@ -159,10 +159,10 @@ void Sweep::measure(const SweepRow& row, std::int64_t round) {
     const mpi::Communicator part = world_.split(takes_part ? 0 : 1, world_.rank());
     if (takes_part) measured = measure_on(part, row);
   }
-  mpi::on_root(world_, [&] { note(row, round, measured); });  // the others sleep until then
+  mpi::on_root(world_, [&] { note(row, round, measured); });  // ranks without a part in the row sleep until now
 }
 
-// What all ranks of the row refuse alike is the row's result.
+// A refusal, which is the same on all ranks of the row, is the row's result.
 std::optional<RowMeasurement> Sweep::measure_on(const mpi::Communicator& ranks, const SweepRow& row) const {
   try {
     return measure_row(row.params, ranks, *make_backend_(row.params, ranks), board_);
@@ -195,8 +195,8 @@ void Sweep::say(const SweepRow& row, std::int64_t round, const RowMeasurement& m
         describe_values(table_, row), text);
 }
 
-// From what lies in the directory: rows of other jobs, too. One that ended meanwhile may have written its tables before
-// these, so they are written until nothing new is there.
+// Writes the tables from the results in the directory, which may include rows of other jobs. Another job may have ended
+// and written its tables meanwhile, so the tables are written again until there are no new results.
 void Sweep::write_tables() {
   const std::string directory = params_.run.directory + "/";
   std::int64_t num_files = 0;

@@ -1,4 +1,4 @@
-/// Small JSON files, written whole or not at all.
+/// Reads and writes small JSON files, which are written whole or not at all.
 #include "sweep/sweep_files.h"
 
 #include <algorithm>
@@ -72,7 +72,8 @@ RowMeasurement decode(const std::string& text, const std::string& path) {
   }
 }
 
-// What decides the numbers. More rounds, one row alone or another place of the files measure the same.
+// Returns the text of all that decides the numbers. The number of rounds, the choice of a row and the directory of the
+// files do not.
 std::string identity_of(Parameters params, std::int64_t job_ranks) {
   if (params.sweep.ranks.empty() && params.sweep.replicas.empty()) params.sweep.ranks = {job_ranks};
   params.sweep.rounds = SweepParams().rounds;
@@ -95,13 +96,13 @@ std::int64_t attempts(const std::string& folder, std::int64_t round) {
   return text ? std::count(text->begin(), text->end(), '\n') : 0;
 }
 
-// One that stays counts as an attempt.
+// Errors are ignored: a marker that remains counts as an attempt.
 void remove_marker(const std::string& folder, std::int64_t round) {
   std::error_code ignored;
   std::filesystem::remove(marker_path(folder, round), ignored);
 }
 
-// Whether a round of the row says that no other is worth a trial.
+// Returns whether a round of the row has failed, so that other rounds need not be tried.
 bool has_failed(const std::string& folder) {
   std::error_code none;
   for (const auto& entry : std::filesystem::directory_iterator(folder, none)) {
@@ -165,7 +166,7 @@ std::string SweepFiles::folder_of(std::int64_t row) const {
 
 bool SweepFiles::wants(std::int64_t row, std::int64_t round) {
   const std::string folder = folder_of(row);
-  std::error_code unknown;  // writing it then gives the reason
+  std::error_code unknown;  // if this cannot be found out, writing the file will give the reason
   if (std::filesystem::exists(result_path(folder, round), unknown) || has_failed(folder)) return false;
   const std::int64_t num_attempts = attempts(folder, round);
   if (num_attempts < kMaxAttempts) return true;

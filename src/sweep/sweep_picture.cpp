@@ -1,4 +1,4 @@
-/// Writes SVG by hand: a frame, marks on two axes, lines, a legend.
+/// Writes an SVG: two axes with marks, lines, and a legend.
 #include "sweep/sweep_picture.h"
 
 #include <algorithm>
@@ -16,14 +16,14 @@ namespace convoy {
 namespace {
 
 constexpr std::array kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
-// In pixels.
+// Sizes in pixels.
 constexpr double kHeight = 420, kLeft = 80, kPlotWidth = 450, kTop = 50, kBottom = 60;
 constexpr double kPlotRight = kLeft + kPlotWidth, kLegend = kPlotRight + 44, kMargin = 12;
 
 struct Point {
   std::size_t x = 0;                              ///< index of the factor's value
   double measured = 0, slowest = 0, fastest = 0;  ///< samples per second
-  double predicted = 0;                           ///< 0: not
+  double predicted = 0;                           ///< samples per second; 0: not predicted
 };
 
 struct Line {
@@ -31,7 +31,7 @@ struct Line {
   std::vector<Point> points;
 };
 
-// The values of a factor in the order of the table.
+// Returns the values of a factor in the order of the table.
 std::vector<std::string> values_of(const SweepTable& table, std::size_t factor) {
   std::vector<std::string> values;
   for (const SweepRow& row : table.rows)
@@ -81,7 +81,7 @@ std::vector<Line> lines_of(const SweepTable& table, const std::vector<RowResult>
   return lines;
 }
 
-// 1, 2 or 5 times a power of ten, so that about five steps reach the top.
+// Returns 1, 2 or 5 times a power of ten, so that about five steps reach the top.
 double round_step(double top) {
   const double power = std::pow(10.0, std::floor(std::log10(top / 5)));
   for (const double factor : {1.0, 2.0, 5.0})
@@ -152,7 +152,7 @@ class Picture {
 
   std::size_t num_values_;
   double step_, top_ = 1;
-  double width_ = kPlotRight + kMargin, height_ = kHeight;  ///< as much as the title and the names of lines need
+  double width_ = kPlotRight + kMargin, height_ = kHeight;  ///< large enough for the title and the names of lines
   std::string svg_;
 };
 

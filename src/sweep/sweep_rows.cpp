@@ -1,4 +1,4 @@
-/// Lists multiplied out; what one combination asks for is checked as a run of its own would be.
+/// Multiplies the lists out. Each combination is checked as the parameters of a run are.
 #include "sweep/sweep_rows.h"
 
 #include <functional>
@@ -14,7 +14,7 @@ namespace convoy {
 
 namespace {
 
-/// A row while its values are put together.
+/// A row whose values are being put together.
 struct Draft {
   Parameters params;
   std::int64_t ranks = 0, replicas = 0, micro_batches = 0;  ///< 0: not given
@@ -23,7 +23,7 @@ struct Draft {
 struct Factor {
   std::string name;
   std::vector<std::string> values;
-  std::function<void(Draft&, std::size_t)> apply;  ///< the value of that index
+  std::function<void(Draft&, std::size_t)> apply;  ///< applies the value with that index
 };
 
 std::string to_text(std::int64_t value) {
@@ -42,7 +42,7 @@ void add(std::vector<Factor>& factors, const char* name, const std::vector<T>& l
   factors.push_back(std::move(factor));
 }
 
-// In the order of the table's columns.
+// Returns the listed factors in the order of the table's columns.
 std::vector<Factor> factors_of(const SweepParams& sweep) {
   std::vector<Factor> factors;
   add(factors, "ranks", sweep.ranks, [](Draft& row, std::int64_t n) { row.ranks = n; });
@@ -59,14 +59,14 @@ std::vector<Factor> factors_of(const SweepParams& sweep) {
   return factors;
 }
 
-// Throws RequestError where the values contradict each other.
+// Throws RequestError if the values contradict each other.
 void take_ranks(const Draft& draft, std::int64_t job_ranks, SweepRow& row) {
   const std::int64_t stages = draft.params.grid.stages;
   if (draft.replicas > 0 && stages == 0)
     refuse("sweep.replicas = {} with grid.stages = auto: give the number of stages, or sweep.ranks.", draft.replicas);
   row.ranks = draft.replicas > 0 ? draft.replicas * stages : draft.ranks > 0 ? draft.ranks : job_ranks;
   if (stages > 0) grid_shape(stages, row.ranks);
-  // Cuts by hand are for one number of runs of cells.
+  // Cuts by hand fit only one number of runs of cells.
   const bool has_chunks = stages > 1 && row.params.schedule.kind == ScheduleKind::kInterleaved;
   const std::int64_t num_runs = stages * (has_chunks ? row.params.schedule.chunks : 1);
   if (std::ssize(row.params.grid.cuts) + 1 != num_runs) row.params.grid.cuts.clear();
@@ -84,8 +84,8 @@ void take_micro_batch(const Draft& draft, SweepRow& row) {
   row.params.batch.micro = global / (replicas * draft.micro_batches);
 }
 
-// One stage has no schedule, only one schedule has chunks, and a prediction recomputes nothing: rows that differ in
-// nothing else do the same work.
+// Returns a text that is the same for rows that do the same work. A single stage has no schedule, only the interleaved
+// schedule has chunks, and a prediction recomputes nothing.
 std::string work_of(const SweepRow& row) {
   const Parameters& p = row.params;
   const bool trains = p.sweep.work == SweepWork::kTrain, has_schedule = p.grid.stages != 1 && trains;

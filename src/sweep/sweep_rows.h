@@ -10,26 +10,28 @@
 
 namespace convoy {
 
+/// One combination of the listed values.
 struct SweepRow {
   std::int64_t number = 1;          ///< in the table, from 1
-  std::vector<std::string> values;  ///< of the table's factors
-  Parameters params;                ///< with them
+  std::vector<std::string> values;  ///< a value of each of the table's factors
+  Parameters params;                ///< the parameters with these values
   std::int64_t ranks = 1;
   std::string reason;  ///< why this job cannot measure it; empty: it can
 };
 
+/// All combinations of the listed values.
 struct SweepTable {
-  std::vector<std::string> factors;  ///< what is listed: "stages", "micro"
+  std::vector<std::string> factors;  ///< names of the lists: "stages", "micro"
   std::vector<SweepRow> rows;        ///< the last factor varies fastest
 };
 
-/// For a job of so many ranks. Throws RequestError where nothing is listed.
+/// Returns the rows of params.sweep for a job of `job_ranks` ranks. Throws RequestError if nothing is listed.
 SweepTable make_table(const Parameters& params, std::int64_t job_ranks);
 
-/// Gives rows that this network and its data refuse their reason.
+/// Sets the reason of rows that cannot be planned with this network and its data.
 void check_rows(const io::ModelMetadata& metadata, SweepTable& table);
 
-/// "stages 2, micro 8".
+/// Returns the values of a row with their names: "stages 2, micro 8".
 std::string describe_values(const SweepTable& table, const SweepRow& row);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Columns of the two tables.
+/// Writes the columns of both tables.
 #include "sweep/sweep_table.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ std::string percent(double share) {
   return fmt::format("{:.1f} %", 100 * share);
 }
 
-/// "812 MiB", "796 to 812 MiB".
+/// Returns "812 MiB", or "796 to 812 MiB".
 std::string memory_range(const RowMeasurement& m) {
   const std::string min = human_bytes(m.min_memory_bytes), max = human_bytes(m.max_memory_bytes);
   return min == max ? max : fmt::format("{} to {}", min, max);
@@ -71,7 +71,7 @@ std::string line_of(const std::vector<std::string>& cells) {
   return fmt::format("| {} |\n", fmt::join(cells, " | "));
 }
 
-// "24,253,410 parameters, ", where a row was measured.
+// Returns "24,253,410 parameters, ", or "" if no row was measured.
 std::string parameters_of(const std::vector<RowResult>& results) {
   const auto measured = std::ranges::find_if(results, [](const RowResult& result) { return result.num_rounds > 0; });
   if (measured == results.end()) return "";
@@ -80,7 +80,7 @@ std::string parameters_of(const std::vector<RowResult>& results) {
   return digits + " parameters, ";
 }
 
-// How far the predictions are off, in the median over the rows.
+// Returns a line with the median error of the predictions over the rows.
 std::string judge_predictions(const std::vector<RowResult>& results) {
   std::vector<double> errors;
   for (const RowResult& result : results)

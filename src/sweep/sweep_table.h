@@ -9,9 +9,9 @@
 
 namespace convoy {
 
-/// What stands above the table.
+/// The facts that are written above the table.
 struct SweepHead {
-  std::string network;  ///< its name
+  std::string network;  ///< name of the network
   std::string sample;   ///< "image", "text"
   std::string machine;  ///< hosts and device
   std::string date;     ///< 2026-01-31
@@ -19,16 +19,17 @@ struct SweepHead {
   std::int64_t num_rounds = 0, num_steps = 0;
 };
 
-/// "81.25", "6523": milliseconds in four digits, or all that are before the point.
+/// Returns milliseconds in four digits, or all digits before the point if there are more: "81.25", "6523", "12345".
 std::string milliseconds(double seconds);
 
-/// Samples in a step over its time.
+/// Returns the samples of a step divided by its median time.
 double samples_per_second(const SweepRow& row, const RowResult& result);
 
-/// A line per row. Seconds, shares of 1, bytes; what was not measured is empty, and `reason` says why.
+/// Returns the table as CSV, with a line per row, in seconds, bytes and shares of 1. Columns of a row that was not
+/// measured are empty, and its column "reason" says why. `results` has one entry per row.
 std::string sweep_csv(const SweepTable& table, const std::vector<RowResult>& results);
 
-/// `results`: of each row.
+/// Returns the table as Markdown with its head. `results` has one entry per row.
 std::string sweep_markdown(const SweepHead& head, const SweepTable& table, const std::vector<RowResult>& results);
 
 }  // namespace convoy

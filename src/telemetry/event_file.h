@@ -20,13 +20,14 @@ std::uint32_t crc32c(std::string_view bytes);
 
 class EventFile {
  public:
-  /// Makes a file of its own in `directory`; TensorBoard joins all that are there. What those from before hold of steps
-  /// after `last_step` is no longer shown. Throws Error naming the file and the system's reason.
+  /// Makes a new file in `directory`; TensorBoard joins all files of the directory, but no longer shows steps after
+  /// `last_step` that earlier files hold. Throws Error with the file and the system's reason.
   EventFile(const std::string& directory, std::int64_t last_step, double wall_time);
 
-  /// In the file once scalars have waited for kMaxWaitSeconds. `now` is now_seconds().
+  /// Adds scalars of a step. They are written once scalars have waited for kMaxWaitSeconds. `now` is now_seconds(),
+  /// `wall_time` seconds since 1970.
   void add(std::int64_t step, double wall_time, const std::vector<Scalar>& scalars, double now);
-  /// All scalars are in the file.
+  /// Writes all scalars to the file.
   void flush();
 
   const std::string& path() const { return path_; }

@@ -1,4 +1,5 @@
-/// log.jsonl: what happens in a run, a JSON object per line, for programs that read along. Rank 0 only.
+/// log.jsonl: what happens in a run, a JSON object per line, for programs that read it while the run continues. Rank 0
+/// only.
 #pragma once
 
 #include <cstdint>
@@ -13,20 +14,21 @@ namespace convoy {
 
 class JsonLog {
  public:
-  /// What stays of a file that is there: rows of steps up to these; 0: none.
+  /// The rows of an existing file that are kept: those of steps up to these numbers; 0: none.
   struct Keep {
     std::int64_t steps = 0;
-    std::int64_t epochs = 0;  ///< of kind "epoch"
+    std::int64_t epochs = 0;  ///< for rows of kind "epoch"
   };
 
-  /// Throws Error naming the file and the system's reason.
+  /// Opens the log. Throws Error with the file and the system's reason.
   JsonLog(const std::string& path, const Keep& keep);
 
-  /// The row is in the file once rows have waited for kMaxWaitSeconds. `now` is now_seconds().
+  /// Adds a row. Rows are written once one has waited for kMaxWaitSeconds. `now` is now_seconds().
   void add(const JsonRow& row, double now);
-  /// By any thread, before rows that wait. A disk that does not take it is no reason to end.
+  /// Writes a row at once, before rows that wait. Any thread may call it. Ignores a disk that does not take it.
   void add_at_once(const JsonRow& row) const;
-  /// All rows are in the file, and survive a kill; the disk is not waited for. Throws Error where it is full.
+  /// Writes all rows to the file, so that they survive a kill of this process, without waiting for the disk. Throws
+  /// Error if the file cannot be written.
   void write_rows();
 
   static constexpr double kMaxWaitSeconds = 2;
@@ -38,7 +40,7 @@ class JsonLog {
   double first_waiting_seconds_ = 0;
 };
 
-/// Of a log's `text`, the rows that stay; lines that are no rows do not.
+/// Returns the rows of a log's `text` that `keep` keeps; lines that are no rows are dropped.
 std::string keep_json_rows(std::string_view text, const JsonLog::Keep& keep);
 
 }  // namespace convoy

@@ -10,17 +10,17 @@ namespace convoy {
 
 class JsonRow {
  public:
-  /// `time` in seconds since 1970; `step` of the run that the row is about, 0 before the first.
+  /// `time` is in seconds since 1970. `step` is the step of the run that the row is about; 0 before the first.
   JsonRow(std::string_view kind, double time, std::int64_t step);
 
   JsonRow& add(std::string_view name, std::string_view text);
   JsonRow& add(std::string_view name, const char* text) { return add(name, std::string_view(text)); }
-  JsonRow& add(std::string_view name, double value);  ///< to the last bit; what is not finite is null
+  JsonRow& add(std::string_view name, double value);  ///< exact to the last bit; null if not finite
   JsonRow& add(std::string_view name, std::integral auto value) {
     return add_raw(name, std::to_string(static_cast<std::int64_t>(value)));
   }
 
-  /// With its newline.
+  /// The row's line, with its newline.
   std::string line() const { return text_ + "}\n"; }
 
  private:
@@ -29,7 +29,7 @@ class JsonRow {
   std::string text_;
 };
 
-/// Seconds since 1970, of the host's clock.
+/// Time in seconds since 1970, by the host's clock.
 double wall_clock_seconds();
 
 }  // namespace convoy

@@ -11,11 +11,12 @@
 
 namespace convoy {
 
-/// By rank: the shares of its steps. The causes are those of IdleCause; what a trace sees message by message is
-/// estimated here from sums. With the planned step `planned` (by stage), stretched to what the replica's stages took:
+/// Returns by rank how its steps divide into work and causes of waits (IdleCause). A trace sees these causes message by
+/// message; here they are estimated from sums, with the planned step `planned` (by stage). Its bubble is stretched to
+/// the time that the replica's stages took:
 ///   bubble         waits for neighbours, as long as the planned step waits there
 ///   communication  beyond that, as long as planned messages are on their way; waits until a message has left; of
-///                  exchanges, what the replica of this stage waited that waited least: it came last
+///                  exchanges, the shortest wait of a replica of this stage: that replica came last
 ///   straggler      the rest of the waits for neighbours and for replicas
 ///   data           waits for samples
 std::vector<TimeShares> divide_waits(const RankRound& round, const GridShape& grid,

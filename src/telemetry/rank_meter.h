@@ -1,5 +1,5 @@
-/// What a rank did with its time, step by step, without a trace: sums that the step keeps anyway, and on a GPU a few
-/// steps that are recorded.
+/// What a rank did with its time, without a trace: from sums that the step keeps anyway, and on a GPU from a few steps
+/// that are recorded.
 #pragma once
 
 #include <cstdint>
@@ -17,32 +17,33 @@
 
 namespace convoy {
 
-/// Seconds in which a rank waited, by what for.
+/// Time in seconds that a rank waited, by what it waited for.
 struct RankWaits {
   double neighbours = 0;  ///< activations and gradients of neighbouring stages
   double sends = 0;       ///< what it sent to them had yet to leave its buffer
   double replicas = 0;    ///< exchanges with other replicas
-  double samples = 0;     ///< its own loader's
+  double samples = 0;     ///< samples of its own loader
 
   double total() const { return neighbours + sends + replicas + samples; }
 };
 
-/// Of some steps in a row. Travels as bytes.
+/// What a rank did in some steps in a row. Travels as bytes.
 struct RankSample {
-  std::int64_t step = 0, num_steps = 0;  ///< the last of them, and how many
-  double seconds = 0;                    ///< in those steps; checkpoints, for example, lie between them
-  RankWaits waits = {};                  ///< in those steps
+  std::int64_t step = 0, num_steps = 0;  ///< the last of them, and their number
+  double seconds = 0;                    ///< duration of these steps, without what is between them (checkpoints)
+  RankWaits waits = {};                  ///< in these steps
   bool has_waits = true;
-  std::int64_t resident_bytes = 0;  ///< of the process
-  std::int64_t device_bytes = 0;    ///< on a GPU: in the buffers there
+  std::int64_t resident_bytes = 0;  ///< resident memory of the process
+  std::int64_t device_bytes = 0;    ///< on a GPU: memory of its buffers
   GpuReading gpu = {};
 
   double step_seconds() const { return seconds / static_cast<double>(num_steps); }
-  double busy_seconds() const { return (seconds - waits.total()) / static_cast<double>(num_steps); }  ///< of a step
+  double busy_seconds() const { return (seconds - waits.total()) / static_cast<double>(num_steps); }  ///< per step
 };
 static_assert(std::is_trivially_copyable_v<RankSample>);
 
-/// What instructions that were recorded have waited for; `list` is a step's, `times` those of whole steps.
+/// Returns what recorded instructions have waited for. `list` has the instructions of a step, `times` those of whole
+/// steps.
 RankWaits waits_of(const StageProgram& list, std::span<const RecordedTimes> times);
 
 class RankMeter {
@@ -51,14 +52,14 @@ class RankMeter {
 
   const GpuSensors* sensors() const { return sensors_ ? &*sensors_ : nullptr; }
 
-  /// Around each training step.
+  /// Called around each training step.
   void begin_step();
   void end_step(double seconds);
-  /// Since the last take(). The first steps, in which caches fill, do not count.
+  /// Number of steps since the last take(). The first steps, in which caches fill, do not count.
   std::int64_t num_steps() const { return num_steps_; }
-  /// Of those steps, whose last one is `step`; reads memory and sensors.
+  /// Returns the sample of the steps since the last take(), of which `step` is the last. Reads memory and sensors.
   RankSample take(std::int64_t step);
-  /// No step is recorded any more.
+  /// Ends a recording.
   void stop();
 
  private:
@@ -69,9 +70,9 @@ class RankMeter {
   std::optional<GpuSensors> sensors_;  ///< on a GPU
   std::int64_t num_warm_ = 0, num_steps_ = 0;
   double seconds_ = 0;
-  RankWaits waits_before_;  ///< of the host's clock, when the first of the steps began
+  RankWaits waits_before_;  ///< by the host's clock, when the first of the steps began
   std::unique_ptr<StepRecorder> recorder_;
-  std::optional<RankWaits> recorded_;  ///< on a GPU: of all steps, in proportion to those that were recorded
+  std::optional<RankWaits> recorded_;  ///< on a GPU: mean per step of those that were recorded
 };
 
 }  // namespace convoy

@@ -16,7 +16,7 @@ namespace convoy {
 
 namespace {
 
-// Whoever watches a run that has just begun wants to see its ranks.
+// The first sample comes this soon: a user who watches a run that has just begun wants to see its ranks.
 constexpr double kFirstSeconds = 2;
 
 }  // namespace

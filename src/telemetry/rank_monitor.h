@@ -1,4 +1,4 @@
-/// Every rank's sample of every interval, at rank 0, without a rank waiting for another.
+/// Brings every rank's sample of every interval to rank 0, without a rank waiting for another.
 #pragma once
 
 #include <cstdint>
@@ -13,30 +13,31 @@
 
 namespace convoy {
 
-/// By rank: what each did at about the same time.
+/// The samples of all ranks, by rank, of about the same time.
 using RankRound = std::vector<RankSample>;
 
-/// All ranks of the grid call everything, but collect().
+/// Collects samples of all ranks. All ranks of the grid call every member except collect().
 class RankMonitor {
  public:
-  /// A sample every so many seconds; the first comes sooner.
+  /// Takes a sample every `interval_seconds`; the first comes sooner.
   RankMonitor(RankRuntime& runtime, double interval_seconds);
   RankMonitor(const RankMonitor&) = delete;
   RankMonitor& operator=(const RankMonitor&) = delete;
 
-  /// Rank 0: by rank; elsewhere empty.
+  /// Rank 0: the host of each rank. Empty elsewhere.
   const std::vector<std::string>& hosts() const { return hosts_; }
-  /// Why GPUs are not read; empty where they are, and where there is none. Of this rank.
+  /// Why this rank's GPU is not read; empty if it is, or if there is none.
   std::string why_no_sensors() const;
   /// Whether any rank reads its GPU.
   bool has_sensors() const { return has_sensors_; }
 
   void begin_step() { meter_.begin_step(); }
-  /// After step number `step` of the run. Sends a sample where that is due.
+  /// Called after step number `step` of the run, which took `seconds`. Sends a sample if one is due.
   void end_step(std::int64_t step, double seconds);
-  /// Rank 0: the oldest round that has come from all and was not collected; does not wait.
+  /// Rank 0: returns the oldest round that has come from all ranks and was not collected; nothing if there is none.
+  /// Does not wait.
   std::optional<RankRound> collect();
-  /// After the last step: sends what is left, and waits until all samples have come.
+  /// Called after the last step: sends what is left, and waits until all samples have come.
   void finish(std::int64_t step);
 
  private:
@@ -44,11 +45,11 @@ class RankMonitor {
     RankSample sample;
     bool is_last = false;
   };
-  /// Of rank 0, for another rank.
+  /// What rank 0 keeps of a rank.
   struct Peer {
     Packet packet;
     mpi::Request receive;
-    std::deque<RankSample> samples;  ///< that were not collected yet
+    std::deque<RankSample> samples;  ///< those that were not collected yet
     bool has_ended = false;
   };
 

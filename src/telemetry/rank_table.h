@@ -15,22 +15,22 @@
 
 namespace convoy {
 
-/// A rank in an interval.
+/// What a rank did in an interval.
 struct RankRow {
   double time = 0;  ///< seconds since 1970
   std::int64_t rank = 0, replica = 0, stage = 0;
   std::string host;
   RankSample sample;
-  std::optional<TimeShares> shares;  ///< of its steps; not where waits are not known
+  std::optional<TimeShares> shares;  ///< of its steps; nothing if its waits are not known
 };
 
 class RankTable {
  public:
-  /// Of the rows that are there, those of steps up to `last_step` stay. Columns of GPUs are there where they are read,
-  /// or were before. Throws Error naming the file and the system's reason, as add() does.
+  /// Opens the table, and keeps its rows of steps up to `last_step`. It has columns of GPUs if `has_sensors`, or if it
+  /// had them before. Throws Error with the file and the system's reason, as add() does.
   RankTable(const std::string& path, bool has_sensors, std::int64_t last_step);
 
-  /// The rows are in the file at once.
+  /// Writes the rows to the file at once.
   void add(const std::vector<RankRow>& rows);
 
  private:
@@ -39,11 +39,11 @@ class RankTable {
   FileDescriptor file_;
 };
 
-/// The same as a row of log.jsonl.
+/// Returns the row as one of log.jsonl.
 JsonRow json_row(const RankRow& row, bool has_sensors);
 
-/// The rows of a table's `text` that stay, with its header; in a table with columns of GPUs those of others have empty
-/// ones.
+/// Returns the header and the rows of a table's `text` that are of steps up to `last_step`. If `has_sensors`, rows of a
+/// table without columns of GPUs get empty ones.
 std::string keep_rank_rows(std::string_view text, bool has_sensors, std::int64_t last_step);
 
 }  // namespace convoy

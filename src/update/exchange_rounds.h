@@ -3,17 +3,17 @@
 /// its logarithm.
 ///
 /// In a round f replicas exchange directly: each keeps one part in f of the slices that it holds sums of, sends each of
-/// the others theirs, and adds up what it has of its own. With f = 2 that is recursive halving (Thakur, Rabenseifner
-/// and Gropp 2005), here with the nearest partner first: with 8 replicas
+/// the others its part, and adds up what it gets of its own part. With f = 2 this is recursive halving (Thakur,
+/// Rabenseifner and Gropp 2005), here with the nearest partner first: with 8 replicas
 ///     round 0   0+1   2+3   4+5   6+7      half a bucket each
 ///     round 1   (0+1)+(2+3)  ...           a quarter
 ///     round 2   ((0+1)+(2+3))+(...)        an eighth: the own slice
-/// which are the sums of the tree from its leaves to its root, each by two replicas that have the two addends. Partners
-/// of the first rounds, which send most, sit side by side on a node.
+/// These are the sums of the tree from its leaves to its root, each made by two replicas that have the two addends.
+/// Partners of the first rounds, which send most, are neighbours on a node.
 ///
 /// Only factors of two make more rounds: with 1,000 = 8 x 125 replicas, 125 exchange directly in the last one, each
-/// with a 125th of an eighth of a bucket; with a prime number all do in one round. The bits are those of the tree all
-/// the same.
+/// with a 125th of an eighth of a bucket; with an odd number of replicas all exchange in one round. The bits are those
+/// of the tree in every case.
 ///
 /// Parameters are gathered by the same rounds in the opposite order.
 #pragma once
@@ -30,7 +30,7 @@ struct SliceRun {
 
 struct ExchangeMember {
   std::int64_t replica = 0;
-  SliceRun keeps;  ///< of a bucket; the sums of these over the round's members
+  SliceRun keeps;  ///< slices of a bucket whose sums over the round's members it keeps
 };
 
 struct TreeRound {
@@ -38,19 +38,20 @@ struct TreeRound {
   std::int64_t me = 0;                  ///< the index of this replica among them
 };
 
-/// More of them than this make a round's messages too small for what each costs.
+/// Largest number of replicas that exchange directly: more make a round's messages too small for what each costs.
 inline constexpr std::int64_t kMaxNeighbours = 8;
 
-/// How many replicas of a stage exchange directly where so many of them are on a node: those. Where each has a node for
-/// itself no order of messages keeps bytes on a node, and one round is the shortest.
+/// Returns how many replicas of a stage exchange directly: those on a node, but at most kMaxNeighbours. If each has a
+/// node for itself, no order of messages keeps bytes on a node, and kMaxNeighbours gives the fewest rounds.
 std::int64_t direct_neighbours(std::int64_t replicas_on_a_node);
 
-/// How many replicas exchange directly in each round, from the first: `neighbours` of them where they are a power of
-/// two that divides their number, then two, at last what is odd of their number. All at once where there are no more
-/// than neighbours. Their product is the number of replicas. At least one neighbour.
+/// Returns how many replicas exchange directly in each round, from the first; the product is the number of replicas. If
+/// there are at most `neighbours` replicas, all exchange in one round. Otherwise the first round has the largest power
+/// of two that is at most `neighbours` and divides the number of replicas; then come rounds of two, and at last one of
+/// the odd factor. Rounds of one are left out. `neighbours` is at least 1.
 std::vector<std::int64_t> round_sizes(std::int64_t num_replicas, std::int64_t neighbours);
 
-/// The rounds in which replica `replica` takes part; none where it is alone.
+/// Returns the rounds in which replica `replica` takes part; none if it is alone.
 std::vector<TreeRound> tree_rounds(std::int64_t replica, std::int64_t num_replicas, std::int64_t neighbours);
 
 }  // namespace convoy

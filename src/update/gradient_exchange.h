@@ -26,44 +26,45 @@ struct GradientExchangeSpec {
   const mpi::Communicator& data;  ///< the replicas of this stage
   ReductionKind reduction = ReductionKind::kInvariant;
   std::int64_t neighbours = kMaxNeighbours;  ///< replicas that exchange directly; changes no bit
-  float* local_sum = nullptr;                ///< an arena: this replica's gradients; with slack_of_slices() where fast
+  float* local_sum = nullptr;                ///< an arena: this replica's gradients; if fast, with slack_of_slices()
   float* parameters = nullptr;               ///< an arena
 };
 
 class GradientExchange {
  public:
-  /// All replicas of the stage. The elementwise operations and the transport outlive it.
+  /// All replicas of the stage call it. The elementwise operations and the transport must outlive it.
   GradientExchange(const GradientExchangeSpec& spec, Device& device, ops::ElementwiseOps& elementwise,
                    Transport& transport);
   GradientExchange(const GradientExchange&) = delete;
   GradientExchange& operator=(const GradientExchange&) = delete;
 
-  /// Starts a bucket on its way. The local sum is complete in the bucket's range, and this object's until its gather.
+  /// Starts the exchange of a bucket. The local sum is complete in the bucket's range, and belongs to this object until
+  /// the bucket's gather.
   void start_reduce(std::int64_t bucket);
   void await_reduce(std::int64_t bucket) { wait_for(buckets_[bucket].reduce.get()); }
-  /// Adds up what await_reduce() has brought: the own slice of the gradient is complete.
+  /// Adds up what await_reduce() has brought: then this replica's slice of the gradient is complete.
   void fold(std::int64_t bucket);
-  /// The own slice of the summed gradient, from fold() on.
+  /// This replica's slice of the summed gradient; valid after fold().
   float* reduced(std::int64_t bucket) const { return buckets_[bucket].reduced; }
 
-  /// Sends the own slice of the parameters to all others, and takes theirs.
+  /// Starts to send this replica's slice of the parameters to all others, and to receive theirs.
   void start_gather(std::int64_t bucket);
   void await_gather(std::int64_t bucket) { wait_for(buckets_[bucket].gather.get()); }
 
-  /// Seconds in which messages were waited for.
+  /// Time in seconds that this replica has waited for messages.
   double wait_seconds() const { return wait_seconds_; }
 
  private:
   struct BucketState {
     Slice own;
     std::vector<float*> blocks;  ///< the sums of the own slice that the last round brings together, in order
-    float* reduced = nullptr;    ///< where their sum will be: in the first, or where `fast` puts it
-    std::unique_ptr<Message> reduce, gather;  ///< null where there is one replica
+    float* reduced = nullptr;    ///< destination of their sum: the first of them, or what `fast` has set
+    std::unique_ptr<Message> reduce, gather;  ///< null if there is only one replica
   };
   /// Values of a bucket, in the arena or received.
   struct Values {
     float* data = nullptr;
-    Slice range;  ///< of the arena
+    Slice range;  ///< range in the arena
 
     float* at(const Slice& part) const { return data + part.begin - range.begin; }
   };

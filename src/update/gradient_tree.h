@@ -19,19 +19,19 @@ namespace convoy {
 
 class GradientTree {
  public:
-  /// `arena_count` floats a leaf, `num_leaves` micro-batches of this replica.
+  /// Each of `num_leaves` leaves, the micro-batches of this replica, has `arena_count` floats.
   GradientTree(Device& device, ops::ElementwiseOps& elementwise, std::int64_t arena_count, std::int64_t num_leaves);
 
-  /// Where backward of micro-batch i writes its gradients, an arena. In ascending order of i.
+  /// Returns the arena into which the backward of micro-batch i writes its gradients. Called in ascending order of i.
   float* leaf(std::int64_t i);
-  /// Takes values [begin, end) of leaf i, which are complete, into the tree.
+  /// Adds values [begin, end) of leaf i, which are complete, to the tree.
   void merge(std::int64_t i, std::int64_t begin, std::int64_t end);
   /// Sums values [begin, end) over all leaves into sum(), after the last merge.
   void finish(std::int64_t begin, std::int64_t end);
   /// The arena that takes the sums.
   float* sum() const { return levels_.back().floats(); }
 
-  /// Arenas that n leaves need: floor(log2(n)) + 1.
+  /// Number of arenas that n leaves need: floor(log2(n)) + 1.
   static std::int64_t num_levels(std::int64_t num_leaves);
 
  private:

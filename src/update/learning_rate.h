@@ -11,15 +11,16 @@ struct LearningRateSpec {
   LearningRateParams params;
   double base = 0.1;  ///< optimizer.lr: the peak
   std::int64_t steps_per_epoch = 1;
-  double epochs = 1;  ///< train.epochs: what cosine and onecycle end at, whatever train.max_steps says
+  double epochs = 1;  ///< train.epochs: cosine, polynomial and onecycle end there, whatever train.max_steps says
 };
 
-/// Of the run that these parameters ask for.
+/// Returns the learning rate's specification for the run that these parameters describe.
 LearningRateSpec learning_rate_spec(const Parameters& params, std::int64_t steps_per_epoch);
 
-/// Whether train.epochs moves its learning rates.
+/// Whether the learning rates of this schedule depend on train.epochs.
 bool stretches_over_run(LearningRateKind schedule);
 
+/// Returns the learning rate of step number `step`, from 0.
 /// With t = step / steps_per_epoch epochs, T = epochs, w = warmup_epochs:
 ///   warm-up     base * (step + 1) / (w * steps_per_epoch) while t < w   (not for onecycle)
 ///   constant    base
@@ -27,9 +28,9 @@ bool stretches_over_run(LearningRateKind schedule);
 ///   multistep   base * gamma^(milestones passed)
 ///   cosine      base * (1 + cos(pi (t - w) / (T - w))) / 2              (Loshchilov & Hutter 2017)
 ///   polynomial  base * (1 - (t - w) / (T - w))^power
-///   inverse_sqrt  base * sqrt(w * steps_per_epoch / (step + 1)): from 1 where the warm-up ends (Vaswani et al. 2017,
+///   inverse_sqrt  base * sqrt(w * steps_per_epoch / (step + 1)): base when the warm-up ends (Vaswani et al. 2017,
 ///               section 5.3, where base is 1 / sqrt(width * warm-up steps))
-///   onecycle    cosine from base / 25 up to base over w epochs (0.3 T where w = 0), then cosine down to base / 250,000
+///   onecycle    cosine from base / 25 up to base over w epochs (0.3 T if w = 0), then cosine down to base / 250,000
 ///               (Smith & Topin 2018; the defaults of torch.optim.lr_scheduler.OneCycleLR)
 double learning_rate(const LearningRateSpec& spec, std::int64_t step);
 

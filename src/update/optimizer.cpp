@@ -192,7 +192,7 @@ std::int64_t num_optimizer_slots(OptimizerKind kind) {
   return row_of(kind).num_slots;
 }
 
-std::int64_t trips_of_update(OptimizerKind kind) {
+std::int64_t memory_accesses_per_update(OptimizerKind kind) {
   constexpr std::int64_t kOfWeight = 3;      // gradient and weight read, weight written
   constexpr std::int64_t kOfNorms = 2;       // gradient or direction, and weight
   constexpr std::int64_t kOfDirections = 3;  // weight read, direction written and read

@@ -15,7 +15,7 @@ constexpr std::int64_t kGradients = 0, kWeights = 1;  // kinds of norms; directi
 
 }  // namespace
 
-// All replicas of the stage.
+// All replicas of the stage call it.
 ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& tools)
     : spec_(spec),
       tools_(tools),
@@ -72,7 +72,7 @@ void ShardedUpdate::find_runs(BucketState& state) const {
                   .rate_factor = entries[i].spec.rate_factor,
                   .entry = static_cast<std::int64_t>(i)};
     if (run.begin >= run.end) continue;
-    if (!state.runs.empty() && state.runs.back().goes_on_with(run, spec_.tensor_norms != TensorNorms::kNone)) {
+    if (!state.runs.empty() && state.runs.back().continues_with(run, spec_.tensor_norms != TensorNorms::kNone)) {
       state.runs.back().end = run.end;
     } else {
       state.runs.push_back(run);
@@ -115,7 +115,7 @@ void ShardedUpdate::clip() {
   tools_.optimizer.begin_step(clipped);
 }
 
-// Of this replica's slices, to the end of the device's work.
+// Finds the directions of this replica's slices, and waits for the device's work.
 void ShardedUpdate::find_directions() {
   for (std::int64_t b = 0; b < std::ssize(buckets_); ++b) {
     const BucketState& state = buckets_[b];
@@ -127,7 +127,7 @@ void ShardedUpdate::find_directions() {
   tools_.device.synchronize();
 }
 
-// Over the tensors of all stages, in the order of the network.
+// Adds up the sums of the tensors of all stages, in the order of the network.
 double ShardedUpdate::total_gradient_square_sum() {
   const std::vector<int>& counts = spec_.clip->tensors_of_stages;
   mpi::Request request = spec_.clip->model->start_all_gather(norms_->of_all(kGradients).data(), stage_sums_.all.data(),
@@ -140,7 +140,7 @@ double ShardedUpdate::total_gradient_square_sum() {
 
 void ShardedUpdate::update(std::int64_t bucket) {
   const BucketState& state = buckets_[bucket];
-  const float statistics_scale = 1.0f / static_cast<float>(spec_.micro_batches_a_step);
+  const float statistics_scale = 1.0f / static_cast<float>(spec_.micro_batches_per_step);
   for (const Run& run : state.runs) {
     if (run.kind == UpdateKind::kNone) continue;
     const UpdateArguments args = arguments_of(state, run);
@@ -155,7 +155,7 @@ void ShardedUpdate::update(std::int64_t bucket) {
   if (spec_.ema_decay > 0) average(state);
 }
 
-// Until the next call.
+// The arguments are valid until the next call.
 UpdateArguments ShardedUpdate::arguments_of(const BucketState& state, const Run& run) {
   const std::int64_t in_slice = run.begin - state.own.begin;
   for (std::size_t slot = 0; slot < state_.size(); ++slot)
@@ -172,7 +172,7 @@ UpdateArguments ShardedUpdate::arguments_of(const BucketState& state, const Run&
           .count = run.end - run.begin};
 }
 
-// What is frozen does not change, to the bit.
+// Frozen parameters do not change, to the bit.
 void ShardedUpdate::average(const BucketState& state) const {
   for (const Run& run : state.runs)
     if (run.kind != UpdateKind::kNone)
@@ -197,7 +197,7 @@ void ShardedUpdate::start_ema() {
     copy(spec_.parameters.masters + state.own.begin, ema_.floats() + state.shard_offset, state.own.count());
 }
 
-// Through the local sum, which nobody needs between steps; but what is frozen stays zeros there.
+// Swaps through the local sum, which is not in use between steps; but it must keep zeros for frozen parameters.
 void ShardedUpdate::swap_ema() {
   for (std::int64_t b = 0; b < std::ssize(buckets_); ++b) {
     const BucketState& state = buckets_[b];

@@ -1,8 +1,8 @@
 /// Sums of squares over whole tensors, with the same bits on any grid, although each replica holds slices of them.
 ///
 ///   leaf    16 neighbours of a tensor   no slice cuts it: slices begin at multiples of 16
-///   block   32 leaves                   summed by the replica that holds all of it; where a slice cuts it, each holder
-///                                       sums its leaves, and everyone the block from these
+///   block   32 leaves                   summed by the replica that holds all of it; if a slice cuts it, each holder
+///                                       sums its leaves, and every replica the block from these
 ///   tensor  its blocks                  in index order, by every replica, from what all have sent
 ///
 /// Leaves and blocks are counted from the tensor's first value, and all sums are doubles (ElementwiseOps::sum_squares).
@@ -22,28 +22,28 @@ namespace convoy {
 
 class SquareSums {
  public:
-  /// Of all trained parameters of `layout`, `num_kinds` times: of gradients, of weights.
+  /// Plans the sums of all trained parameters of `layout`, for `num_kinds` kinds of values: gradients, weights.
   SquareSums(const ArenaLayout& layout, const mpi::Communicator& data, std::int64_t num_kinds, Device& device,
              ops::ElementwiseOps& elementwise);
 
   /// Issues the sums of this replica's slice of a bucket, whose first value is values[0].
   void start(std::int64_t bucket, std::int64_t kind, const float* values);
-  /// After the device's work: exchanges what all replicas of the stage have summed.
+  /// Exchanges what all replicas of the stage have summed. Called after the device's work.
   void exchange(Transport& transport);
-  /// Of the entry's tensor; 0 for statistics and what is frozen.
+  /// The sum of the entry's tensor; 0 for statistics and for frozen parameters.
   double of(std::int64_t entry, std::int64_t kind) const { return sums_[kind][entry]; }
-  /// By entry, in arena order.
+  /// The sums of all entries, in arena order.
   const std::vector<double>& of_all(std::int64_t kind) const { return sums_[kind]; }
 
  private:
   static constexpr std::int64_t kWhole = -1;
   using Leaves = std::array<double, ops::kSumLeaves>;
 
-  /// Where a piece's sum goes.
+  /// The destination of a piece's sum.
   struct Target {
-    std::int64_t block = 0;      ///< of all blocks of the layout
-    std::int64_t leaf = kWhole;  ///< of a block that is cut
-    std::int64_t cut_block = 0;  ///< then: which of those
+    std::int64_t block = 0;      ///< number among all blocks of the layout
+    std::int64_t leaf = kWhole;  ///< number in a block that is cut; kWhole: the block is not cut
+    std::int64_t cut_block = 0;  ///< if it is cut: number among those that are
   };
   struct CutBlock {
     std::int64_t block = 0;

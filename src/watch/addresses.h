@@ -9,10 +9,10 @@
 
 namespace convoy {
 
-/// The addresses of this host (IPv4), but for those that only it can reach itself.
+/// The addresses of this host (IPv4), except those that only the host itself can reach.
 std::vector<std::string> own_addresses();
-/// Those of them from which packets to any of `others` would leave, by this host's routes. What is an address of this
-/// host, too, is no other's.
+/// The addresses of own_addresses() from which packets to any of `others` would leave, by this host's routes. Addresses
+/// in `others` that are this host's, too, are left out.
 std::vector<std::string> addresses_towards(const std::vector<std::string>& others);
 
 struct FreeAddresses {

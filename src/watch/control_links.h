@@ -1,5 +1,4 @@
-/// The connections of this rank with all others that do not need MPI: over them ranks say what they do while MPI stands
-/// still.
+/// The connections of this rank with all others, without MPI: over them ranks say what they do while MPI stands still.
 #pragma once
 
 #include <chrono>
@@ -13,7 +12,8 @@
 
 namespace convoy {
 
-/// All ranks have one to rank 0. When rank 0 is silent, others connect to each other.
+/// The control connections of a rank. All ranks have one to rank 0. When rank 0 is silent, others connect to each
+/// other.
 class ControlLinks {
  public:
   /// Listens on these addresses of this host, as IncomingLinks does.
@@ -36,7 +36,7 @@ class ControlLinks {
   bool send(std::int64_t rank, const Packet& packet);
 
   bool is_connected(std::int64_t rank) const;
-  /// Whether no process listens any more where that rank did. Only known of ranks that this one connects to.
+  /// Whether no process listens any more at the addresses of that rank. Only known of ranks that this one connects to.
   bool is_refused(std::int64_t rank) const;
   /// Whether there is a connection to that rank's host, which has said that it has all that was sent to it.
   bool reaches_host(std::int64_t rank) const;

@@ -1,4 +1,4 @@
-/// Strangers get no memory but their hello's, and no time in which anybody waits for them.
+/// A stranger gets no memory except for its hello, and nothing waits for it.
 #include "watch/incoming_links.h"
 
 #include <algorithm>

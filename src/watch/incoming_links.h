@@ -31,7 +31,7 @@ struct Received {
 
 class IncomingLinks {
  public:
-  /// Rank `own` listens on a free port of each of these addresses of its host: "127.0.0.1". Throws Error where one has
+  /// Rank `own` listens on a free port of each of these addresses of its host: "127.0.0.1". Throws Error if one has
   /// none.
   IncomingLinks(std::int64_t own, std::int64_t num_ranks, const Secret& secret, const std::vector<std::string>& hosts);
 
@@ -39,7 +39,7 @@ class IncomingLinks {
   std::vector<std::string> addresses() const;
   /// Returns what has come, hellos included. Waits at most `timeout` for the first of it, or for one of `others`.
   std::vector<Received> poll(std::chrono::milliseconds timeout, std::span<const pollfd> others = {});
-  /// The connection of that rank; closed where it has none. A rank that has lost its connection may come again.
+  /// The connection of that rank; closed if it has none. A rank that has lost its connection may connect again.
   PacketSocket& of(std::int64_t rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   const PacketSocket& of(std::int64_t rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
 

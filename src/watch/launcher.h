@@ -5,8 +5,8 @@
 
 namespace convoy {
 
-/// Called before this process ends because the run stands still. Where its parent is a process of Open MPI's (mpirun,
-/// or its daemon on another node) and has not ended by itself after so long, that one is killed. Does not wait.
+/// Called before this process ends because the run stands still. If its parent is a process of Open MPI (mpirun, or its
+/// daemon on another node), and that has not ended by itself after `patience`, it is killed. Does not wait.
 void end_launcher_after(std::chrono::milliseconds patience) noexcept;
 
 }  // namespace convoy

@@ -24,7 +24,7 @@ class OutgoingLink {
   /// other rank has answered `hello` or close() is called.
   void open(const Packet& hello);
   void close();
-  /// The same, and waits for the answer; false if there was none in this time.
+  /// Connects as open() does, and waits for the answer; false if none came within `patience`.
   bool connect(const Packet& hello, std::chrono::milliseconds patience);
 
   /// Whether the other rank has answered, which only one of this job can, and has not closed since.

@@ -58,7 +58,7 @@ class Dialogue {
       : secret_(secret), own_(own), other_(other), opener_(opener) {}
 
   SealedPacket seal(const Packet& packet);
-  /// Nothing where the other has not made it, or it was opened before.
+  /// Returns the packet; nothing if the other rank has not made it, or if it was opened before.
   std::optional<Packet> open(const SealedPacket& sealed);
 
  private:
@@ -71,7 +71,7 @@ class Dialogue {
 class PacketSocket {
  public:
   PacketSocket() = default;
-  /// `dialogue` outlives it.
+  /// `dialogue` must outlive it.
   PacketSocket(FileDescriptor socket, Dialogue& dialogue);
 
   bool is_open() const { return socket_.is_open(); }
@@ -79,9 +79,10 @@ class PacketSocket {
   bool is_cut() const { return is_cut_; }
   int descriptor() const { return socket_.get(); }
   void close() { socket_ = {}; }
-  /// Whether all of it is on its way; a peer that takes nothing is no reason to wait.
+  /// Sends a packet, and returns whether all of it is on its way. Does not wait for a peer that takes nothing.
   bool send(const Packet& packet);
-  /// What has come. Closes itself where the other end has, and where something has come that the other has not sent.
+  /// Returns what has come. Closes the connection if the other end has, or if something has come that the other has not
+  /// sent.
   std::vector<Packet> receive();
   /// Whether the other's host has not said that it has all that was sent. A process that is stopped is no reason: its
   /// system receives for it.
@@ -96,7 +97,7 @@ class PacketSocket {
   std::vector<std::byte> pending_;  ///< of a packet that has come in part
 };
 
-/// So that no call on the socket waits, and no program that this one starts has it.
+/// Makes calls on the socket return without waiting, and hides it from programs that this process starts.
 void make_non_blocking(int socket);
 
 /// Takes what has come, up to the size of `to`, and returns its number of bytes: 0 if nothing has come yet, nothing if

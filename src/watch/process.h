@@ -11,8 +11,8 @@ namespace convoy {
 /// What a process on this host does: kStopped, kTraced, kEnded; kSilent if it runs, or if its state cannot be read.
 Reach state_of_process(std::int64_t process);
 
-/// Where the numbers of processes mean the same as for this process: this system since its start, and in it this
-/// container. The same text in two processes if they see each other under the same numbers.
+/// Names the space in which numbers of processes mean the same as for this process: this system since its start, and in
+/// it this container. Two processes get the same text if they see each other under the same numbers.
 std::string process_space();
 
 /// Called in each thread other than the main one, which alone takes the program's signals.

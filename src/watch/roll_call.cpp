@@ -1,4 +1,4 @@
-/// Chains of waits are followed to ranks that wait for nobody.
+/// Follows chains of waits to ranks that wait for no other.
 #include "watch/roll_call.h"
 
 #include <algorithm>
@@ -31,8 +31,8 @@ bool is_silent(const RankReport& report) {
   return report.reach != Reach::kAnswers && report.reach != Reach::kLeft;
 }
 
-// Of ranks that are awaited, the one that is more likely the reason: it says nothing, it waits for nobody, it is there,
-// it is behind.
+// Whether rank `a`, which others wait for, is more likely the reason than rank `b`. What counts, in this order: it does
+// not answer; it waits for no rank; it has not left; it is at an earlier step; it has stood still for longer.
 bool is_likelier(const RankReport& a, const RankReport& b) {
   const auto key = [](const RankReport& report) {
     const RankStatus& status = report.status;

@@ -1,4 +1,4 @@
-/// Ranks answer at once, so that one that does not is stopped, gone, or behind a network that does not work.
+/// Ranks answer at once: one that does not is stopped, has ended, or cannot be reached over the network.
 #include "watch/roster.h"
 
 #include <algorithm>
@@ -14,7 +14,7 @@ namespace {
 
 constexpr std::chrono::milliseconds kLook{50};
 constexpr double kNeighbourSeconds = 1;
-// A rank that has not listened for so long, as it was stopped itself, may have missed that others connect again.
+// A rank that has not listened for this long, as it was stopped itself, may have missed that others connect again.
 constexpr double kMissedSeconds = 1;
 
 bool see_each_other(const RankReport& a, const RankReport& b) {

@@ -29,7 +29,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Of /proc/PID/environ: "NAME=VALUE", each with a zero at its end.
+// The value of a variable in /proc/PID/environ, which has "NAME=VALUE" entries, each with a zero at its end.
 std::optional<std::string> find_variable(std::string_view environment, std::string_view name) {
   while (!environment.empty()) {
     const std::string_view line = environment.substr(0, environment.find('\0'));

@@ -1,5 +1,4 @@
-/// What this rank is doing, written by the thread that works and read by the one that answers for it when it stands
-/// still.
+/// What this rank is doing: written by the thread that works, read by the one that answers for it when it stands still.
 #pragma once
 
 #include <atomic>
@@ -21,11 +20,11 @@ enum class Activity : std::uint8_t {
   kEnding,  ///< its command is done: it waits until all ranks end MPI
 };
 
-/// What a rank needs that is not there yet.
+/// What a rank waits for.
 enum class Wait : std::uint8_t {
   kNothing,  ///< it computes
-  kRanks,    ///< in a step its instruction tells which; elsewhere all others
-  kSamples,  ///< its own loader's
+  kRanks,    ///< other ranks: in a step its instruction tells which, elsewhere all
+  kSamples,  ///< samples of its own loader
   kDevice,
 };
 
@@ -34,33 +33,33 @@ struct RankStatus {
   Activity activity = Activity::kStarting;
   Wait wait = Wait::kNothing;
   bool in_step = false;
-  std::int64_t step = 0;        ///< the last that was begun; 0: none yet
-  Instruction instruction;      ///< in a step
+  std::int64_t step = 0;        ///< the last step that was begun; 0: none yet
+  Instruction instruction;      ///< the current one, in a step
   double standing_seconds = 0;  ///< since the last instruction, wait or activity began; below 0: not known
 };
 
-/// Calls cost a few stores. A reader may see the parts of two neighbouring statuses, but not of a rank that stands
-/// still.
+/// Holds a rank's status. Calls cost a few stores. A reader may see parts of two neighbouring statuses, but not of a
+/// rank that stands still.
 class StatusBoard : public mpi::WaitListener {
  public:
   StatusBoard() { note(); }
 
   void take_place(std::int64_t replica, std::int64_t stage);
-  /// It has none again.
+  /// Notes that the rank has no place in a grid any more.
   void leave_place() { take_place(-1, -1); }
   void enter(Activity activity);
   void begin_step(std::int64_t step);
   void begin(const Instruction& instruction);
   void end_step();
   void wait_for(Wait wait);
-  /// What it waited for is there.
+  /// Ends a wait: what the rank waited for has come.
   void go_on() { wait_for(Wait::kNothing); }
 
   void begin_wait() override { wait_for(Wait::kRanks); }
   void end_wait() override { go_on(); }
 
   RankStatus read() const;
-  /// From the beginning of the step before this one to the beginning of this one; 0: there were not two yet.
+  /// Time in seconds from the beginning of the step before this one to the beginning of this one; 0: not known yet.
   double step_seconds() const { return step_seconds_.load(std::memory_order_relaxed); }
 
  private:

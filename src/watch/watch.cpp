@@ -29,7 +29,7 @@ namespace {
 
 constexpr std::chrono::seconds kConnectPatience{60};
 
-// Of all ranks, on all of them.
+// Returns the host and process of every rank, on all ranks.
 std::vector<RankReport> who_is_where(const mpi::Communicator& world) {
   const std::vector<std::string> hosts = mpi::share_texts(world, host_name());
   const std::vector<std::string> spaces = mpi::share_texts(world, process_space());

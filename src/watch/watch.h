@@ -20,7 +20,7 @@ StartWatch::Spec start_spec(const RunParams& params);
 /// run.watchdog_abort_seconds ends the job.
 class Watch {
  public:
-  /// All ranks of the session.
+  /// All ranks of the session call it.
   Watch(const RunParams& params, mpi::Session& session);
   /// This rank's work is done: it waits for the others in MPI's end. If it leaves because of an error, it is watched no
   /// more.
@@ -29,7 +29,7 @@ class Watch {
   Watch& operator=(const Watch&) = delete;
 
   StatusBoard& board() { return watched_->board; }
-  /// All ranks; the board is told when this one waits for others.
+  /// The group of all ranks; the board is told when this rank waits in it.
   const mpi::Communicator& world() const { return world_; }
 
  private:

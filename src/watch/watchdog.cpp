@@ -1,4 +1,4 @@
-/// Rank 0 asks only when somebody stands still: a run without trouble sends a hundred bytes per rank every ten seconds.
+/// Rank 0 asks only when a rank stands still: a run without trouble sends a hundred bytes per rank every ten seconds.
 #include "watch/watchdog.h"
 
 #include <algorithm>
@@ -18,9 +18,9 @@ namespace convoy {
 namespace {
 
 constexpr std::chrono::milliseconds kLook{50};
-// Rank 0 answers an alarm at once. If it has not after so long, the others ask each other.
+// Rank 0 answers an alarm at once. If it has not after this time, the others ask each other.
 constexpr double kRootSilentSeconds = 2;
-// While it answers, a rank that stands still hears it at least so often.
+// While rank 0 answers, a rank that stands still hears it at least this often.
 constexpr double kRootHeardSeconds = kAnswerSeconds + 1;
 constexpr double kRollPauseSeconds = 1;
 // Number of lower ranks that are asked at a time, and the time that they get to answer.
@@ -160,7 +160,7 @@ void Watchdog::stop_calling(const char* why) {
 }
 
 // A rank has ended; or some stand still, and the one that they wait for does, too, or does not answer. One that does
-// not answer while all others go on may have lost this connection alone.
+// not answer while all others continue may have lost only this connection.
 bool Watchdog::stands_still_now() const {
   const std::vector<RankReport>& reports = roster_.reports();
   const RankReport& first = reports[culprits_first(reports).front()];

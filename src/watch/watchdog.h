@@ -30,8 +30,8 @@ struct WatchSpec {
 };
 
 inline constexpr double kMinAlarmSeconds = 60, kStepsToAlarm = 20;
-/// The alarm waits this many times as long where a part without an event may take any time: in starts,
-/// imports, plans and checkpoints, while data are opened, and by default until the first steps are over.
+/// The alarm waits this many times as long while a part without an event may take any time: in starts, imports, plans
+/// and checkpoints, while data are opened, and by default until the first steps are over.
 inline constexpr double kMorePatience = 10;
 /// How long the rank that calls the roll waits for answers.
 inline constexpr double kAnswerSeconds = 3;

@@ -1,4 +1,5 @@
-/// A run on a processor that is wrong once ends before it learns from it, and goes on as if nothing had been.
+/// A run on a processor that computes wrongly once ends before it learns from it, and resumes as if nothing had
+/// happened.
 #include <filesystem>
 #include <string>
 #include <utility>

@@ -1,4 +1,5 @@
-/// Checkpoints that are written while steps go on: the same bytes, and what happens where a file cannot be written.
+/// Checkpoints that are written while training continues: they have the same bytes; and the cases in which a file
+/// cannot be written.
 #include <cstddef>
 #include <filesystem>
 #include <string>
@@ -20,7 +21,8 @@ namespace {
 const std::vector<std::string> kInParts = {"--checkpoint.files=sharded"};
 const std::vector<std::string> kOften = {"--checkpoint.every_steps=2", "--checkpoint.best=false"};
 
-// All of a file but the parameters of its run, among which are its directory and whether it saves in the background.
+// Returns the bytes of a file without the parameters of its run, which name its directory and whether it saves in the
+// background.
 std::vector<std::byte> bytes_without_parameters(const std::string& path) {
   io::Checkpoint checkpoint = read_checkpoint(path);
   checkpoint.parameters.clear();
@@ -31,10 +33,10 @@ std::vector<std::byte> bytes_without_parameters(const std::string& path) {
 
 class BackgroundSave : public Restart {
  protected:
-  // A folder has the name under which the file of this step would be written: whoever runs the test, that fails. It is
-  // not empty, or it would go with what a killed run leaves.
+  // Makes a folder with the name under which the file of this step would be written: writing then fails for any user,
+  // also for root. It is not empty, or it would be removed with the remains of killed runs.
   void block(int step) const { std::filesystem::create_directories(checkpoint(step) + ".partial/folder"); }
-  /// Folders of parts.
+  /// Number of folders of parts.
   int count_folders() const {
     int num = 0;
     for (const auto& entry : std::filesystem::directory_iterator(run_ + "/checkpoints"))
@@ -67,7 +69,7 @@ TEST_F(BackgroundSave, GivesTheBytesOfASaveThatAllRanksWaitFor) {
   }
 }
 
-// Three saves on the way, best.h5 among them. Joined, each is the file that one rank would have written.
+// Three saves during training, best.h5 among them. Joined, each is the file that one rank would have written.
 TEST_F(BackgroundSave, InPartsHoldsTheSameBytes) {
   const std::string one = directory_ / "one";
   const std::vector<std::string> often = {"--checkpoint.every_steps=1", "--checkpoint.keep=0", "--train.ema_decay=0.9",

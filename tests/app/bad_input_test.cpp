@@ -1,4 +1,4 @@
-/// Whatever is wrong with a request ends with status 2 before any work, and one message that names the key.
+/// Any fault of a request ends the program with status 2 before any work, and with one message that names the key.
 #include <cstdlib>
 #include <filesystem>
 
@@ -16,7 +16,7 @@ class BadInput : public testing::Test {
  protected:
   BadInput() : arguments_(import_small_data(directory_ / "small")) {}
 
-  // The later of two equal keys holds.
+  // Later keys override earlier ones.
   void expect_refused(const std::vector<std::string>& more, const std::string& says, int ranks = 0) {
     const ProcessResult result = run_program(
         {.arguments = arguments_ + std::vector<std::string>{"--run.directory=" + (directory_ / "run")} + more,
@@ -54,7 +54,7 @@ TEST_F(BadInput, ParametersAreRefusedByNameWithTheNearestKey) {
 }
 
 TEST_F(BadInput, AGpuThatIsNotThereIsRefusedAndSoIsAPrecisionThatTheCpuLacks) {
-  setenv("CUDA_VISIBLE_DEVICES", "", 1);  // whatever this machine has
+  setenv("CUDA_VISIBLE_DEVICES", "", 1);  // hides the machine's GPUs
   expect_refused({"--run.device=cuda"}, "run.device = cuda", 2);
   for (const std::string precision : {"tf32", "fp16"})
     expect_refused({"--train.precision=" + precision}, "train.precision = " + precision + " needs a GPU", 2);

@@ -18,7 +18,7 @@ namespace convoy::test {
 
 namespace {
 
-// The first line that has this part; empty where there is none.
+// Returns the first line that has this part; empty if there is none.
 std::string line_with(const std::string& text, const std::string& part) {
   const std::size_t at = text.find(part);
   if (at == std::string::npos) return "";
@@ -26,7 +26,7 @@ std::string line_with(const std::string& text, const std::string& part) {
   return text.substr(begin, text.find('\n', at) - begin);
 }
 
-// From "step 3 is bad" on.
+// Returns the output from "step 3 is bad" on.
 std::string report_in(const std::string& output) {
   const std::string line = line_with(output, " is bad: ");
   const std::size_t begin = line.find("step ");
@@ -45,7 +45,7 @@ class BadStep : public Runs {
          .ranks = grid.stages * grid.replicas});
   }
 
-  // Weights of one step, of which these tensors are multiplied by a number.
+  // Returns weights of one step, with these tensors multiplied by a number.
   std::string scaled_weights(const std::map<std::string, float>& scales) {
     train("begin", {1, 1}, 1);
     io::Checkpoint changed = checkpoint("begin", 1);
@@ -57,7 +57,7 @@ class BadStep : public Runs {
     return "--init.weights=" + path;
   }
 
-  // Adds to the features the limit, from high to low, that is the first to make a step bad: others are applied.
+  // Adds to the features the first limit, from high to low, that makes a step bad; the other steps are applied.
   std::string limit_that_some_steps_exceed() {
     const std::vector<std::string> features = features_;
     for (double limit = 3; limit > 1; limit *= 0.9) {
@@ -72,7 +72,7 @@ class BadStep : public Runs {
     return "";
   }
 
-  // The same end and the same table of steps on every grid, and the same report of the first bad step.
+  // Expects the same end and the same table of steps on every grid, and the same report of the first bad step.
   void expect_same_skips(const std::vector<std::string>& features) {
     SCOPED_TRACE(testing::PrintToString(features));
     features_ = features + std::vector<std::string>{"--train.on_bad_step=skip"};

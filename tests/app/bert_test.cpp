@@ -13,7 +13,7 @@ namespace convoy::test {
 
 namespace {
 
-/// Texts of two classes, each of whose words is one of its class's own or one that all texts have.
+/// Texts of two classes; each of their words belongs to one class or to all texts.
 void write_texts(const std::string& folder) {
   const std::vector<std::string> common = {"the", "film", "was", "and", "a", "story", "with", "actors", "of", "in"};
   const std::vector<std::string> own[] = {{"bad", "dull", "poor", "slow"}, {"good", "great", "fine", "lovely"}};
@@ -33,7 +33,7 @@ void write_texts(const std::string& folder) {
   }
 }
 
-/// Texts that go round through twenty words: each follows from its neighbours, and from no count of words.
+/// Texts that repeat twenty words in a circle: each word follows from its neighbours, and not from counts of words.
 void write_circles(const std::string& folder) {
   std::mt19937 random(6);
   for (const auto& [split, count] : {std::pair("train", 1000), std::pair("test", 100)}) {

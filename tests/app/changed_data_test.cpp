@@ -33,7 +33,7 @@ class ChangedData : public testing::Test {
     return run_program(
         {.arguments = arguments_ + std::vector<std::string>{"--run.directory=" + run_} + more, .ranks = ranks});
   }
-  /// The same samples once more, in the byte at `changed` of a split's images another pixel.
+  /// Imports the same samples once more, with another pixel in the byte at `changed` of a split's images.
   std::string import_again(const std::string& name, const std::vector<std::string>& more,
                            std::optional<std::size_t> changed, const std::string& split = "train") const {
     const std::string source = directory_ / (name + "-idx");
@@ -70,7 +70,7 @@ ProcessResult run_and_change(const Start& start, const std::function<bool()>& re
   return result;
 }
 
-// In place. The trailer says where the images begin (src/io/shard.h).
+// Flips a byte in place. The trailer tells where the images begin (src/io/shard.h).
 void flip_byte_of_image(const std::string& path, std::int64_t image) {
   std::string bytes = read_text(path);
   std::uint64_t images = 0;
@@ -116,7 +116,7 @@ TEST_F(ChangedData, AShardCutShortWhileItIsEvaluatedOrPredictedIsNamed) {
   for (const std::string command : {"evaluate", "predict"}) {
     const ProcessResult result = run_and_change(
         {.arguments = {command, run_ + "/params.cfg", "--data.test=" + shard, "--run.device=cpu"}},
-        [&] { return is_open_in_a_rank(shard); }, [&] { fs::resize_file(shard, whole.size() / 2); });
+        [&] { return is_open_in_any_rank(shard); }, [&] { fs::resize_file(shard, whole.size() / 2); });
     EXPECT_EQ(result.status, 1) << command << result.output;
     EXPECT_TRUE(contains(result.output, "cannot read '" + shard + "': it ended at byte ")) << command << result.output;
     EXPECT_FALSE(fs::exists(run_ + "/predictions.csv"));
@@ -160,7 +160,7 @@ TEST_F(ChangedData, TheSameImagesElsewhereInOtherShardsAreTheSameAndGiveTheSameB
   for (std::size_t i = 0; i < want.model.size(); ++i) EXPECT_EQ(got.model[i].values, want.model[i].values) << i;
 }
 
-/// The run's checkpoint says what `change` makes of its state.
+/// Applies `change` to the state in the run's checkpoint.
 template <typename Change>
 void rewrite(const std::string& path, const Change& change) {
   io::Checkpoint checkpoint = io::decode_checkpoint(io::read_file(path), path);

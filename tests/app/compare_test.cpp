@@ -37,7 +37,7 @@ class Compare : public Runs {
                       more,
          .ranks = grid.stages * grid.replicas});
   }
-  /// One bit of one weight, in a whole checkpoint.
+  /// Flips one bit of one weight, in a valid checkpoint.
   void flip_a_bit(const std::string& path, const std::string& tensor_name) const {
     io::Checkpoint checkpoint = read_checkpoint(path);
     const auto tensor = std::find_if(checkpoint.model.begin(), checkpoint.model.end(),
@@ -61,7 +61,7 @@ TEST_F(Compare, RunsOnTwoGridsAreEqualAndFingerprintsAreThoseOfTheCheckpoints) {
   EXPECT_CONTAINS(result.output, "best: test top-1 ");
   EXPECT_CONTAINS(result.output, "1 x 1 (replicas x stages)");
   EXPECT_CONTAINS(result.output, "2 x 2 (replicas x stages)");
-  // What ranks add up slice by slice is what the file says.
+  // The fingerprint that ranks sum up slice by slice equals that of the file.
   const std::string rows = read_text(run("grid") + "/steps.csv"), row = rows.substr(rows.find("\n12,"));
   const std::string fingerprint = row.substr(row.find(",,") - 16, 16);  // before the empty field `skipped`
   const ProcessResult info = run_program({.arguments = {"info", file("alone", 12)}});
@@ -98,7 +98,7 @@ TEST_F(Compare, RefusesWhatHasNothingInCommon) {
   EXPECT_CONTAINS(result.output, "have no step in common");
 }
 
-// A run of three grids, one after the other, on a fourth.
+// Replays a run of three grids, one after the other, on a fourth.
 TEST_F(Compare, ReplaysARunOfThreeGridsOnAFourth) {
   train("run", {1, 1}, 4);
   train("run", {2, 1}, 8);

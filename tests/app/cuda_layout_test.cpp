@@ -10,7 +10,7 @@ namespace convoy::test {
 
 namespace {
 
-/// What is trained in which precision.
+/// A network and the precision that it is trained in.
 struct Case {
   const char* data;
   std::vector<std::string> (*import_data)(const std::string& folder);
@@ -37,7 +37,7 @@ std::vector<Case> all_cases() {
 
 class CudaRestart : public OnGpu {
  protected:
-  /// |a - b| / |b| of the tensor of the model that differs most.
+  /// Returns |a - b| / |b| of the model's tensor that differs most.
   double largest_distance(const std::string& a, const std::string& b) const {
     const io::Checkpoint first = checkpoint(a, 4), second = checkpoint(b, 4);
     double largest = 0;
@@ -57,7 +57,8 @@ class CudaRestart : public OnGpu {
     return std::stod(rows.substr(rows.find("\n4,") + 3));
   }
 
-  /// Runs that part after step 3, seen at step 4: later the roundings of two devices have grown beyond telling.
+  /// Compares, at step 4, runs that separate after step 3: later the roundings of two devices have grown too large to
+  /// tell anything.
   void expect_close(const std::string& a, const std::string& b) const {
     SCOPED_TRACE(a + " against " + b);
     EXPECT_NEAR(last_loss(a) / last_loss(b), 1, 1e-5);  // two roundings of a CPU: 1e-7

@@ -1,12 +1,12 @@
-/// No kernel of ours reads or writes where it should not: NVIDIA's compute-sanitizer looks on.
+/// No kernel of ours reads or writes outside of its memory, as checked by NVIDIA's compute-sanitizer.
 #include "app/on_gpu.h"
 
 namespace convoy::test {
 
 namespace {
 
-/// Everything takes 10 to 50 times as long: the smallest steps there are, one rank, only our own kernels. Unwatched
-/// each takes half a minute at most.
+/// Everything takes 10 to 50 times as long: the smallest possible steps, one rank, only our own kernels. Without the
+/// sanitizer each takes half a minute at most.
 class CudaMemory : public OnGpu {
  protected:
   void SetUp() override {
@@ -16,7 +16,7 @@ class CudaMemory : public OnGpu {
     if (version.status != 0) GTEST_SKIP() << "no compute-sanitizer: " << version.output;
   }
 
-  /// Failing calls of CUDA are met by who makes them; NVIDIA's own libraries try calls that may fail.
+  /// Failing CUDA calls are checked by their callers; NVIDIA's own libraries try calls that may fail.
   static std::vector<std::string> sanitizer(const std::string& kind) {
     return {CONVOY_COMPUTE_SANITIZER, "--tool", kind, "--kernel-regex", "kns=convoy", "--report-api-errors", "no"};
   }

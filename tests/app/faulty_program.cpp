@@ -1,6 +1,6 @@
-/// The program on a processor that is wrong: the linker puts this file's make_backend() where the program calls its
-/// own. CONVOY_TEST_FAULT=1:9 makes rank 1 compute another gradient of the loss in the training's 9th micro-batch on
-/// it. CONVOY_TEST_FAULT=1:9:crash lets it crash at last, too, as it may where memory was damaged.
+/// The program on a processor that computes wrongly: the linker puts this file's make_backend() where the program calls
+/// its own. CONVOY_TEST_FAULT=1:9 makes rank 1 compute another gradient of the loss in the training's 9th micro-batch
+/// on it. CONVOY_TEST_FAULT=1:9:crash lets it crash at the end, too, as it may if memory was damaged.
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,7 +13,7 @@
 
 namespace convoy::ops {
 
-// What --wrap makes of the name (tests/app/CMakeLists.txt).
+// The name that --wrap gives it (tests/app/CMakeLists.txt).
 std::unique_ptr<Backend> sound_backend(const BackendSpec& spec) asm(
     "__real__ZN6convoy3ops12make_backendERKNS0_11BackendSpecE");
 std::unique_ptr<Backend> faulty_backend(const BackendSpec& spec) asm(
@@ -49,7 +49,7 @@ class FaultyBackend final : public Backend {
   std::int64_t scratch_bytes() const override { return sound_->scratch_bytes(); }
   EngineCache* engine_cache() override { return sound_->engine_cache(); }
 
-  // The first loss that is created is the training's.
+  // The first loss that is created is that of the training.
   AnyOp create_any(const AnyRequest& request) override {
     AnyOp op = sound_->create_any(request);
     auto* loss = std::get_if<std::unique_ptr<SoftmaxCrossEntropyOp>>(&op);

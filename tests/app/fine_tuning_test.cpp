@@ -23,7 +23,7 @@ std::uint32_t unsigned_of(std::int64_t value) {
   return static_cast<std::uint32_t>(value);
 }
 
-/// The split's samples but for those of one class.
+/// Writes the split's samples without those of one class.
 void write_nine_classes(const std::string& folder, const std::string& split) {
   const auto file = [&](const std::string& kind) { return "/" + split + "-" + kind + "-ubyte"; };
   const IdxSplit content = read_idx(kFashion + file("images-idx3") + ".gz", kFashion + file("labels-idx1") + ".gz");
@@ -53,7 +53,7 @@ class FineTuning : public testing::Test {
     return directory_ / name;
   }
 
-  // A quarter of an epoch: the one cycle of the learning rate is as long.
+  // Trains a quarter of an epoch: one cycle of the learning rate.
   io::Checkpoint train(const std::string& name, const std::string& data, const std::vector<std::string>& more) const {
     const ProcessResult result = run_program(
         {.arguments = std::vector<std::string>{"train", std::string(CONVOY_INPUT) + "/fashion_resnet20.cfg",
@@ -84,7 +84,7 @@ TEST_F(FineTuning, TenClassesFromTheWeightsOfNineWithLayer1Frozen) {
   write_nine_classes(directory_ / "idx", "t10k");
   const io::Checkpoint nine = train("nine", import("nine-data", directory_ / "idx"), {});
   EXPECT_EQ(nine.state.num_samples, 54000);
-  // Of nine classes a guess finds 11 %. Shirts, coats and pullovers are what a quarter of an epoch mixes up.
+  // A guess among nine classes finds 11 %. A quarter of an epoch confuses shirts, coats and pullovers.
   EXPECT_GT(nine.state.best_value, 0.5);
 
   const std::string weights = io::checkpoint_path((directory_ / "nine") + "/checkpoints", nine.state.step);

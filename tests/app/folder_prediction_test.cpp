@@ -1,4 +1,4 @@
-/// Predictions of image files as they lie.
+/// Predictions of image files without an import.
 #include <algorithm>
 #include <filesystem>
 
@@ -14,7 +14,7 @@ namespace convoy::test {
 
 namespace {
 
-/// 14 images of sizes of their own: flat, in class folders, in a split's.
+/// 14 images of sizes of their own: flat, in class folders, in a folder of a split.
 class FolderPrediction : public Prediction {
  protected:
   FolderPrediction() : folder_(directory_ / "photos") {
@@ -46,8 +46,8 @@ double probability(const Rows& rows, std::size_t row, std::size_t column) {
   return std::stod(rows[row][column]);
 }
 
-// The same samples. Where one stands in its micro-batch may change the last bits of a product: a logit of some tens by
-// 1e-5, and its exponential by as large a share of itself.
+// Expects the same samples. The position of a sample in its micro-batch may change the last bits of a product: a logit
+// of a few tens by 1e-5, and its exponential by the same relative amount.
 void expect_same_but_for_rounding(const Rows& a, const Rows& b) {
   ASSERT_EQ(a.size(), b.size());
   for (std::size_t i = 1; i < a.size(); ++i) {
@@ -69,7 +69,7 @@ TEST_F(FolderPrediction, OfFilesAsTheyLieGivesTheSameBytesOnEveryGrid) {
   EXPECT_EQ(rows[1 + 0][1], "3");  // 3/old/y.png
   EXPECT_EQ(rows[1 + 2][1], "") << rows[1 + 2][0];
   EXPECT_EQ(rows[1 + 13][1], "7") << rows[1 + 13][0];
-  // Three of them are of classes that the network knows.
+  // The network knows the classes of three of them.
   EXPECT_TRUE(contains(result.output, "14 samples  top-1 ")) << result.output;
   const std::string csv = read_text(directory_ / "1x1.csv"), h5 = read_text(directory_ / "1x1.h5");
   for (const auto& [stages, replicas] : {std::pair{1, 2}, {2, 1}, {2, 2}}) {
@@ -116,7 +116,7 @@ TEST_F(FolderPrediction, OfAFolderThatHoldsAFileOfHdf5Too) {
   ASSERT_EQ(predict("all.csv", {"--predict.data=" + folder_}).status, 0);
   ASSERT_EQ(predict("photos/here.csv", {"--predict.data=" + folder_ + "/b.png"}).status, 0);
   const ProcessResult beside =
-      predict("beside.csv", {"--predict.data=" + folder_ + "/"});  // here.h5 and here.csv lie there
+      predict("beside.csv", {"--predict.data=" + folder_ + "/"});  // here.h5 and here.csv are in it
   ASSERT_EQ(beside.status, 0) << beside.output;
   EXPECT_TRUE(contains(beside.output, "left out 'here.h5': it is neither a JPEG nor a PNG")) << beside.output;
   expect_same_but_for_rounding(read_rows(directory_ / "beside.csv"), read_rows(directory_ / "all.csv"));
@@ -130,7 +130,7 @@ TEST_F(FolderPrediction, GivesEachFileWhatItHasAlone) {
   std::erase_if(all, [](const auto& row) { return row[0] != "name" && !contains(row[0], "many/"); });
   for (std::size_t i = 1; i < many.size(); ++i) many[i][0] = "many/" + many[i][0], many[i][1] = "many";
   expect_same_but_for_rounding(many, all);
-  const double first = probability(many, 1, 5), last = probability(many, 8, 5);  // of the second class
+  const double first = probability(many, 1, 5), last = probability(many, 8, 5);  // probability of the second class
   EXPECT_GT(std::abs(first - last), 0.1 * last) << "alike, the test could tell nothing";
 }
 
@@ -224,7 +224,7 @@ TEST_F(FolderPrediction, TurnsFilesAsTheirExifSaysWhereThatIsAskedFor) {
   EXPECT_NEAR(std::stod(stored[1][3]), std::stod(stored[2][3]), 1e-5) << "the same pixels";
   EXPECT_EQ(upright[1], stored[1]);
   EXPECT_NE(upright[2], stored[2]);
-  // Of a network that was trained on turned pictures, this is what is done without the key.
+  // A network that was trained on turned pictures gets turned ones without the key, too.
   const std::string path = io::best_checkpoint_path(run_ + "/checkpoints");
   io::Checkpoint checkpoint = io::decode_checkpoint(io::read_file(path), path);
   std::get<io::ImageInput>(checkpoint.metadata.input).orients = true;

@@ -20,7 +20,7 @@ class Layout : public Runs {
     std::replace(arguments_.begin(), arguments_.end(), std::string("--model.name=resnet20"), "--model.name=" + name);
   }
 
-  // The features of this test on every grid, and after a restart in mid-epoch onto another one.
+  // Trains with the features of this test on every grid, and after a restart within an epoch onto another one.
   void expect_same_bits_everywhere(const std::vector<std::string>& features) {
     features_ = features;
     train("1x1", {1, 1}, 6);
@@ -33,7 +33,7 @@ class Layout : public Runs {
     expect_same_run("1x1", "pieces", 6);
   }
 
-  // The schedule on every grid against 1f1b on one rank, with all that changes what a backward has to do.
+  // Compares the schedule on every grid with 1f1b on one rank, with all features that a backward pass depends on.
   void expect_same_bits_as_1f1b(const std::string& schedule, const std::vector<Grid>& grids,
                                 const std::string& chunks = "2") {
     const std::vector<std::vector<std::string>> features = {
@@ -173,7 +173,7 @@ TEST_F(Layout, AdamWClippedAndAveragedGivesTheSameBitsOnEveryGrid) {
   const io::Checkpoint last = checkpoint("1x1", 6);
   ASSERT_EQ(last.ema.size(), last.model.size());
   EXPECT_NE(last.ema[0].values, last.model[0].values);
-  // And clipping does something: without it the weights are others.
+  // And clipping has an effect: without it the weights differ.
   features_ = {"--optimizer.kind=adamw", "--optimizer.lr=0.002", "--optimizer.decay_norms_and_biases=false"};
   train("unclipped", {1, 1}, 6);
   EXPECT_NE(checkpoint("unclipped", 6).model[0].values, last.model[0].values);
@@ -194,8 +194,8 @@ TEST_F(LayoutInDepth, GroupsWithRatesOfTheirOwnGiveTheSameBitsOnEveryGrid) {
 
 TEST_F(LayoutInDepth, Bf16GivesTheSameBitsOnEveryGrid) {
   expect_same_bits_everywhere({"--train.precision=bf16"});
-  // And it is not float32 that was trained, though close to it: the loss of the first step is a mean over values near
-  // ln 10 that 40 roundings to 2^-9 lie behind.
+  // And the training was not in float32, though close to it: the loss of the first step is a mean over values near ln
+  // 10, the result of 40 roundings to 2^-9.
   const auto first_loss = [&](const std::string& name) {
     const std::string rows = read_text((directory_ / name) + "/steps.csv");
     return std::stod(rows.substr(rows.find("\n1,") + 3));
@@ -221,7 +221,7 @@ TEST_F(LayoutInDepth, APyramidNetGivesTheSameBitsOnEveryGrid) {
   EXPECT_EQ(dims.at("fc.weight"), (std::vector<std::int64_t>{4, 16 + 26}));
 }
 
-// A shortcut that reads the first ReLU's result, as the convolution beside it does.
+// A shortcut that reads the first ReLU's result, as the convolution parallel to it does.
 TEST_F(LayoutInDepth, AWideResnetGivesTheSameBitsOnEveryGrid) {
   use_network("wrn10-1");
   expect_same_bits_everywhere({});

@@ -1,4 +1,4 @@
-/// A run is seen while it runs: its rows are there within seconds, a rank that is slowed is named, convoy watch tells
+/// A run can be followed while it trains: its rows appear within seconds, a slow rank is named, and convoy watch shows
 /// the truth.
 #include <chrono>
 #include <csignal>
@@ -47,7 +47,7 @@ class Live : public Restart {
     return run_program({.arguments = {"watch", run_, "--watch.once=true"}, .timeout_seconds = 20});
   }
 
-  /// A run that trains for ever, meanwhile `while_it_runs`, which begins with its first rows, then a stop signal.
+  /// Runs an endless training and `while_it_runs`, which begins when its first rows exist; then sends a stop signal.
   ProcessResult train_and(const std::function<void()>& while_it_runs, const std::vector<std::string>& more, int ranks) {
     std::thread other([&] {
       wait_up_to(60, [this] { return !rows_of(log(), "step").empty(); });
@@ -123,7 +123,7 @@ TEST_F(Live, RowsAfterTheCheckpointGoWhenTheRunIsResumed) {
   ASSERT_EQ(train(12).status, 0);
   ASSERT_EQ(train(20).status, 0);
   std::filesystem::remove(checkpoint(20));
-  std::filesystem::remove(run_ + "/checkpoints/best.h5");  // which may be of step 20, too
+  std::filesystem::remove(run_ + "/checkpoints/best.h5");  // it may be of step 20, too
   ASSERT_EQ(train(16).status, 0);
   const std::vector<nlohmann::json> steps = rows_of(log(), "step");
   ASSERT_EQ(steps.size(), 16U);

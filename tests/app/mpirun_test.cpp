@@ -1,4 +1,4 @@
-/// tools/mpirun: no stop signal is lost, whenever it comes, and no job is left behind, however its launcher ends.
+/// tools/mpirun: no stop signal is lost, whenever it arrives, and no job remains, however its launcher ends.
 #include <chrono>
 #include <csignal>
 #include <cstdlib>
@@ -28,13 +28,13 @@ namespace convoy::test {
 
 namespace {
 
-constexpr double kTimeoutSeconds = 90;  // a job's start or end on a machine that is busy with other tests
+constexpr double kTimeoutSeconds = 90;  // limit for a job's start or end on a machine that is busy with other tests
 
 void sleep_seconds(double seconds) {
   std::this_thread::sleep_for(std::chrono::duration<double>(seconds));
 }
 
-// Whether it holds within some seconds.
+// Whether the condition becomes true within the timeout.
 bool becomes_true(const std::function<bool()>& condition, double timeout_seconds = kTimeoutSeconds) {
   const double end = now_seconds() + timeout_seconds;
   while (!condition()) {
@@ -44,7 +44,7 @@ bool becomes_true(const std::function<bool()>& condition, double timeout_seconds
   return true;
 }
 
-// Of all processes whose command line holds the word.
+// Returns the ids of all processes whose command line holds the word.
 std::vector<pid_t> processes_with(const std::string& word) {
   std::vector<pid_t> processes;
   for (const auto& entry : std::filesystem::directory_iterator("/proc")) {
@@ -55,7 +55,8 @@ std::vector<pid_t> processes_with(const std::string& word) {
   return processes;
 }
 
-// A dying process has no command line any more, but still its files: who asks for processes alone asks too early.
+// Whether no process holds the lock. A dying process has no command line any more, but still has its files open:
+// looking for processes alone would be too early.
 bool nobody_holds_lock(const std::string& folder) {
   const int descriptor = open(folder.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC);
   const bool is_free = flock(descriptor, LOCK_EX | LOCK_NB) == 0;
@@ -78,7 +79,7 @@ class Launch {
     write_text(output_, "");
     process_ = fork();
     if (process_ != 0) return;
-    setsid();                          // no terminal, no process group of the test's
+    setsid();                          // no terminal, and not the test's process group
     prctl(PR_SET_PDEATHSIG, SIGKILL);  // a test that is killed leaves no job
     dup2(open("/dev/null", O_RDONLY), STDIN_FILENO);
     dup2(open(output_.c_str(), O_WRONLY | O_APPEND), STDOUT_FILENO);
@@ -98,7 +99,7 @@ class Launch {
   void send(int signal) const { kill(process_, signal); }
   std::string output() const { return read_text(output_); }
 
-  // Of Open MPI's files; "" where the script has none yet.
+  // Returns the folder of Open MPI's files; "" if the script has none yet.
   std::string folder() const {
     std::error_code gone;
     std::filesystem::directory_iterator file(fmt::format("/proc/{}/fd", process_), gone);
@@ -110,7 +111,7 @@ class Launch {
     return "";
   }
 
-  // As the shell gives it: 128 + N for signal N. -1: it goes on and on, and is killed now.
+  // Returns the exit status as a shell does: 128 + N for signal N. -1: the process did not end, and is killed now.
   int wait() {
     int status = 0;
     if (!becomes_true([&] { return waitpid(process_, &status, WNOHANG) == process_; })) return -1;
@@ -129,12 +130,13 @@ class Mpirun : public testing::Test {
   Mpirun() : arguments_(import_small_data(directory_ / "small")), run_(directory_ / "run") {
     setenv("OMP_NUM_THREADS", "1", 1);
   }
-  // What a failed test leaves behind.
+  // Kills what a failed test leaves running.
   void TearDown() override {
     for (const pid_t process : processes_with(run_)) kill(process, SIGKILL);
   }
 
-  // Trains on two ranks until it is stopped; each goes on in the run directory of the one before.
+  // Arguments of a training on two ranks until it is stopped; each one continues in the run directory of the one
+  // before.
   std::vector<std::string> endless_training() const {
     return std::vector<std::string>{"-n", "2", CONVOY_PROGRAM} + arguments_ +
            std::vector<std::string>{"--train.epochs=1000000", "--checkpoint.every_epochs=0", "--run.directory=" + run_};
@@ -147,20 +149,21 @@ class Mpirun : public testing::Test {
     return ranks == 2 && std::filesystem::exists(run_ + "/steps.csv");
   }
 
-  // A job gets the signal so long after its start: all of it ends, by status 75 where something had begun.
+  // Sends a job the signal `seconds` after its start: all of the job ends, with status 75 if a command had begun.
   void expect_stop(int signal, double seconds) const {
     SCOPED_TRACE(fmt::format("{} after {} s", strsignal(signal), seconds));
     Launch launch(endless_training(), log());
     sleep_seconds(seconds);
     launch.send(signal);
     const int status = launch.wait();
-    // A script that the signal ended before bash caught it may have been waiting for a command, which takes a moment.
+    // If the signal ended the script before bash caught it, the script may have been waiting for a command, which takes
+    // a moment to end.
     EXPECT_TRUE(becomes_true([this] { return processes_with(run_).empty(); }, 5)) << launch.output();
     const bool ended_before_bash_caught_it = status == 128 + signal && launch.output().empty();
     EXPECT_TRUE(status == 75 || ended_before_bash_caught_it) << status << "\n" << launch.output();
   }
 
-  // The script is killed so long after its start.
+  // Kills the script `seconds` after its start.
   void expect_nothing_left_after_kill(double seconds) const {
     SCOPED_TRACE(fmt::format("killed after {} s", seconds));
     Launch launch(endless_training(), log());
@@ -170,7 +173,7 @@ class Mpirun : public testing::Test {
     EXPECT_TRUE(becomes_true([this] { return processes_with(run_).empty(); }, 10)) << launch.output();
   }
 
-  // Whether another start in the same run directory finds its lock free and its checkpoints whole.
+  // Expects that another start in the same run directory finds its lock free and its checkpoints valid.
   void expect_training_goes_on() const {
     Launch launch(endless_training(), log());
     EXPECT_TRUE(becomes_true([this] { return is_training(); })) << launch.output();

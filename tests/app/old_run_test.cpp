@@ -1,4 +1,4 @@
-/// A run directory as version 0.9.0 left it, which knew of no metric but top-1: it is read, resumed, watched, compared
+/// A run directory in the form of version 0.9.0, which had no metric but top-1: it is read, resumed, watched, compared
 /// and plotted.
 #include <algorithm>
 #include <filesystem>
@@ -18,9 +18,9 @@ namespace convoy::test {
 
 namespace {
 
-constexpr int kEpoch = 10;  // steps
+constexpr int kEpoch = 10;  // steps per epoch
 
-// The table without its columns from the named one on.
+// Returns the table without the named column and those after it.
 std::string without_columns(const std::string& table, const std::string& name) {
   const std::string header = table.substr(0, table.find('\n'));
   const std::size_t at = header.find("," + name);
@@ -56,7 +56,7 @@ class OldRun : public Runs {
     write_text(run_ + "/params.cfg", without(read_text(run_ + "/params.cfg"), "metric ", "\n"));
   }
 
-  // The file's state without the metric's name, in a file that is whole.
+  // Writes a valid file whose state lacks the metric's name.
   static void make_old_checkpoint(const std::string& path) {
     std::vector<std::byte> bytes = io::read_file(path);
     bytes.resize(bytes.size() - io::kTrailerBytes);
@@ -116,14 +116,14 @@ TEST_F(OldRun, IsResumedToWhatARunOfThisVersionComesTo) {
   EXPECT_EQ(old.metric, now.metric);
   EXPECT_EQ(old.best_value, now.best_value);
   EXPECT_EQ(old.best_step, now.best_step);
-  // The rows from before have no such metrics; those from now on have.
+  // The old rows have no such metrics; new rows do.
   const std::string log = read_text(run_ + "/log.csv"), of_new = read_text(directory_ / "new/log.csv");
   EXPECT_EQ(log.substr(0, log.find('\n')), of_new.substr(0, of_new.find('\n')));
   EXPECT_CONTAINS(log, ",,,,\n3,30,");
   EXPECT_FALSE(log.ends_with(",,,,\n")) << log;
 }
 
-// A best value of the one metric says nothing of the other's: the next measurement is the best one.
+// A best value of one metric tells nothing about another metric's: the next measurement is the best one.
 TEST_F(OldRun, TakesAnotherMetricFromItsNextMeasurementOn) {
   arguments_ = {"train", run_ + "/params.cfg", "--train.metric=macro_f1"};
   train("run", {1, 1}, 3 * kEpoch);

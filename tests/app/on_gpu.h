@@ -1,4 +1,4 @@
-/// Runs on a GPU, skipped where there is none.
+/// Runs on a GPU; skipped if there is none.
 #pragma once
 
 #include <string>
@@ -18,7 +18,8 @@ class OnGpu : public Runs {
     if (const std::string reason = ops::cuda::why_unavailable(); !reason.empty()) GTEST_SKIP() << "no GPU: " << reason;
   }
 
-  /// From here on. All runs use the same engines of cuDNN: those that the first of them measured.
+  /// Makes all following runs compute on the GPU, with the same engines of cuDNN: those that the first of them
+  /// measured.
   void compute_on_gpu(const std::string& precision) {
     arguments_ = arguments_ + std::vector<std::string>{"--run.device=cuda", "--train.precision=" + precision,
                                                        "--run.plans=" + (directory_ / "plans.txt")};

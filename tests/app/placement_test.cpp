@@ -1,4 +1,4 @@
-/// Where ranks compute is for the time alone: the same bits with and without; and how it is shown.
+/// The placement of ranks only changes the time: the same bits with and without it. And it is shown.
 #include <gtest/gtest.h>
 
 #include "app/program.h"
@@ -11,7 +11,7 @@ namespace {
 
 class PlacedRun : public Runs {
  protected:
-  // As many threads as fill this machine, where its processors are an even number.
+  // Uses enough threads to fill this machine, if it has an even number of processors.
   void train_on_two(const std::string& placement) {
     features_ = {"--run.threads=0", "--run.placement=" + placement};
     train(placement, {1, 2}, 3);

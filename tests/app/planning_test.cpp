@@ -44,8 +44,7 @@ TEST_F(Planning, StagesThatAreChosenGiveTheSameBits) {
   ASSERT_EQ(result.status, 0) << result.output;
   EXPECT_TRUE(contains(result.output, "grid.stages = auto: stages x replicas and predicted step: ")) << result.output;
   expect_same_run("1x1", "auto", 6);
-  // What it chose is not a fixed choice: the run's own parameters choose again, and an evaluation has no use for
-  // stages.
+  // The choice is not fixed: the run's own parameters choose again, and an evaluation does not use stages.
   const ProcessResult evaluation = run_program({.arguments = {"evaluate", directory_ / "auto/params.cfg"}});
   EXPECT_EQ(evaluation.status, 0) << evaluation.output;
 }
@@ -76,7 +75,7 @@ TEST_F(Planning, ComparesLayoutsOfRanksThatAreNotThere) {
   EXPECT_TRUE(contains(first.output, "\n8 ranks: ")) << first.output;
   EXPECT_TRUE(contains(first.output, "\n64 ranks: ")) << first.output;
   EXPECT_TRUE(contains(first.output, "\n  * ")) << first.output;
-  // What was measured is used again; what is said of the network is not.
+  // Measured costs are used again; the estimate for the network is not.
   const std::string costs = read_text(directory_ / "plan/costs.txt");
   const ProcessResult again = plan({"--plan.ranks=8", "--plan.latency_us=50", "--plan.bandwidth_gb_s=3"});
   EXPECT_TRUE(contains(again.output, "; messages 50 us + 3 GB/s; ")) << again.output;
@@ -85,7 +84,7 @@ TEST_F(Planning, ComparesLayoutsOfRanksThatAreNotThere) {
   EXPECT_TRUE(contains(modelled.output, "layouts: cells from a model; ")) << modelled.output;
 }
 
-// The layout that is asked for needs no memory among those that are compared.
+// The layout that is asked for need not be among those that are compared.
 TEST_F(Planning, SaysWhatOfAPlanCannotBe) {
   const ProcessResult result = plan({"--plan.ranks=12", "--grid.stages=5", "--plan.measure=false"});
   EXPECT_EQ(result.status, 0) << result.output;

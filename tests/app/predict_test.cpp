@@ -25,13 +25,14 @@ std::string percent(const char* name, int count) {
 
 const std::string kSharing = "weights: one copy in memory per 2 replicas";
 
-// "loss 0.4321  top-1 87.50 %": the text from the loss up to the speed.
+// Returns "loss 0.4321  top-1 87.50 %": the text from the loss up to the speed.
 std::string scores_in(const std::string& output) {
   const std::size_t begin = output.find("loss ");
   return output.substr(begin, output.find("  (", begin) - begin);
 }
 
-// Of memory: else it depends on where the ranks are bound whether they share their weights.
+// Whether the machine has one domain of memory: otherwise it depends on the placement of ranks whether they share their
+// weights.
 bool has_one_domain() {
   return !std::filesystem::exists("/sys/devices/system/node/node1");
 }
@@ -93,7 +94,7 @@ TEST_F(Prediction, AgreesToRoundingWhereReplicasKeepWeightsInDifferentLayouts) {
 }
 
 TEST_F(Prediction, AgreesWithWhatAnEvaluationCounts) {
-  const ProcessResult predicted = start("predict", {"--predict.top=100"});  // more than there are: all
+  const ProcessResult predicted = start("predict", {"--predict.top=100"});  // more than there are classes: gives all
   ASSERT_EQ(predicted.status, 0) << predicted.output;
   const ProcessResult evaluated = start("evaluate", {"--evaluate.confusion=true"}, 2);
   ASSERT_EQ(evaluated.status, 0) << evaluated.output;
@@ -143,7 +144,7 @@ TEST_F(Prediction, AgreesWithWhatAnEvaluationCounts) {
     }
 }
 
-/// The probabilities of each sample by class, and what else a row says.
+/// Returns the probabilities of each sample by class.
 std::vector<std::map<std::string, double>> probabilities(const Rows& rows) {
   std::vector<std::map<std::string, double>> samples;
   for (std::size_t i = 1; i < rows.size(); ++i) {
@@ -153,7 +154,7 @@ std::vector<std::map<std::string, double>> probabilities(const Rows& rows) {
   return samples;
 }
 
-// Of two data sets one has the other's mirror images: seen from both sides they are the same.
+// Makes two data sets, one of the other's mirror images: seen from both sides they are the same.
 TEST_F(Prediction, WithMirrorImagesIsTheMeanOfBothOnEveryGrid) {
   const std::string source = directory_ / "mirrored source", images = source + "/t10k-images-idx3-ubyte";
   write_small_idx(source, {.num_test = kSamples, .num_classes = kClasses});
@@ -181,7 +182,7 @@ TEST_F(Prediction, WithMirrorImagesIsTheMeanOfBothOnEveryGrid) {
   double largest_difference = 0;
   for (std::size_t i = 0; i < mean.size(); ++i)
     for (const auto& [name, p] : mean[i]) {
-      EXPECT_NEAR(p, (plain[i].at(name) + other[i].at(name)) / 2, 1e-5) << i << ", " << name;  // of 6 digits
+      EXPECT_NEAR(p, (plain[i].at(name) + other[i].at(name)) / 2, 1e-5) << i << ", " << name;  // p has 6 digits
       largest_difference = std::max(largest_difference, std::abs(plain[i].at(name) - other[i].at(name)));
     }
   EXPECT_GT(largest_difference, 1e-3) << "both sides look alike: nothing was tested";
@@ -227,7 +228,7 @@ TEST_F(Prediction, NeedsNothingButTheCheckpointAndTheData) {
   const ProcessResult with = start("evaluate", {});
   ASSERT_EQ(with.status, 0) << with.output;
   std::filesystem::remove(directory_ / "small/data/train.h5");
-  // No parameter file either, and what one would say of the network is the checkpoint's to say.
+  // Without a parameter file, too: the checkpoint tells what such a file would say of the network.
   const std::vector<std::string> alone = {"--init.weights=" + run_ + "/checkpoints/best.h5",
                                           "--data.test=" + (directory_ / "small/data/test"), "--run.device=cpu",
                                           "--run.threads=1"};
@@ -250,7 +251,7 @@ TEST_F(Prediction, NeedsNothingButTheCheckpointAndTheData) {
   ASSERT_EQ(evaluated.status, 0) << evaluated.output;
   const auto top1 = [](const std::string& output) { return output.substr(output.find("top-1"), 13); };
   EXPECT_EQ(top1(evaluated.output), top1(with.output));
-  // The run's own parameter file still names the data that is gone: said, no more.
+  // The run's own parameter file still names the data that are gone: this is only mentioned.
   const ProcessResult gone = start("evaluate", {}, 2);
   EXPECT_EQ(gone.status, 0) << gone.output;
   EXPECT_TRUE(contains(gone.output, "cannot be compared with what it was trained on")) << gone.output;
@@ -320,7 +321,7 @@ TEST_F(Prediction, SaysOnceWhatToDoAboutAFullDiskAndWhatItHoldsWithoutThePartial
   const ProcessResult full = start_on("size=8k");
   EXPECT_EQ(full.status, 1) << full.output;
   EXPECT_TRUE(contains(full.output, "the disk has 4.0 KiB free). Make room")) << full.output;
-  const ProcessResult no_file = start_on("nr_inodes=2");  // one for the folder
+  const ProcessResult no_file = start_on("nr_inodes=2");  // one inode for the folder
   EXPECT_EQ(no_file.status, 2) << no_file.output;
   EXPECT_TRUE(contains(no_file.output, "predict.output: cannot create '" + disk + "/p.csv': No space"))
       << no_file.output;

@@ -1,4 +1,4 @@
-/// convoy check FILE.cfg and convoy train --dry-run: what would keep a training from running is found and named before.
+/// convoy check FILE.cfg and convoy train --dry-run: they find and name what would keep a training from running.
 #include <algorithm>
 #include <csignal>
 #include <cstdlib>
@@ -20,7 +20,7 @@ namespace {
 
 using Words = std::vector<std::string>;
 
-// What every preflight of a whole request has a line for.
+// The checks that every preflight of a complete request has a line for.
 const Words kChecks = {"parameters", "data.train", "data.test", "hashes",    "data fit", "program", "libraries",
                        "processor",  "device",     "threads",   "placement", "clocks",   "plan",    "memory",
                        "checkpoint", "messages",   "directory", "disk",      "space",    "time"};
@@ -40,7 +40,7 @@ class Preflight : public testing::Test {
         {.arguments = arguments_ + Words{"--run.directory=" + run_} + more, .ranks = ranks, .timeout_seconds = 60});
   }
 
-  // The line of the table that begins so; "" where there is none.
+  // Returns the line of the table that begins with these words; "" if there is none.
   static std::string line_of(const std::string& output, const std::string& outcome, const std::string& check) {
     for (std::size_t at = 0; at < output.size();) {
       const std::size_t end = std::min(output.find('\n', at), output.size());
@@ -115,7 +115,7 @@ TEST_F(Preflight, NamesAShardThatIsMissingOrCut) {
   EXPECT_FALSE(line_of(result.output, "not checked", "plan").empty()) << result.output;
 }
 
-// Rank 1 does something else than the others: nobody waits for it, or for what it does not send.
+// Rank 1 does something else than the others: no rank waits for it, or for its messages.
 TEST_F(Preflight, EndsAndNamesTheRankWhoseParametersDiffer) {
   const auto rank_1_has = [](const std::string& key) {
     return Words{"sh", "-c", "if [ \"$PMIX_RANK\" = 1 ]; then exec \"$0\" \"$@\" " + key + "; fi; exec \"$0\" \"$@\""};
@@ -161,7 +161,7 @@ TEST_F(Preflight, NamesWhoHoldsTheDirectory) {
 }
 
 TEST_F(Preflight, NamesADirectoryThatCannotBeMade) {
-  // Who may do all finds out by trying.
+  // root may write everywhere, and only finds out by trying.
   expect_fails(check({"--run.directory=/proc/convoy"}, 2), geteuid() == 0 ? "disk" : "directory", "/proc/convoy");
   expect_fails(check({"--run.directory=" + (directory_ / "small/data/train.h5")}), "directory", "is no directory");
 }

@@ -1,4 +1,4 @@
-/// What run.profile leaves on disk, on a real grid: all of a step's time.
+/// What run.profile writes, on a real grid: all of a step's time.
 #include <algorithm>
 #include <filesystem>
 #include <map>
@@ -55,7 +55,8 @@ class Profiles : public testing::Test {
 
 }  // namespace
 
-// Of each layer of both stages forward and backward, of the micro-batches that a replica has of a step.
+// Counts the calls of each layer of both stages, forward and backward, for the micro-batches that a replica has per
+// step.
 TEST_F(Profiles, HaveEveryLayersWorkOnce) {
   const ProcessResult result = train({"--grid.stages=2", "--train.max_steps=6", "--run.profile=2"}, 4);
   ASSERT_EQ(result.status, 0) << result.output;

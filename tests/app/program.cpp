@@ -22,7 +22,7 @@ std::string quoted(const std::string& word) {
   return "'" + word + "'";
 }
 
-// Of the program's processes: /proc/123.
+// Returns the folders of the program's processes: /proc/123.
 std::vector<std::filesystem::path> folders_of_ranks() {
   std::vector<std::filesystem::path> folders;
   for (const auto& entry : std::filesystem::directory_iterator("/proc"))
@@ -62,7 +62,7 @@ int signal_ranks(const std::string& word, int signal, int max) {
   return count;
 }
 
-bool is_open_in_a_rank(const std::string& path) {
+bool is_open_in_any_rank(const std::string& path) {
   std::error_code gone;  // a rank may end, and close files, while it is examined
   for (const std::filesystem::path& rank : folders_of_ranks()) {
     std::filesystem::directory_iterator file(rank / "fd", gone);

@@ -1,4 +1,4 @@
-/// Starts the program, under mpirun where ranks are asked for, and tells how it ended.
+/// Starts the program, under mpirun if ranks are asked for, and returns how it ended.
 #pragma once
 
 #include <filesystem>
@@ -23,13 +23,13 @@ struct Start {
 
 ProcessResult run_program(const Start& start);
 
-/// Sends a signal (0: none) to at most `max` ranks whose command line holds `word`; how many were there.
+/// Sends a signal (0: none) to at most `max` ranks whose command line holds `word`; returns how many received it.
 int signal_ranks(const std::string& word, int signal, int max);
 
 /// Whether a rank has this file open.
-bool is_open_in_a_rank(const std::string& path);
+bool is_open_in_any_rank(const std::string& path);
 
-/// A folder of a test's own, removed at the end.
+/// A test's own folder, which is removed at the end.
 class WorkingDirectory {
  public:
   WorkingDirectory();

@@ -1,4 +1,4 @@
-/// Runs end and are resumed: nothing is lost, and no damaged checkpoint is believed.
+/// Runs end and are resumed: nothing is lost, and no damaged checkpoint is used.
 #include "app/restart.h"
 
 #include <algorithm>
@@ -51,7 +51,7 @@ TEST_F(Restart, ACheckpointOfAnotherStepThanItsNameIsSkipped) {
       << result.output;
   const ProcessResult again = train(6, {"--checkpoint.keep=1"});
   EXPECT_TRUE(contains(again.output, "resumed: " + checkpoint(4))) << "not step 2 at each start: " << again.output;
-  // Where a path is given, the name does not matter.
+  // If a path is given, the name does not matter.
   const ProcessResult given =
       train(3, {"--checkpoint.resume=" + checkpoint(99999999), "--run.directory=" + (directory_ / "new")});
   EXPECT_EQ(given.status, 0) << given.output;
@@ -98,7 +98,7 @@ TEST_F(Restart, ADamagedNamedCheckpointIsRefused) {
 }
 
 TEST_F(Restart, ARunOfWhichOnlyTheBestIsLeftGoesOnFromIt) {
-  ASSERT_EQ(train(2).status, 0);  // measured at its end: best.h5 is of step 2
+  ASSERT_EQ(train(2).status, 0);  // evaluates at its end: best.h5 is of step 2
   const std::string best = io::best_checkpoint_path(run_ + "/checkpoints");
   const std::string newest = read_text(checkpoint(2));
   std::filesystem::remove(checkpoint(2));
@@ -243,7 +243,7 @@ TEST_F(Restart, ANamedCheckpointIsWhereARunBeginsAndTheSameCommandGoesOn) {
   const ProcessResult again = train(8, branch);
   EXPECT_EQ(again.status, 0) << again.output;
   EXPECT_TRUE(contains(again.output, "resumed: " + second + "/checkpoints/step-00000006.h5")) << again.output;
-  // Another file, although this run has gone its own way: refused.
+  // Another file, although this run has continued on its own: refused.
   ASSERT_EQ(train(5).status, 0);
   const ProcessResult mixed = train(9, {"--checkpoint.resume=" + checkpoint(5), "--run.directory=" + second});
   EXPECT_EQ(mixed.status, 2) << mixed.output;

@@ -121,7 +121,7 @@ TEST_F(RunFiles, OfAStoppedRunArePlottedToItsLastStep) {
   if (contains(result.output, "has no matplotlib")) GTEST_SKIP() << result.output;
   ASSERT_EQ(result.status, 0) << result.output;
   EXPECT_TRUE(contains(read_text(run_ + "/plot.svg"), "<!-- 4 -->")) << "the axis goes to epoch 4.8";
-  // Before the first epoch's end nobody knows how long one is.
+  // Before the first epoch's end the table does not tell how long an epoch is.
   write_text(run_ + "/log.csv", "epoch,step,train_loss,train_top1,test_loss,test_top1\n");
   ASSERT_EQ(plot().status, 0);
   EXPECT_TRUE(contains(read_text(run_ + "/plot.svg"), "<!-- step -->"));

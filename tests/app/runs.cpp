@@ -1,4 +1,4 @@
-/// Starts runs and compares what they leave behind.
+/// Starts runs and compares their files.
 #include "app/runs.h"
 
 #include "convoy/io/atomic_file.h"

@@ -29,7 +29,7 @@ class Runs : public testing::Test {
   explicit Runs(ImportData& import_data);
 
   /// Trains up to `steps`; a later call with the same name resumes from there. Buckets so small that every stage has
-  /// several: their exchange overlaps with the backward of earlier cells.
+  /// several: their exchange overlaps with the backward pass of earlier cells.
   void train(const std::string& name, const Grid& grid, int steps, const std::string& schedule = "1f1b",
              const std::string& bucket_mib = "0.05");
 

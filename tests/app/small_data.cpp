@@ -1,4 +1,4 @@
-/// Bars with noise; a telling word among others.
+/// Makes bars with noise, and texts with one word of their class.
 #include "app/small_data.h"
 
 #include <cstdint>
@@ -44,7 +44,7 @@ void write_split(const std::string& folder, const Split& split) {
   write_text(folder + "/" + split.name + "-labels-idx1-ubyte", labels);
 }
 
-constexpr const char* kJudgements[] = {"wonderful", "terrible"};  // a class each
+constexpr const char* kJudgements[] = {"wonderful", "terrible"};  // one per class
 constexpr int kNumOtherWords = 40, kMaxWords = 40;
 constexpr int kNumTrainTexts = 640, kNumTestTexts = 96;
 

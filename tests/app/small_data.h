@@ -14,15 +14,16 @@ struct SmallData {
 /// Writes the four IDX files of a made-up set: 12 x 12 grey images, a bright bar at the class's height.
 void write_small_idx(const std::string& folder, const SmallData& data = {});
 
-/// Imports it with the program itself; returns the arguments that train on it: resnet20, 64 samples per step in
-/// micro-batches of 8, crop and flip, on the CPU with one thread per rank.
+/// Imports write_small_idx() data with the program itself; returns the arguments that train on it: resnet20, 64 samples
+/// per step in micro-batches of 8, crop and flip, on the CPU with one thread per rank.
 std::vector<std::string> import_small_data(const std::string& folder, const SmallData& data = {});
 
-/// Writes train.csv and test.csv of a made-up set of two classes: texts of 1 to 40 words, a word of theirs among them.
+/// Writes train.csv and test.csv of a made-up set of two classes: texts of 1 to 40 words, with a word of their class
+/// among them.
 void write_small_tables(const std::string& folder);
 
-/// Imports it; returns the arguments that train on it: an encoder of eight cells, with dropout, that reads 16 words, 64
-/// texts per step in micro-batches of 8, AdamW, on the CPU with one thread per rank.
+/// Imports write_small_tables() data; returns the arguments that train on it: an encoder of eight cells, with dropout,
+/// that reads 16 words, 64 texts per step in micro-batches of 8, AdamW, on the CPU with one thread per rank.
 std::vector<std::string> import_small_texts(const std::string& folder);
 
 std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b);

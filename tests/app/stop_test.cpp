@@ -15,7 +15,7 @@ namespace {
 
 class Stop : public Restart {};
 
-// Until it is there and a second more; a minute at most.
+// Waits until the file exists, at most a minute, and then one more second.
 void wait_for_file(const std::string& path) {
   for (int tenth = 0; tenth < 600 && !std::filesystem::exists(path); ++tenth)
     std::this_thread::sleep_for(std::chrono::milliseconds(100));
@@ -59,11 +59,11 @@ TEST_F(Stop, ASignalWritesACheckpointAndEndsWith75) {
 }
 
 TEST_F(Stop, ASignalWhileDataAndEngineOpenWritesACheckpointAndEndsWith75) {
-  // From the moment when a data set is open to the end of the program, both ranks get signal after signal.
+  // From the moment when a data set is open to the end of the program, both ranks get one signal after the other.
   for (const int signal : {SIGUSR1, SIGTERM}) {
     std::atomic<bool> ended = false;
     std::thread stopper([this, signal, &ended] {
-      while (!ended && !is_open_in_a_rank(directory_ / "small/data/train.h5")) std::this_thread::yield();
+      while (!ended && !is_open_in_any_rank(directory_ / "small/data/train.h5")) std::this_thread::yield();
       for (; !ended; std::this_thread::sleep_for(std::chrono::milliseconds(5)))
         signal_ranks(directory_ / "early-run", signal, 2);
     });

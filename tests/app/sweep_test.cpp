@@ -26,7 +26,7 @@ class SweepRun : public Runs {
          .ranks = ranks});
   }
 
-  /// By row: its columns by name.
+  /// Returns the table by row, each with its columns by name.
   std::map<int, std::map<std::string, std::string>> table(const std::string& name) const {
     std::map<int, std::map<std::string, std::string>> rows;
     std::istringstream lines(read_text((directory_ / name) + "/sweep.csv"));
@@ -82,7 +82,7 @@ TEST_F(SweepRun, MeasuresEachRowOnItsRanksAndLeavesOutWhatCannotBe) {
   EXPECT_EQ(rows[1]["ranks"], "1");
   EXPECT_EQ(rows[3]["grid_stages"], "2");
   EXPECT_EQ(rows[5]["grid_replicas"], "2");
-  EXPECT_EQ(rows[1]["bubble"], "0.0000");  // one rank waits for nobody
+  EXPECT_EQ(rows[1]["bubble"], "0.0000");  // a single rank waits for no other
   EXPECT_EQ(rows[8]["rounds"], "");
   EXPECT_EQ(rows[8]["reason"], "needs 4 ranks; this job has 2");
   EXPECT_TRUE(
@@ -111,7 +111,7 @@ TEST_F(SweepRun, ContinuesWhereItWasStopped) {
   EXPECT_TRUE(contains(other.output, "holds the rows of another sweep")) << other.output;
 }
 
-// As jobs of an array do.
+// In the way of jobs of an array.
 TEST_F(SweepRun, RowsMeasuredOneByOneMakeOneTable) {
   const std::vector<std::string> rows = kShort + std::vector<std::string>{"--sweep.stages=1,2", "--sweep.micro=8"};
   ASSERT_EQ(sweep("rows", rows + std::vector<std::string>{"--sweep.row=2"}).status, 0);
@@ -139,7 +139,7 @@ TEST_F(SweepRun, ARowThatFailsIsARowWithItsReason) {
   EXPECT_TRUE(contains(rows[2]["reason"], "train.precision = fp16 needs a GPU")) << rows[2]["reason"];
 }
 
-// A rank that is killed takes the job with it: the row is tried once more, then left out.
+// A rank that is killed ends the job: the row is tried once more, then left out.
 TEST_F(SweepRun, ARowThatEndsTheProgramTwiceIsLeftOut) {
   const std::string name = directory_ / "killed";
   const std::vector<std::string> rows = {"--sweep.stages=2", "--sweep.micro=8", "--sweep.warm_steps=1",
@@ -166,7 +166,7 @@ TEST_F(SweepRun, ARowThatEndsTheProgramTwiceIsLeftOut) {
       << table("killed")[1]["reason"];
 }
 
-// Killed between two rows' results: what was measured stays, the row that was under way is measured after all.
+// Killed between two rows' results: measured rows stay, and the row that was in progress is measured again.
 TEST_F(SweepRun, IsKilledOnceAndContinuesToAFullTable) {
   const std::string name = directory_ / "killed-once", second = name + "/rows/0002/round-1.started";
   const std::vector<std::string> rows = {"--sweep.stages=2", "--sweep.micro=8,16,32", "--sweep.warm_steps=1",

@@ -16,7 +16,8 @@ class TextLayout : public Runs {
  protected:
   TextLayout() : Runs(import_small_texts) {}
 
-  /// What arguments_ and features_ train, on every grid as on one rank; with other schedules and more threads, too.
+  /// Trains with arguments_ and features_ on every grid: the same bits as on one rank; with other schedules and more
+  /// threads, too.
   void expect_same_bits_everywhere() {
     train("1x1", {1, 1}, kSteps);
     const std::vector<std::string> features = features_;
@@ -34,7 +35,7 @@ class TextLayout : public Runs {
     train(name, grid, kSteps, schedule);
     expect_same_run("1x1", name, kSteps);
   }
-  /// The run with these features besides has other weights: what they do is done.
+  /// Expects that a run with these additional features has other weights: the features have an effect.
   void expect_other_bits(const std::string& name, const std::vector<std::string>& features) {
     features_ = features_ + features;
     train(name, {1, 1}, kSteps);
@@ -71,7 +72,7 @@ TEST_F(TextLayout, Bf16GivesTheSameBitsOnEveryGridAndSchedule) {
   features_ = {"--train.precision=bf16"};
   expect_same_bits_everywhere();
   expect_other_bits("f32", {"--train.precision=f32"});
-  // Close to it, though: behind the first loss, a mean over values near ln 2, lie some 60 roundings to 2^-9.
+  // But close to it: the first loss, a mean over values near ln 2, is the result of about 60 roundings to 2^-9.
   EXPECT_NEAR(first_loss("1x1") / first_loss("f32"), 1, std::sqrt(60) * 0x1p-9);
 }
 

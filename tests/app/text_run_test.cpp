@@ -13,13 +13,13 @@ namespace convoy::test {
 
 namespace {
 
-constexpr int kEpoch = 10;  // steps
+constexpr int kEpoch = 10;  // steps per epoch
 
 class TextRun : public Runs {
  protected:
   TextRun() : Runs(import_small_texts) { train("run", {1, 1}, kEpoch); }
 
-  /// Its output; it ends with this status, and speaks of texts.
+  /// Returns the program's output; expects that it ends with this status, and mentions texts, not images.
   std::string output_of(const std::vector<std::string>& arguments, int status = 0, int ranks = 0) const {
     const ProcessResult result = run_program({.arguments = arguments, .ranks = ranks});
     EXPECT_EQ(result.status, status) << result.output;
@@ -51,7 +51,7 @@ TEST_F(TextRun, IsPlannedTrainedAndMeasuredInItsWords) {
 }
 
 TEST_F(TextRun, IsNotResumedOnOtherTextsUnlessAsked) {
-  // Two texts have each other's class: as many texts of both, and of all words, as before.
+  // Two texts exchange their classes: the numbers of texts per class, and of all words, stay.
   std::string table = read_text(small("tables/train.csv"));
   const std::size_t first = table.find("\nwonderful,") + 1, second = table.find("\nterrible,") + 1;
   table.replace(std::max(first, second), second > first ? 8 : 9, second > first ? "wonderful" : "terrible");
@@ -78,7 +78,7 @@ TEST_F(TextRun, PredictsDataSetsTablesFoldersFilesAndLines) {
   predicted("data=" + small("data/test"), 2);
   EXPECT_EQ(read_text(of_run("predictions.csv")), rows) << "on two ranks";
   EXPECT_TRUE(read_text(of_run("predictions.h5")) == logits) << "on two ranks";
-  // Read where they lie, the same texts have the same classes; only their names are others.
+  // Read without an import, the same texts have the same classes; only their names differ.
   const std::string of_table = predicted("data=" + small("tables/test.csv"));
   const auto score = [](const std::string& output) {
     const std::size_t begin = output.find("96 samples"), end = output.find(" %", begin);

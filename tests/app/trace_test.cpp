@@ -36,7 +36,7 @@ std::int64_t nanoseconds(const Json& microseconds) {
   return std::llround(microseconds.get<double>() * 1e3);
 }
 
-// In seconds; 0 for another unit.
+// Converts to seconds; 0 for an unknown unit.
 double seconds_of(const std::string& number, const std::string& unit) {
   return std::stod(number) * (unit == "s" ? 1 : unit == "ms" ? 1e-3 : 0);
 }
@@ -116,7 +116,7 @@ TEST_F(Traces, OfTwoStepsOnTwoStagesAndTwoReplicasTellWhoWorkedAndWhoWaited) {
     }
   }
   EXPECT_TRUE(idle.contains(1) && idle.at(1) > 0);
-  // Arrows point forwards, but for what the clocks may differ by: here they are one.
+  // Arrows point forwards, except for differences between clocks; here there is one clock.
   std::map<int, std::int64_t> sent;
   for (const Json& event : trace["traceEvents"]) {
     if (event["ph"] == "s") sent[event["id"]] = nanoseconds(event["ts"]);
@@ -130,7 +130,7 @@ TEST_F(Traces, OfTwoStepsOnTwoStagesAndTwoReplicasTellWhoWorkedAndWhoWaited) {
   EXPECT_TRUE(contains(svg, ">planned: ")) << svg;
   EXPECT_TRUE(contains(svg, ">every instruction takes its mean time, messages take no time; bubble ")) << svg;
   EXPECT_TRUE(contains(svg, ">measured: step ")) << svg;
-  // What the titles say last is how far the boxes run: the axis ends with the longer of the two.
+  // The latest time in the titles is the end of the boxes: the axis ends with the longer of the two.
   EXPECT_EQ(longest_title(svg), end_of_axis(svg)) << svg;
   EXPECT_LT(svg.size(), 60u << 10);
 }

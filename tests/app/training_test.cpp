@@ -1,4 +1,4 @@
-/// What a run measures on its way, what it keeps of that, and when it ends.
+/// What a run measures while it trains, what it keeps of that, and when it ends.
 #include <algorithm>
 #include <filesystem>
 #include <regex>
@@ -30,7 +30,7 @@ class Training : public testing::Test {
         {.arguments = std::vector<std::string>{"evaluate", run_ + "/params.cfg"} + more, .ranks = ranks});
   }
   io::Checkpoint read(const std::string& name) const { return read_checkpoint(run_ + "/checkpoints/" + name); }
-  // The fields of log.csv's row of that epoch.
+  // Returns the fields of log.csv's row of that epoch.
   std::vector<std::string> row(int epoch) const {
     const std::string text = read_text(run_ + "/log.csv");
     const std::size_t at = text.find("\n" + std::to_string(epoch) + ",");
@@ -57,8 +57,7 @@ class Training : public testing::Test {
 constexpr std::size_t kTestLoss = 5, kTestTop1 = 6, kValLoss = 11, kValTop1 = 12, kTestBalanced = 16,
                       kTestF1 = 17;  // columns of log.csv
 
-// The same small data with a quarter of its training set as a split of its own; 480 samples are left: 7 steps per
-// epoch.
+// The same small data with a quarter of the training set as a split of its own; 480 samples remain: 7 steps per epoch.
 class Validation : public Training {
  protected:
   Validation() {
@@ -104,7 +103,8 @@ TEST_F(Training, TheBestCheckpointIsKeptBesideTheNewest) {
 TEST_F(Training, TheBestCheckpointSurvivesARestartThatIsNoBetter) {
   ASSERT_EQ(train({"--train.max_steps=10"}).status, 0);
   const std::string before = read_text(run_ + "/checkpoints/best.h5");
-  // Weights at a learning rate of 0 do not change but for the statistics; a metric that only ties is no better.
+  // Weights at a learning rate near 0 do not change except for running statistics; a metric that only ties is not
+  // better.
   const ProcessResult more = train({"--train.max_steps=12", "--optimizer.lr=1e-30", "--checkpoint.keep=1"});
   ASSERT_EQ(more.status, 0) << more.output;
   const io::Checkpoint newest = read("step-00000012.h5");
@@ -154,7 +154,7 @@ TEST_F(Training, EndsWith0WhenTheTestMetricHasNotImprovedForTooLong) {
   EXPECT_EQ(again.status, 0) << again.output;
   EXPECT_TRUE(contains(again.output, "nothing to do")) << again.output;
   EXPECT_FALSE(std::filesystem::exists(io::checkpoint_path(run_ + "/checkpoints", state.step + 1)));
-  // With more patience it goes on.
+  // With more patience training continues.
   const ProcessResult more =
       train({"--optimizer.lr=1e-12", "--lr.schedule=constant", "--train.epochs=40", "--train.patience_epochs=9",
              "--train.max_steps=" + std::to_string(state.step + 1)});
@@ -173,13 +173,13 @@ TEST_F(Training, TheMovingAverageIsWhatIsMeasuredInTrainingAndByEvaluate) {
   EXPECT_TRUE(contains(average.output, "(moving average)")) << average.output;
   EXPECT_FALSE(contains(trained.output, "(moving average)")) << trained.output;
   EXPECT_TRUE(contains(average.output, top1)) << average.output << "\ntraining: " << top1;
-  // The loss tells the two apart to its last digit.
+  // The loss distinguishes the two to its last digit.
   const auto loss = [](const ProcessResult& result) { return result.output.substr(result.output.find("loss "), 11); };
   EXPECT_NE(loss(average), loss(trained));
 }
 
 TEST_F(Training, MeasuringTheAverageLeavesTheTrainingAlone) {
-  // Epoch 1 ends at step 10; both go on to 15.
+  // Epoch 1 ends at step 10; both runs continue to step 15.
   ASSERT_EQ(train({"--train.max_steps=15", "--train.ema_decay=0.8"}, 2).status, 0);
   const io::Checkpoint measured = read("step-00000015.h5");
   ASSERT_EQ(train({"--train.max_steps=15", "--run.directory=" + (directory_ / "plain")}, 2).status, 0);
@@ -197,7 +197,7 @@ TEST_F(Training, SaysWhatMemoryItWasPredictedToTakeAndTook) {
   std::string unit, word, number;
   line >> took >> unit >> word >> word >> number >> word >> predicted;  // "61.3 MiB on rank 0, predicted 60.1 MiB"
   ASSERT_EQ(unit, "MiB") << result.output;
-  EXPECT_NEAR(took / predicted, 1, 0.25) << result.output;  // so small a run is mostly the program and its libraries
+  EXPECT_NEAR(took / predicted, 1, 0.25) << result.output;  // such a small run is mostly the program and its libraries
   const std::regex sum(R"(, predicted \S+ MiB \(plan \S+ .iB, beside it \S+ .iB, program \S+ .iB\))");
   EXPECT_TRUE(std::regex_search(result.output, sum)) << result.output;
   const ProcessResult plan = run_program({.arguments = std::vector<std::string>{"plan", run_ + "/params.cfg"}});
@@ -231,14 +231,14 @@ TEST_F(Training, LearnsFromEncodedImages) {
                                       2);
   ASSERT_EQ(trained.status, 0) << trained.output;
   EXPECT_LT(std::stod(row(15).at(kTestLoss)), std::stod(row(1).at(kTestLoss))) << trained.output;
-  // Four of six and more by chance: 10 %; but the seed is fixed, and nothing learnt is 2 of 6.
+  // Four of six or more by chance: 10 %; but the seed is fixed, and an untrained network finds 2 of 6.
   EXPECT_GE(std::stod(row(15).at(kTestTop1)), 4.0 / 6 - 1e-6) << trained.output;
   const ProcessResult measured = evaluate({});
   EXPECT_EQ(measured.status, 0) << measured.output;
   EXPECT_TRUE(contains(measured.output, percent(std::stod(row(15).at(kTestTop1))))) << measured.output;
 }
 
-// What a run logs, an evaluation of its last checkpoint finds: on another grid, with test-time augmentation.
+// An evaluation of the last checkpoint finds what the run logs: on another grid, with test-time augmentation.
 TEST_F(Training, TestsWithMirrorImagesAsAnEvaluationDoes) {
   const ProcessResult trained = train({"--train.epochs=1", "--evaluate.mirror=true", "--grid.stages=2"}, 2);
   ASSERT_EQ(trained.status, 0) << trained.output;
@@ -267,7 +267,7 @@ TEST_F(Validation, ChoosesTheBestWeightsAndTheTestSetIsMeasuredWithThemOnce) {
   EXPECT_NEAR(kept.state.best_value, best, 1e-8);  // log.csv has 9 digits
   EXPECT_TRUE(contains(trained.output, "; best val " + percent(best) + " in epoch ")) << trained.output;
 
-  // What the run says of the test set, an evaluation of best.h5 finds.
+  // An evaluation of best.h5 finds what the run reports of the test set.
   const std::string test_csv = read_text(run_ + "/test.csv");
   ASSERT_EQ(test_csv.find(fmt::format("step,samples,loss,top1,balanced_accuracy,macro_f1\n{},96,", kept.state.step)),
             0u)
@@ -281,7 +281,7 @@ TEST_F(Validation, ChoosesTheBestWeightsAndTheTestSetIsMeasuredWithThemOnce) {
   EXPECT_EQ(loss(trained.output), loss(evaluation.output));
   EXPECT_TRUE(contains(evaluation.output, percent(top1))) << evaluation.output;
 
-  // Started again, or on another grid, it comes to the same.
+  // Started again, or on another grid, it gives the same result.
   std::filesystem::remove(run_ + "/test.csv");
   const ProcessResult again = train({val_, "--train.epochs=5", "--train.ema_decay=0.8", "--grid.stages=2"}, 2);
   EXPECT_EQ(again.status, 0) << again.output;
@@ -325,7 +325,7 @@ TEST_F(Validation, PatienceFollowsIt) {
 
 TEST_F(Validation, WhereItIsNewTheBestStartsAnew) {
   ASSERT_EQ(train({"--train.max_steps=7", "--optimizer.lr=1e-12"}).status, 0);
-  // At the very end of what is asked for nothing is measured any more, and patience has nothing to go by.
+  // At the last step that is asked for nothing is measured any more, so patience has nothing to judge by.
   const ProcessResult same =
       train({val_, "--train.max_steps=7", "--optimizer.lr=1e-12", "--train.patience_epochs=1"}, 2);
   ASSERT_EQ(same.status, 0) << same.output;
@@ -340,8 +340,8 @@ TEST_F(Validation, WhereItIsNewTheBestStartsAnew) {
   ASSERT_EQ(more.status, 0) << more.output;
   EXPECT_EQ(read("best.h5").state.step, 14);
   EXPECT_EQ(read("step-00000014.h5").state.best_step, 14);
-  const ProcessResult goes_on = train({val_, "--train.max_steps=15", "--optimizer.lr=1e-12"});
-  EXPECT_FALSE(contains(goes_on.output, over)) << goes_on.output;
+  const ProcessResult continued = train({val_, "--train.max_steps=15", "--optimizer.lr=1e-12"});
+  EXPECT_FALSE(contains(continued.output, over)) << continued.output;
 }
 
 }  // namespace convoy::test

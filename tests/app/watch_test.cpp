@@ -1,4 +1,4 @@
-/// A rank that stands still is named within seconds, and the job ends instead of waiting for ever.
+/// A rank that hangs is named within seconds, and the job ends instead of waiting for ever.
 #include <atomic>
 #include <chrono>
 #include <csignal>
@@ -15,15 +15,15 @@ namespace convoy::test {
 
 class Watch : public Restart {
  protected:
-  /// Of a run on two stages and two replicas that trains for ever: one rank gets the signal once all are at work.
-  /// Whatever is left of it 20 seconds later is killed.
+  /// Runs an endless training on two stages and two replicas; one rank gets the signal when all are at work. Ranks that
+  /// are left 20 seconds later are killed. Returns how the program ended.
   ProcessResult train_and_signal(int signal) {
     std::atomic<bool> ended = false;
     std::thread sender([this, signal, &ended] {
       wait_up_to(60, [this] { return std::filesystem::exists(run_ + "/steps.csv"); });
       std::this_thread::sleep_for(std::chrono::seconds(1));
       EXPECT_EQ(signal_ranks(run_, signal, 1), 1);
-      const auto is_gone = [this] { return signal_ranks(run_, 0, 4) == 0; };  // its last rank a moment after mpirun
+      const auto is_gone = [this] { return signal_ranks(run_, 0, 4) == 0; };  // the last rank ends after mpirun
       wait_up_to(20, [&] { return ended && is_gone(); });
       EXPECT_EQ(signal_ranks(run_, SIGKILL, 4), 0) << "the job did not end by itself";
     });

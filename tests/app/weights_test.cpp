@@ -1,4 +1,4 @@
-/// Weights in and out: exported, taken up again, fine-tuned, frozen.
+/// Weights are exported, loaded again, fine-tuned, frozen.
 #include <cmath>
 #include <filesystem>
 #include <regex>
@@ -47,7 +47,7 @@ class Weights : public testing::Test {
   ProcessResult export_to(const std::string& path, const std::vector<std::string>& more) const {
     return run_program({.arguments = std::vector<std::string>{"export", "--export.output=" + path} + more});
   }
-  // "loss 1.2345  top-1 25.00 %".
+  // Returns "loss 1.2345  top-1 25.00 %".
   std::string scores(const std::string& weights, int ranks = 0) const {
     std::vector<std::string> arguments = arguments_ + std::vector<std::string>{"--init.weights=" + weights};
     arguments[0] = "evaluate";
@@ -124,7 +124,7 @@ TEST_F(Weights, ABranchIsMeasuredByItsOwnCheckpoints) {
   ASSERT_EQ(train({.name = "branch", .more = {"--checkpoint.resume=" + base}, .steps = 2}).status, 0);
   const std::string exported = directory_ / "exported.safetensors", params = run_directory("branch") + "/params.cfg";
   const ProcessResult own = export_to(exported, {params});
-  // No step of its own is better than what it began from, whose file lies elsewhere.
+  // No step of the run is better than its first weights, whose file is elsewhere.
   EXPECT_TRUE(contains(own.output, checkpoint_path("branch", 2) + ": ")) << own.output;
   const ProcessResult asked = export_to(exported, {params, "--checkpoint.resume=" + base});
   EXPECT_TRUE(contains(asked.output, base + ": ")) << asked.output;
@@ -241,7 +241,7 @@ TEST_F(Weights, AnotherClassCountIsRefusedUnlessInitStrictIsFalse) {
   EXPECT_TRUE(contains(strict.output, "2 of another shape (fc.weight: 9x64, not 10x64, fc.bias: 9, not 10)"))
       << strict.output;
 
-  // Nothing is learnt with a rate of 0: what training began with is what it ends with, but for the statistics.
+  // Nothing is learnt at a rate of 0: training ends with the weights that it began with, except for running statistics.
   const std::vector<std::string> still = {weights, "--init.strict=false", "--optimizer.lr=0"};
   const ProcessResult tuned = train({.name = "tuned", .more = still});
   ASSERT_EQ(tuned.status, 0) << tuned.output;
@@ -292,7 +292,7 @@ TEST_F(Weights, AFrozenBeginningIsSkippedAndKeepsItsBits) {
   const std::vector<std::string> frozen = {"--init.weights=" + checkpoint_path("start"),
                                            "--train.freeze=conv1.*,bn1.*,layer1.*,layer2.*", "--run.bucket_mib=0.05"};
   ASSERT_EQ(train({.name = "1x1", .more = frozen}).status, 0);
-  // The first stage of two has little left to do, that of three nothing.
+  // The first of two stages has little left to do, the first of three nothing.
   ASSERT_EQ(train({.name = "3x2", .more = frozen + std::vector<std::string>{"--grid.stages=3"}, .ranks = 6}).status, 0);
   const Tensors start = model("start"), one = model("1x1");
   expect_same_bits(model("3x2"), one);
@@ -302,7 +302,7 @@ TEST_F(Weights, AFrozenBeginningIsSkippedAndKeepsItsBits) {
   }
 }
 
-// As PyTorch: a batch norm that uses its running statistics counts no batches.
+// As in PyTorch, a batch norm that uses its running statistics counts no batches.
 TEST_F(Weights, AnExportCountsTheStepsThatABatchNormHasFollowed) {
   const auto counters = [&](const std::string& run, int step) {
     const std::string exported = directory_ / "exported.safetensors";
@@ -317,7 +317,7 @@ TEST_F(Weights, AnExportCountsTheStepsThatABatchNormHasFollowed) {
           .status,
       0);
   for (const auto& [name, count] : counters("tuned", 4)) EXPECT_EQ(count, name.starts_with("layer1.") ? 3 : 7) << name;
-  // Thawed, it counts again; and what begins from an export counts on.
+  // Thawed, it counts again; a training that begins from an export continues the count.
   ASSERT_EQ(train({.name = "tuned", .more = {frozen.front()}, .steps = 6}).status, 0);
   for (const auto& [name, count] : counters("tuned", 6)) EXPECT_EQ(count, name.starts_with("layer1.") ? 5 : 9) << name;
   const std::string exported = directory_ / "exported.safetensors";

@@ -1,4 +1,4 @@
-/// What a step of resnet50 asks of CUDA, NCCL and MPI must not grow with the number of replicas, but for the logarithm.
+/// The calls of CUDA, NCCL and MPI in a step of resnet50 may grow only with the logarithm of the number of replicas.
 #include "counting/calls.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@
 
 namespace convoy {
 
-// In place of the choice by hardware: each rank of the simulated job has a GPU of its own.
+// Replaces the choice by hardware: each rank of the simulated job has a GPU of its own.
 std::unique_ptr<Transport> make_transport(const ProcessGrid& grid, Device& device) {
   return nccl::make_nccl_transport(grid, dynamic_cast<cuda::CudaDevice&>(device));
 }
@@ -35,14 +35,14 @@ namespace {
 
 constexpr int kRanksOfNode = 8;
 
-/// By the levels of the network: what rank 0 sends in a step.
+/// The calls of rank 0 in a step, and the traffic that it sends on each level of the network.
 struct StepCalls {
-  std::int64_t num_values = 0, num_buckets = 0;  ///< that are exchanged
+  std::int64_t num_values = 0, num_buckets = 0;  ///< numbers of values and of buckets that are exchanged
   Calls calls;
   Traffic on_the_node, between_nodes;
 };
 
-/// The ranks by the slice that each owns, as the exchange counts them.
+/// The ranks in the order of the slices that they own.
 std::vector<int> by_slice(int ranks) {
   std::vector<int> order(static_cast<std::size_t>(ranks));
   for (int r = 0; r < ranks; ++r) order[static_cast<std::size_t>(slice_number(r, ranks))] = r;
@@ -66,7 +66,7 @@ RuntimeSpec resnet50(int replicas, ReductionKind reduction) {
           .reduction = reduction};
 }
 
-StepCalls calls_of_a_step(int replicas, ReductionKind reduction = ReductionKind::kInvariant) {
+StepCalls calls_per_step(int replicas, ReductionKind reduction = ReductionKind::kInvariant) {
   const std::vector<int> order = by_slice(replicas);
   simulate({.ranks = replicas, .ranks_a_node = kRanksOfNode, .groups = {{0}, all(replicas), all(replicas), order}});
   const mpi::Communicator world(MPI_COMM_WORLD);
@@ -101,7 +101,7 @@ std::string row(int replicas, const StepCalls& step) {
                      mib(step.on_the_node), step.between_nodes.messages, mib(step.between_nodes));
 }
 
-// A slice's size is rounded up to 16 floats, in each bucket and of each replica.
+// The rounding of slices, in bytes: each replica's slice of each bucket is rounded up to 16 floats.
 double rounding_of_slices(const StepCalls& step, int replicas) {
   return static_cast<double>(16 * kFloatBytes * step.num_buckets * replicas);
 }
@@ -118,7 +118,7 @@ TEST(Calls, OfAStepGrowWithTheLogarithmOfTheReplicas) {
       "| --- | --- | --- | --- | --- | --- | --- | --- | --- |\n";
   std::vector<StepCalls> steps;
   for (const int replicas : {1, 8, 64, 1024}) {
-    steps.push_back(calls_of_a_step(replicas));
+    steps.push_back(calls_per_step(replicas));
     table += row(replicas, steps.back());
   }
   fmt::print("{}", table);
@@ -126,10 +126,10 @@ TEST(Calls, OfAStepGrowWithTheLogarithmOfTheReplicas) {
   EXPECT_EQ(steps[0].calls.nccl, 0);
 }
 
-// Of N values each replica sends N - N/R sums and as many parameters; in the first round, on the node, 7/8 of them.
+// For N values, each replica sends N - N/R sums and as many parameters: 7/8 N of each in the first round, on the node.
 TEST(Calls, SendAllButTheOwnSliceMostOfItOnTheNode) {
   for (const int replicas : {8, 64, 1024}) {
-    const StepCalls step = calls_of_a_step(replicas);
+    const StepCalls step = calls_per_step(replicas);
     const double both = 2.0 * static_cast<double>(step.num_values * kFloatBytes);
     const double own = 1.0 / replicas, on_the_node = 7.0 / 8;
     const double rounding = 2 * rounding_of_slices(step, replicas);
@@ -140,9 +140,9 @@ TEST(Calls, SendAllButTheOwnSliceMostOfItOnTheNode) {
 
 TEST(Calls, OfAFastReductionAreOnePerBucketHoweverManyReplicas) {
   for (const int replicas : {8, 1024}) {
-    const StepCalls step = calls_of_a_step(replicas, ReductionKind::kFast);
+    const StepCalls step = calls_per_step(replicas, ReductionKind::kFast);
     EXPECT_EQ(step.calls.reduce_scatters, step.num_buckets) << replicas;
-    const StepCalls invariant = calls_of_a_step(replicas);
+    const StepCalls invariant = calls_per_step(replicas);
     const auto bytes = [](const StepCalls& of) {
       return static_cast<double>(of.on_the_node.bytes + of.between_nodes.bytes);
     };

@@ -1,5 +1,5 @@
-/// Acts as MPI for rank 0: every other rank gives what this one gives, and every message is there at once. Handles are
-/// addresses, as Open MPI's are.
+/// Acts as MPI for rank 0: every other rank contributes what this one does, and every message has arrived at once.
+/// Handles are addresses, as in Open MPI.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -19,7 +19,7 @@ namespace {
 
 SimulatedJob job_of_rank_0;
 std::size_t next_group = 0;
-std::deque<std::vector<int>> groups;  // world ranks; a handle is the address of one
+std::deque<std::vector<int>> groups;  // of world ranks; a handle is the address of a group
 
 const std::vector<int>& members_of(MPI_Comm comm) {
   if (comm == MPI_COMM_WORLD) return groups.front();
@@ -42,7 +42,7 @@ std::size_t bytes_of(int count, MPI_Datatype type) {
   return static_cast<std::size_t>(count) * static_cast<std::size_t>(size_of(type));
 }
 
-// What is started is done.
+// Every request is complete as soon as it is started.
 int done(MPI_Request* request) {
   ++calls().mpi;
   *request = MPI_REQUEST_NULL;
@@ -135,7 +135,7 @@ int MPI_Ibarrier(MPI_Comm, MPI_Request* request) {
 int MPI_Ibcast(void*, int, MPI_Datatype, int, MPI_Comm, MPI_Request* request) {
   return done(request);
 }
-// A sum of equal numbers is their multiple.
+// All ranks have equal numbers: their sum is a multiple.
 int MPI_Iallreduce(const void* values, void* results, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                    MPI_Request* request) {
   copy(values, results, bytes_of(count, type));

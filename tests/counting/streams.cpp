@@ -1,4 +1,5 @@
-/// Streams that count what is put on them, for the emulated runtime. Copies are done at once; kernels do nothing.
+/// Streams that count the work that is put on them, for the emulated runtime. Copies are done at once; kernels do
+/// nothing.
 #include "emulation/streams.h"
 
 #include <cstdint>
@@ -15,7 +16,7 @@ namespace {
 
 struct Stream {
   bool captures = false;
-  std::int64_t captured = 0;  ///< launches
+  std::int64_t captured = 0;  ///< number of launches that are captured
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// Stands in for the CUDA toolkit's header of this name: the upper half of a float32.
+/// Replaces the CUDA toolkit's header of this name: bfloat16 as the upper half of a float32.
 #pragma once
 
 #include <cmath>
@@ -19,7 +19,7 @@ inline float __bfloat162float(__nv_bfloat16 value) {
   return __uint_as_float(std::uint32_t{value.bits} << 16);
 }
 
-/// To nearest, ties to even; NaN as a GPU writes it.
+/// Rounds to nearest, ties to even. NaN has the bits that a GPU writes.
 inline __nv_bfloat16 __float2bfloat16_rn(float value) {
   if (std::isnan(value)) return {0x7fff};
   const std::uint32_t bits = __float_as_uint(value), odd = bits >> 16 & 1;

@@ -1,4 +1,4 @@
-/// Stands in for the CUDA toolkit's header of this name: IEEE binary16.
+/// Replaces the CUDA toolkit's header of this name: IEEE binary16.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +16,7 @@ struct alignas(4) __half2 {
   __half x, y;
 };
 
-/// 1 bit of sign, 5 of exponent (offset 15), 10 of fraction; without exponent multiples of 2^-24.
+/// Widens a value: 1 bit of sign, 5 of exponent (offset 15), 10 of fraction. With exponent 0 it is a multiple of 2^-24.
 inline float __half2float(__half value) {
   const int sign = value.bits >> 15, exponent = value.bits >> 10 & 0x1f, fraction = value.bits & 0x3ff;
   float magnitude = 0;
@@ -30,7 +30,7 @@ inline float __half2float(__half value) {
   return sign == 0 ? magnitude : -magnitude;
 }
 
-/// To nearest, ties to even; infinity from 65520 on; NaN as a GPU writes it.
+/// Rounds to nearest, ties to even; to infinity from 65520 on. NaN has the bits that a GPU writes.
 inline __half __float2half_rn(float value) {
   if (std::isnan(value)) return {0x7fff};
   const auto sign = static_cast<std::uint16_t>(std::signbit(value) ? 0x8000 : 0);

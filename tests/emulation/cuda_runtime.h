@@ -1,6 +1,6 @@
-/// Stands in for the CUDA toolkit's header of this name, so that a host compiler builds the very same .cu files and
-/// tests run them without a GPU. It offers what Convoy's kernels use, and finds what a GPU would not report: barriers
-/// and shuffles that not all threads reach.
+/// Replaces the CUDA toolkit's header of this name, so that a host compiler builds the same .cu files and tests run
+/// them without a GPU. It has the functions that Convoy's kernels use, and reports errors that a GPU would not:
+/// barriers and shuffles that not all threads reach.
 #pragma once
 
 #include <bit>
@@ -112,7 +112,7 @@ T shuffle(unsigned mask, T value, unsigned source, const CallSite& where) {
 
 }  // namespace convoy::emulation
 
-// As the programming guide has it: a lane whose source lies outside its `width` lanes gets its own value.
+// By the programming guide, a lane whose source is outside of its `width` lanes gets its own value.
 template <typename T>
 T __shfl_sync(unsigned mask, T value, int source, int width = 32,
               const convoy::emulation::CallSite& where = convoy::emulation::CallSite::current()) {
@@ -294,7 +294,7 @@ struct cudaLaunchConfig_t {
 
 namespace convoy::emulation {
 
-/// What every GPU since Volta refuses.
+/// Whether a launch is within the limits of every GPU since Volta.
 inline bool launchable(const cudaLaunchConfig_t& config) {
   const auto [gx, gy, gz] = config.gridDim;
   const auto [bx, by, bz] = config.blockDim;

@@ -1,5 +1,5 @@
-/// Stands in for the CUDA toolkit's header of this name: memory, streams, events and graphs of a GPU that is none,
-/// whose work runs asynchronously to the host, so that what relies on an order that nobody asked for is found out.
+/// Replaces the CUDA toolkit's header of this name: memory, streams, events and graphs of an emulated GPU. Its work
+/// runs asynchronously to the host, so that code fails that relies on an order that it has not asked for.
 #pragma once
 
 #include <cstddef>
@@ -22,7 +22,7 @@ enum cudaError_t {
   cudaErrorStreamCaptureInvalidated = 901,
 };
 const char* cudaGetErrorString(cudaError_t error);
-/// The latest failure of this thread's calls; forgotten by asking.
+/// Returns the latest failure of this thread's calls, and resets it.
 cudaError_t cudaGetLastError();
 
 // --- The device ----------------------------------------------------------------------------------------------
@@ -65,7 +65,7 @@ inline constexpr unsigned cudaStreamNonBlocking = 1, cudaEventDefault = 0, cudaE
 
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t* stream, unsigned flags);
 cudaError_t cudaStreamCreateWithPriority(cudaStream_t* stream, unsigned flags, int priority);
-/// Work that is under way is done first.
+/// Finishes the work of the stream first.
 cudaError_t cudaStreamDestroy(cudaStream_t stream);
 cudaError_t cudaStreamSynchronize(cudaStream_t stream);
 cudaError_t cudaStreamQuery(cudaStream_t stream);

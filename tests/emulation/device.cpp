@@ -1,5 +1,5 @@
-/// What the emulated runtime needs whoever runs its streams: errors, the device, memory, and copies as work like any
-/// other.
+/// The part of the emulated runtime that is the same for all kinds of streams: errors, the device, memory, and copies,
+/// which are work like any other.
 #include <cstdlib>
 #include <cstring>
 #include <utility>
@@ -95,7 +95,7 @@ cudaError_t cudaSetDevice(int device) {
 }
 cudaError_t cudaGetDeviceProperties(cudaDeviceProp* properties, int device) {
   *properties = {};
-  std::strncpy(properties->name, "a GPU that is none", sizeof properties->name - 1);
+  std::strncpy(properties->name, "an emulated GPU", sizeof properties->name - 1);
   properties->totalGlobalMem = kMemoryBytes;
   properties->multiProcessorCount = 4;
   properties->major = 9;
@@ -110,7 +110,7 @@ cudaError_t cudaDeviceGetStreamPriorityRange(int* least, int* greatest) {
 
 // --- Memory --------------------------------------------------------------------------------------------------
 
-// What is given holds no zeros.
+// The memory contains no zeros.
 cudaError_t cudaMalloc(void** data, std::size_t size) {
   const cudaError_t status = allocate(data, size);
   if (status == cudaSuccess) std::memset(*data, 0xa5, size);

@@ -1,5 +1,5 @@
-/// Creates the CUDA device's operations, and the CPU's convolutions instead of cuDNN's: work on the device's stream
-/// like any kernel.
+/// Creates the CUDA device's operations, and the CPU's convolutions in place of cuDNN's. They are work on the device's
+/// stream like any kernel.
 #include "emulation/emulated_backend.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace convoy::emulation {
 
 namespace {
 
-/// Values in float32 on their way into the CPU's operations and out of them.
+/// Converts values to float32 for the CPU's operations, and their results back.
 class Converter {
  public:
   Converter(DataType type, ops::cuda::Context& context)
@@ -46,7 +46,7 @@ class Converter {
   std::unique_ptr<ops::ElementwiseOps> elementwise_;
 };
 
-/// The same in float32.
+/// The same spec in float32.
 template <typename Spec>
 Spec in_float32(Spec spec) {
   spec.type = DataType::kFloat32;
@@ -85,7 +85,7 @@ class WidenedConvolution final : public ops::ConvolutionOp {
   Buffer x_, w_, y_;
 };
 
-/// As beside cublasLt, by the kernel for shapes that it does not take.
+/// The fully connected layer by the kernel that computes shapes which cublasLt does not support.
 class PlainLinear final : public ops::LinearOp {
  public:
   PlainLinear(const ops::LinearSpec& spec, ops::cuda::Context& context) : spec_(spec), context_(context) {

@@ -1,5 +1,4 @@
-/// A backend whose operations are those of the CUDA device, run on the emulated GPU: what tests of kernels need where
-/// there is none.
+/// A backend with the operations of the CUDA device, run on the emulated GPU: for tests of kernels without a GPU.
 #pragma once
 
 #include <memory>
@@ -8,9 +7,9 @@
 
 namespace convoy::emulation {
 
-/// On a device of its own, whose stream runs asynchronously to the host. All kernels of src/ops/cuda; convolution and
-/// the fully connected layer, which cuDNN and cuBLAS compute on a GPU, are the CPU's, with inputs widened to float32
-/// and outputs rounded to the type of the spec.
+/// Creates the backend with a device of its own, whose stream runs asynchronously to the host. It runs the kernels of
+/// src/ops/cuda. The fully connected layer uses plain_matmul() in place of cublasLt. Convolution, which cuDNN computes
+/// on a GPU, is the CPU's, with inputs widened to float32 and outputs rounded to the type of the spec.
 std::unique_ptr<ops::Backend> make_emulated_backend();
 
 }  // namespace convoy::emulation

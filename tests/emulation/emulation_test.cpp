@@ -1,4 +1,4 @@
-/// The emulated GPU: what kernels may rely on, what it must find, and its 16-bit numbers against double.
+/// The emulated GPU: the guarantees for kernels, the errors that it must find, and its 16-bit numbers against double.
 #include <cmath>
 #include <numeric>
 #include <string>
@@ -22,13 +22,13 @@ cudaError_t start(void (*kernel)(Parameters...), dim3 grid, dim3 block, Argument
   return cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...);
 }
 
-/// What a kernel's failure says.
+/// The message of a kernel's failure.
 template <typename... Parameters, typename... Arguments>
 std::string failure_of(void (*kernel)(Parameters...), dim3 block, Arguments... arguments) {
   return test::message_of<emulation::Failure>([&] { start(kernel, {1}, block, arguments...); });
 }
 
-// --- What kernels may rely on --------------------------------------------------------------------------------
+// --- Guarantees for kernels ----------------------------------------------------------------------------------
 
 __global__ void count_threads(int* hits) {
   const int block = (blockIdx.z * gridDim.y + blockIdx.y) * gridDim.x + blockIdx.x;
@@ -44,7 +44,7 @@ TEST(Emulation, RunsEveryThreadOfEveryBlockOnce) {
   EXPECT_EQ(hits, std::vector<int>(hits.size(), 1));
 }
 
-/// Sums a block's values by halves.
+/// Sums a block's values, each time adding the upper half to the lower half.
 __global__ void sum_blocks(const int* values, int* sums) {
   __shared__ int partial[256];
   const int t = static_cast<int>(threadIdx.x);
@@ -69,7 +69,7 @@ TEST(Emulation, BarriersOrderSharedMemory) {
   }
 }
 
-/// Forgets the barrier between writing and reading.
+/// A kernel without the barrier that it needs between writing and reading.
 __global__ void race(int* out) {
   __shared__ int shared[64];
   const int t = static_cast<int>(threadIdx.x);
@@ -116,7 +116,7 @@ TEST(Emulation, ShufflesHandOverWhatTheProgrammingGuideSays) {
   }
 }
 
-/// The last block to end sees what all wrote.
+/// A kernel whose last block to end reads what all blocks have written.
 __global__ void last_block(unsigned* counter, unsigned* values, unsigned* seen) {
   values[blockIdx.x] = blockIdx.x + 1;
   __threadfence();
@@ -151,7 +151,7 @@ TEST(Emulation, ThreadsThatHaveEndedHoldUpNoBarrier) {
   }
 }
 
-// --- What it must find ---------------------------------------------------------------------------------------
+// --- Errors that it must find --------------------------------------------------------------------------------
 
 __global__ void three_quarters_at_barrier() {
   if (threadIdx.x >= 48) __syncwarp();
@@ -235,7 +235,7 @@ struct Format {
 
   int fraction_bits() const { return 15 - exponent_bits; }
   int infinity() const { return 0x7fff >> fraction_bits() << fraction_bits(); }
-  /// Of 0 <= bits; what would follow the largest value stands for infinity, which is where rounding changes over.
+  /// The value of bits >= 0. The bits of infinity give the number after the largest value, from which rounding counts.
   double value(int bits) const {
     const int exponent = bits >> fraction_bits(), fraction = bits & ((1 << fraction_bits()) - 1);
     const int offset = (1 << (exponent_bits - 1)) - 1;
@@ -254,7 +254,7 @@ void expect_conversions(const Format& format, ToFloat to_float, FromFloat from_f
       ASSERT_EQ(to_float(T{stored}), value) << std::hex << stored;
       ASSERT_EQ(rounded(value), stored) << value;
 
-      // Halfway to the next: exact in float32, and so are its neighbours. Ties go to even.
+      // The middle between this value and the next is exact in float32, and so are its neighbours. Ties go to even.
       const auto middle = static_cast<float>((value + factor * format.value(bits + 1)) / 2);
       const int next = (bits + 1) | sign, even = bits % 2 == 0 ? stored : next;
       ASSERT_EQ(rounded(middle), even) << middle;

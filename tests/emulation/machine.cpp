@@ -1,4 +1,4 @@
-/// The emulated multiprocessor: fibers, the states in which they wait, and what it says when nobody can go on.
+/// The emulated multiprocessor: fibers, the states in which they wait, and the error if no thread can continue.
 #include "emulation/machine.h"
 
 #include <algorithm>
@@ -23,13 +23,13 @@ namespace convoy::emulation {
 
 namespace {
 
-constexpr std::size_t kStackBytes = 256 << 10;  // reserved; what is not touched costs nothing
+constexpr std::size_t kStackBytes = 256 << 10;  // reserved; memory that is not touched costs nothing
 constexpr unsigned kLanes = 32;
 
 using boost::context::fiber;
 using boost::context::stack_context;
 
-/// A fiber's stack, which AddressSanitizer must know.
+/// A fiber's stack, whose bounds AddressSanitizer must know.
 class Stack {
  public:
   explicit Stack(stack_context& known) : known_(known) {}
@@ -46,13 +46,13 @@ struct StackAccount {
   const void* bottom = nullptr;
   std::size_t size = 0;
 
-  /// Before leaving this stack for `other`; for good, if it `ends`.
+  /// Must be called before leaving this stack for `other`; with `ends`, for the last time.
   void leave_for([[maybe_unused]] const StackAccount& other, [[maybe_unused]] bool ends = false) {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_start_switch_fiber(ends ? nullptr : &fake_stack, other.bottom, other.size);
 #endif
   }
-  /// After arriving on this stack from `other`.
+  /// Must be called after arriving on this stack from `other`.
   void arrive_from([[maybe_unused]] StackAccount& other) {
 #if defined(__SANITIZE_ADDRESS__)
     __sanitizer_finish_switch_fiber(fake_stack, &other.bottom, &other.size);
@@ -60,7 +60,7 @@ struct StackAccount {
   }
 };
 
-/// Ends a thread whose block has failed.
+/// The exception that ends a thread whose block has failed.
 struct Abandoned {};
 
 enum class State { kReady, kAtBarrier, kInExchange, kDone };
@@ -70,7 +70,7 @@ struct Thread {
   stack_context stack = {};
   StackAccount account;
   State state = State::kDone;
-  CallSite where;  ///< the barrier or exchange it waits in
+  CallSite where;  ///< barrier or exchange in which it waits
   unsigned mask = 0, source = 0;
   std::uint64_t value = 0;
   Exchange received;
@@ -166,7 +166,7 @@ class Machine {
     if (error_ != nullptr) abandon();
   }
 
-  /// Unwinds the threads that wait, and throws.
+  /// Unwinds the threads that wait, and throws the error.
   void abandon() {
     const std::exception_ptr error = std::exchange(error_, nullptr);
     abandoned_ = true;
@@ -224,14 +224,14 @@ class Machine {
     running_ = kNobody;
   }
 
-  /// Until the scheduler comes back to this thread.
+  /// Returns when the scheduler resumes this thread.
   void pause(Thread& self) {
     self.account.leave_for(scheduler_account_);
     self.scheduler = std::move(self.scheduler).resume();
     self.account.arrive_from(scheduler_account_);
   }
 
-  /// Inside a kernel.
+  /// Pauses a thread inside a kernel. Throws Abandoned if its block has failed meanwhile.
   void wait(Thread& self) {
     pause(self);
     if (abandoned_) throw Abandoned();
@@ -242,7 +242,7 @@ class Machine {
     return *threads_[running_];
   }
 
-  /// Whether all live threads have come, who are then let go.
+  /// Lets all live threads continue if all have reached the barrier. Returns whether they have.
   bool release_barrier() {
     if (abandoned_ || num_at_barrier_ == 0 || num_at_barrier_ < num_live_) return false;
     const Thread* first = nullptr;
@@ -261,7 +261,8 @@ class Machine {
     return true;
   }
 
-  /// Whether all lanes of the running thread's mask have come, who then have what they wanted.
+  /// Exchanges the values of the lanes of the running thread's mask if all have reached the call. Returns whether they
+  /// have.
   bool complete_exchange(unsigned mask, const CallSite& where) {
     const std::size_t first = running_ / kLanes * kLanes;
     unsigned votes = 0;
@@ -290,7 +291,7 @@ class Machine {
     return true;
   }
 
-  /// In whichever order the threads of a warp run: a lane that ends may not be in a mask that others wait with.
+  /// Fails if a lane that ends is in the mask of a lane that waits, in whatever order the threads of a warp run.
   void check_nobody_waits_for(unsigned ended) const {
     if (abandoned_ || num_in_exchange_ == 0) return;
     const std::size_t first = running_ / kLanes * kLanes;
@@ -316,7 +317,8 @@ class Machine {
                               fmt::format(format, std::forward<Values>(values)...)));
   }
 
-  /// "block (3,0,0) is stuck: 31 of 32 threads wait in a barrier at reduce.cu:17; 1 in a shuffle at reduce.cu:12"
+  /// The error text: "block (3,0,0) is stuck: of 32 threads; 31 wait in a barrier at reduce.cu:17 (sum); 1 wait in a
+  /// shuffle at reduce.cu:12 (sum)".
   std::string stuck() const {
     std::map<std::string, std::int64_t> waiting;
     for (std::size_t t = 0; t < num_threads_; ++t) {
@@ -336,7 +338,7 @@ class Machine {
 
   static constexpr std::size_t kNobody = ~std::size_t{0};
 
-  std::vector<std::unique_ptr<Thread>> threads_;  ///< as many as the largest block had; they resume from block to block
+  std::vector<std::unique_ptr<Thread>> threads_;  ///< the threads of the largest block so far, which run in each block
   StackAccount scheduler_account_;
   const std::function<void()>* body_ = nullptr;
   std::exception_ptr error_;
@@ -346,7 +348,7 @@ class Machine {
   bool abandoned_ = false, ending_ = false;
 };
 
-/// Kernels find their thread by it, as device code finds threadIdx.
+/// The machine by which kernels find their thread, as device code finds threadIdx.
 Machine& machine() {
   thread_local Machine instance;
   return instance;

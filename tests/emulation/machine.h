@@ -12,19 +12,19 @@ struct Extent {
   unsigned x = 1, y = 1, z = 1;
 };
 
-/// What a GPU would answer with a hang, a wrong number or nothing at all.
+/// An error of a kernel. A GPU would hang, give a wrong number, or not notice it at all.
 class Failure : public std::logic_error {
  public:
   using std::logic_error::logic_error;
 };
 
-/// Runs `thread` for every thread of every block, blocks one after the other. Blocks go up and down in turn from launch
-/// to launch, threads from block to block: who relies on an order is found out. Throws what a thread throws, and
-/// Failure where threads wait for others that never come.
+/// Runs `thread` for every thread of every block, one block after the other. The order of blocks alternates from launch
+/// to launch, that of threads from block to block, so that code fails that relies on an order. Throws what a thread
+/// throws, and Failure if threads wait for others that never come.
 void run_grid(const Extent& grid, const Extent& block, const std::function<void()>& thread);
 
-/// Which barrier or exchange a thread waits in: the line that calls it, when current() is its default argument. As
-/// std::source_location, which Clang 14 does not know; two calls in one line are not told apart.
+/// The barrier or exchange in which a thread waits: the line that calls it, if current() is a default argument. It is
+/// like std::source_location, which Clang 14 does not have. It does not distinguish two calls in one line.
 struct CallSite {
   std::string_view file, function;
   int line = 0;
@@ -36,17 +36,17 @@ struct CallSite {
   bool operator==(const CallSite&) const = default;
 };
 
-// For the running thread.
+// The functions below are called by the running thread of a kernel.
 
-/// Waits for all threads of the block that have not ended, at this very call.
+/// Waits until all threads of the block that have not ended are at this call. Throws Failure if they meet elsewhere.
 void wait_for_block(const CallSite& where);
 
 struct Exchange {
-  std::uint64_t value = 0;  ///< the source's
+  std::uint64_t value = 0;  ///< value of the source lane
   unsigned votes = 0;       ///< a bit for each lane of the mask whose value was not 0
 };
 
-/// Waits for all lanes of `mask`, at this very call, and hands over `value` of the lane `source`.
+/// Waits until all lanes of `mask` are at this call. Returns the `value` of the lane `source`, and the votes of all.
 Exchange exchange_in_warp(unsigned mask, std::uint64_t value, unsigned source, const CallSite& where);
 
 /// The running thread's index in its warp.

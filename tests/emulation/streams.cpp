@@ -1,5 +1,5 @@
-/// Streams as threads: each empties its queue while the host continues. An event is a number that grows, a graph the
-/// list of what was issued meanwhile.
+/// Streams as threads: each does the work of its queue while the host continues. An event is a number that grows; a
+/// graph is the list of the captured work.
 #include "emulation/streams.h"
 
 #include <chrono>
@@ -22,7 +22,7 @@ using Clock = std::chrono::steady_clock;
 
 }  // namespace
 
-/// Shared by all who wait for it: a record may outlive the handle.
+/// The state of an event, shared by all work that records it or waits for it: a record may outlive the handle.
 struct EventState {
   std::mutex mutex;
   std::condition_variable changed;
@@ -82,7 +82,7 @@ struct CUstream_st {
     std::unique_lock lock(mutex);
     changed.wait(lock, [&] { return queue.empty(); });
   }
-  /// Throws what a kernel has thrown.
+  /// Waits until the queue is empty. Throws what a kernel has thrown.
   void wait() {
     finish();
     const std::scoped_lock lock(mutex);
@@ -98,7 +98,7 @@ struct CUstream_st {
     for (;;) {
       changed.wait(lock, [&] { return ends || !queue.empty(); });
       if (queue.empty()) return;
-      const Work& work = queue.front();  // stays there until it is done: the stream is not idle
+      const Work& work = queue.front();  // stays in the queue until it is done: the stream is not idle
       lock.unlock();
       std::exception_ptr failure;
       try {
@@ -118,12 +118,12 @@ struct CUstream_st {
   std::deque<Work> queue;
   bool ends = false;
   std::exception_ptr thrown;
-  std::thread worker;  // last: it uses all others
+  std::thread worker;  // the last member: it uses all others
 };
 
 namespace {
 
-/// All that there are.
+/// All streams that exist.
 struct Streams {
   std::mutex mutex;
   std::set<CUstream_st*> live;
@@ -133,7 +133,7 @@ Streams& streams() {
   return all;
 }
 
-/// What a capture does not allow ends it.
+/// Returns an error if the stream is being captured, and makes the capture invalid.
 cudaError_t unless_capturing(cudaStream_t stream) {
   if (stream == nullptr || !stream->captured) return cudaSuccess;
   stream->capture_is_valid = false;
@@ -161,7 +161,7 @@ cudaError_t may_allocate() {
   return unless_capturing(capturing);
 }
 
-// Of the whole device, as the true runtime does.
+// Finishes the streams of the whole device, as the real runtime does.
 void finish_streams() {
   const std::scoped_lock lock(streams().mutex);
   for (CUstream_st* stream : streams().live) stream->finish();
@@ -204,7 +204,7 @@ cudaError_t cudaStreamQuery(cudaStream_t stream) {
   if (status != cudaSuccess) return report(status);
   return stream == nullptr || stream->is_idle() ? cudaSuccess : cudaErrorNotReady;
 }
-// The record that counts is the latest before this call; without one there is nothing to wait for.
+// The stream waits for the latest record before this call; without a record it does not wait.
 cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned) {
   std::uint64_t record = 0;
   {

@@ -1,5 +1,5 @@
-/// What the emulated runtime's halves ask of each other: device.cpp is one for all, its streams are threads
-/// (streams.cpp) or queues that a test pumps (parallel/stand_in/streams.cpp).
+/// The interface between the halves of the emulated runtime: device.cpp is always the same; streams are threads
+/// (streams.cpp) or queues that a test runs (parallel/stand_in/streams.cpp).
 #pragma once
 
 #include <functional>
@@ -8,20 +8,20 @@
 
 namespace convoy::emulation {
 
-/// The number of this process's GPU, which its uuid tells.
+/// Sets the number of this process's GPU, which is part of its uuid.
 void set_gpu(int number);
-/// As CUDART_VERSION has it, which it is at first.
+/// Sets the driver's version, encoded like CUDART_VERSION, which is the initial value.
 void set_driver_version(int version);
-/// Remembers a failure for cudaGetLastError.
+/// Stores a failure for cudaGetLastError.
 cudaError_t report(cudaError_t status);
 
-// Of the streams.
+// The functions below are implemented by the streams.
 
-/// Work in a stream's order: a kernel, say. The null stream's is done at once.
+/// Adds work, such as a kernel, to a stream. The null stream does its work at once.
 cudaError_t enqueue(cudaStream_t stream, std::function<void()> work);
-/// Not while this thread captures, which then is spoilt.
+/// Returns an error if this thread captures a stream; the capture then is invalid.
 cudaError_t may_allocate();
-/// What giving memory back waits for.
+/// Waits for all streams, as freeing memory does.
 void finish_streams();
 
 }  // namespace convoy::emulation

@@ -1,4 +1,4 @@
-/// The emulated runtime keeps CUDA's order and no other, and refuses what a capture does not allow.
+/// The emulated runtime keeps CUDA's order and no other, and refuses calls that a capture does not allow.
 #include <atomic>
 #include <memory>
 #include <thread>
@@ -21,7 +21,7 @@ Stream make_stream() {
   return Stream(stream);
 }
 
-/// Holds a stream up until it is opened.
+/// Work that blocks a stream until it is opened.
 struct Gate {
   std::atomic<bool> open = false;
 

@@ -1,5 +1,7 @@
 """Run directories that are read, joined, moved or removed while a training uses them."""
 import os
+import pty
+import select
 import shutil
 import subprocess
 import time
@@ -78,6 +80,27 @@ class UsedRuns(RunCase):
         output, _ = run.communicate(timeout=60)
         self.assertEqual(run.returncode, 75, output)
         self.assertIn("run/lock was removed or replaced", output)
+
+    def test_a_warning_is_not_printed_into_the_progress_bar(self):
+        data = self.pictures("many", train=800)  # an epoch takes longer than the bar needs to come
+        terminal, end = pty.openpty()
+        self.addCleanup(os.close, terminal)
+        run = subprocess.Popen(
+            [field.PROGRAM, "train", *data, "--run.directory=run", "--train.epochs=100000",
+             "--train.evaluate_every_epochs=0", "--checkpoint.best=false", "--checkpoint.every_steps=1"],
+            cwd=self.folder, stdout=end, stderr=end)
+        self.addCleanup(run.wait)
+        self.addCleanup(run.kill)
+        os.close(end)
+        shown, deadline = b"", time.monotonic() + 60
+        while b"run/lock was removed" not in shown and time.monotonic() < deadline:
+            if b"[" in shown:  # a bar
+                (self.folder / "run/lock").unlink(missing_ok=True)
+            if select.select([terminal], [], [], 0.1)[0]:
+                shown += os.read(terminal, 65536)
+        self.assertIn(b"lock was removed", shown)
+        before = shown[:shown.rfind(b"convoy: warning", 0, shown.find(b"lock was removed"))]
+        self.assertRegex(before, rb"(\r\n|\r\x1b\[K)$")
 
     def test_a_log_that_is_a_pipe_or_a_device_holds_no_watch(self):
         (self.folder / "run").mkdir()

@@ -1,5 +1,5 @@
-/// Checkpoints that are whole files of HDF5 and hold what no run writes: groups and arrays that are missing or of
-/// another type or shape, links to nowhere, attributes of other lengths. The reader alone is asked, not HDF5.
+/// Checkpoints that are valid HDF5 files and hold what no run writes: groups and arrays that are missing or of another
+/// type or shape, links to nowhere, attributes of other lengths. They test the reader alone, not HDF5.
 #include <array>
 
 #include <hdf5.h>
@@ -86,7 +86,7 @@ hid_t some_type(Input& input) {
       H5Tset_size(type, std::max<std::size_t>(length, 1));
       return type;
     }
-    case 5: {  // texts of any length each, which point to elsewhere in the file
+    case 5: {  // texts of any length, which point to other parts of the file
       const hid_t type = H5Tcopy(H5T_C_S1);
       H5Tset_size(type, H5T_VARIABLE);
       return type;
@@ -105,7 +105,7 @@ hid_t some_space(Input& input) {
   return H5Screate_simple(static_cast<int>(rank), dims.data(), nullptr);
 }
 
-// Contiguous mostly; nothing is written, so that no size is too large.
+// Adds an array, mostly contiguous; nothing is written to it, so that no size is too large.
 void put_array(hid_t file, const char* path, Input& input) {
   const hid_t type = some_type(input), space = some_space(input), creation = H5Pcreate(H5P_DATASET_CREATE);
   const std::size_t layout = input.below(8);
@@ -143,7 +143,7 @@ void edit(hid_t file, Input& input) {
   const char* const target = kPaths.at(input.below(kPaths.size()));
   switch (kind) {
     case 2:
-      break;  // it is missing
+      break;  // the object is missing
     case 3:
       H5Gclose(H5Gcreate2(file, path, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT));
       break;
@@ -161,7 +161,7 @@ void edit(hid_t file, Input& input) {
   }
 }
 
-/// The file with all edits that the input has.
+/// Returns the file with all edits that the input has.
 std::vector<std::byte> edited(std::vector<std::byte> image, Input& input) {
   constexpr int kMaxEdits = 16;
   H5Eset_auto2(H5E_DEFAULT, nullptr, nullptr);

@@ -1,4 +1,4 @@
-/// Checkpoints whose hash is right whatever is in them, so that HDF5 and the reader behind it see the input.
+/// Checkpoints with any content and a correct hash, so that the input reaches HDF5 and the reader.
 #include "convoy/io/checkpoint.h"
 
 #include "fuzz/fuzz.h"
@@ -7,7 +7,7 @@
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace convoy;
   const std::vector<std::byte> file = fuzz::Input(data, size).rest_bytes();
-  fuzz::read_or_refuse([&] { io::decode_state(file, "a.h5"); });  // the trailer as it is
+  fuzz::read_or_refuse([&] { io::decode_state(file, "a.h5"); });  // with the unchanged trailer
   const std::vector<std::byte> sealed = fuzz::seal_checkpoint(file);
   const bool is_whole = sealed.size() > io::kTrailerBytes && !io::ends_with(sealed, io::magic::kPart);
   fuzz::require(is_whole == !io::find_damage(sealed), "a right trailer is taken; alone, or of a part, it is not");

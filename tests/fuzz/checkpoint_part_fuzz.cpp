@@ -1,4 +1,4 @@
-/// Parts of a checkpoint whose hash is right whatever is in them, so that HDF5 and the reader see the input.
+/// Parts of a checkpoint with any content and a correct hash, so that the input reaches HDF5 and the reader.
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 

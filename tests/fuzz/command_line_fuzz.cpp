@@ -19,7 +19,7 @@ std::vector<std::string> lines_of(const std::string& text) {
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace convoy;
   std::vector<std::string> arguments = lines_of(fuzz::Input(data, size).rest());
-  // Files are the other target's: no input is to depend on what lies on this machine.
+  // Files are tested by another target: no input may depend on files of this machine.
   std::erase_if(arguments, [](const std::string& a) { return a.ends_with(".cfg") || a.ends_with(".ini"); });
   std::vector<const char*> argv = {"convoy"};
   for (const std::string& argument : arguments) argv.push_back(argument.c_str());

@@ -1,5 +1,5 @@
-/// The blocks of costs.txt: times of cells, and rates of messages. What is taken is written, and read back, as the
-/// same.
+/// The blocks of costs.txt: times of cells, and rates of messages. What is accepted is written, and is the same when it
+/// is read back.
 #include <algorithm>
 #include <optional>
 
@@ -9,7 +9,7 @@
 
 namespace {
 
-/// The second line: the key that a run whose measurements these are asks for.
+/// Returns the second line: the key by which a run looks for these measurements.
 std::string key_of(const std::string& text) {
   const std::size_t begin = std::min(text.find('\n'), text.size() - 1) + 1;
   return text.substr(begin, text.find('\n', begin) - begin);

@@ -1,4 +1,5 @@
-/// The file of cuDNN's engines that a run directory keeps. What is taken is written, and read back, as the same.
+/// The file of cuDNN's engines that a run directory keeps. What is accepted is written, and is the same when it is read
+/// back.
 #include "convoy/ops/engine_cache.h"
 
 #include "fuzz/fuzz.h"

@@ -1,5 +1,4 @@
-/// What the targets of tests/fuzz share: an input is read or refused by an Error, and whatever else happens ends the
-/// program.
+/// What the targets of tests/fuzz share: an input is read or refused by an Error, and everything else ends the program.
 #pragma once
 
 #include <algorithm>
@@ -20,7 +19,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
 
 namespace convoy::fuzz {
 
-/// `read` may throw an Error: that is one of a parser's answers. Any other exception is none and ends the program.
+/// `read` may throw an Error, which is a valid answer of a parser. Any other exception ends the program.
 template <typename Read>
 int read_or_refuse(const Read& read) {
   try {
@@ -30,7 +29,7 @@ int read_or_refuse(const Read& read) {
   return 0;
 }
 
-/// What must hold of everything that a parser takes. Ends the program where it does not.
+/// Checks what must hold for everything that a parser accepts. Ends the program if it does not.
 inline void require(bool holds, const char* what) {
   if (holds) return;
   std::fprintf(stderr, "this does not hold: %s\n", what);
@@ -51,13 +50,13 @@ class Input {
   }
   bool flag() { return (byte() & 1) != 0; }
   std::size_t below(std::size_t bound) { return byte() % bound; }
-  /// Of eight bytes, the least significant first.
+  /// Returns a number from eight bytes, the least significant first.
   std::uint64_t number() {
     std::uint64_t value = 0;
     for (int shift = 0; shift < 64; shift += 8) value |= std::uint64_t{byte()} << shift;
     return value;
   }
-  /// A part whose length the next two bytes say.
+  /// Returns a part whose length is in the next two bytes.
   std::string text() {
     const std::size_t low = byte(), length = low | std::size_t{byte()} << 8;
     return take(std::min(length, rest_.size()));

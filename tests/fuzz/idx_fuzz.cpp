@@ -1,4 +1,4 @@
-/// Pairs of IDX files, plain or inside gzip's streams, whose checksums are right then.
+/// Pairs of IDX files, plain or in gzip streams with correct checksums.
 #include "data/images/idx_files.h"
 #include "fuzz/fuzz.h"
 #include "unit/data/idx_files.h"

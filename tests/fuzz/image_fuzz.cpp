@@ -1,5 +1,5 @@
 /// JPEG and PNG files, whole or a window of them, as they are stored or turned as Exif says. The checksums of a PNG's
-/// chunks are made right, so that what stands in the chunks is read.
+/// chunks are corrected, so that the content of the chunks is read.
 #include <algorithm>
 
 #include <zlib.h>

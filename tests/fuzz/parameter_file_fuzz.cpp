@@ -1,4 +1,4 @@
-/// Parameter files. What is taken is written, and read back, as the same.
+/// Parameter files. What is accepted is written, and is the same when it is read back.
 #include "convoy/params/parse.h"
 
 #include "fuzz/fuzz.h"

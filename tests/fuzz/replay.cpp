@@ -1,5 +1,5 @@
-/// The main program of a target in a build without libFuzzer: gives it each file of the folders named, once. What a
-/// finding was stays mended with every compiler.
+/// The main program of a target in a build without libFuzzer: gives it each file of the named folders, once. So
+/// findings stay fixed with every compiler.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -18,7 +18,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr unsigned kTimeoutSeconds = 60;                           // tools/fuzz has 10, and a machine for itself
+constexpr unsigned kTimeoutSeconds = 60;                           // tools/fuzz uses 10, on a machine of its own
 constexpr std::int64_t kMaxMemoryBytes = (std::int64_t{1} << 30);  // as in tools/fuzz
 
 std::int64_t peak_memory_bytes() {
@@ -41,7 +41,8 @@ std::string read_file(const fs::path& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// False where the input took too much memory. A crash or a hang ends the program, whose last line names the input.
+/// Runs one input; returns false if it took too much memory. A crash or a hang ends the program, whose last line names
+/// the input.
 bool replay(const fs::path& path) {
   const std::string content = read_file(path);
   std::printf("%s, %zu bytes\n", path.c_str(), content.size());
@@ -62,7 +63,7 @@ int main(int argc, char** argv) {
   std::size_t num_files = 0;
   bool ok = true;
   for (int i = 1; i < argc; ++i) {
-    if (!fs::exists(argv[i])) continue;  // a target without a finding has no folder of them
+    if (!fs::exists(argv[i])) continue;  // a target without findings has no folder for them
     for (const fs::path& path : files_below(argv[i])) {
       ok = replay(path) && ok;
       ++num_files;

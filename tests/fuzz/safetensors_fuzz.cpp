@@ -1,5 +1,5 @@
-/// safetensors files, which come from elsewhere and carry no hash. What is taken is written, and read back, as the
-/// same.
+/// safetensors files, which come from elsewhere and carry no hash. What is accepted is written, and is the same when it
+/// is read back.
 #include "convoy/io/safetensors.h"
 
 #include "fuzz/fuzz.h"

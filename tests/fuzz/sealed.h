@@ -1,4 +1,4 @@
-/// Files whose hashes are right: a reader that verifies them first reads on.
+/// Makes files whose hashes are correct, so that a reader that verifies them first continues to read.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace convoy::fuzz {
 
-/// The file with a trailer that fits, of the kind that it has, or a whole checkpoint's.
+/// Returns the file with a correct trailer, of its kind, or of a whole checkpoint.
 inline std::vector<std::byte> seal_checkpoint(std::vector<std::byte> file) {
   std::string_view magic = io::magic::kCheckpoint;
   for (const std::string_view own : {io::magic::kCheckpoint, io::magic::kCheckpointOfParts, io::magic::kPart}) {
@@ -28,7 +28,7 @@ inline std::vector<std::byte> seal_checkpoint(std::vector<std::byte> file) {
   return file;
 }
 
-/// The shard with a trailer that fits: where the body begins is what its own says, or the whole is head.
+/// Returns the shard with a correct trailer. The body begins where its own trailer says; otherwise all of it is head.
 inline std::vector<std::byte> seal_shard(std::vector<std::byte> file) {
   if (file.size() < io::kShardTrailerBytes) file.resize(io::kShardTrailerBytes);
   const std::size_t size = file.size() - io::kShardTrailerBytes;

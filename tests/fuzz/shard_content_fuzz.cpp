@@ -1,4 +1,4 @@
-/// Shards that are whole files of HDF5 and whose numbers contradict each other: the reader alone is asked, not HDF5.
+/// Shards that are valid HDF5 files with contradictory numbers: they test the reader alone, not HDF5.
 #include "convoy/base/features.h"
 
 #include "fuzz/fuzz.h"
@@ -9,7 +9,7 @@ namespace {
 
 using convoy::fuzz::Input;
 
-/// Small ones mostly, and at times any at all.
+/// Returns a number: mostly a small one, at times any number.
 std::int64_t some_number(Input& input) {
   const std::uint8_t first = input.byte();
   return first < 250 ? first % 8 : static_cast<std::int64_t>(input.number());
@@ -22,13 +22,13 @@ std::vector<Value> some_list(Input& input) {
   return list;
 }
 
-/// As some_list, but from 0 to `end` in most cases: offsets that divide a body.
+/// Returns a list like some_list(), but from 0 to `end` in most cases: offsets that divide a body.
 std::vector<std::int64_t> some_offsets(Input& input) {
   std::vector<std::int64_t> offsets = {0};
   for (std::size_t count = 1 + input.below(6); count > 0; --count)
     offsets.push_back(offsets.back() + 1 + static_cast<std::int64_t>(input.below(4)));
   if (input.below(8) == 0) offsets[input.below(offsets.size())] = some_number(input);
-  // The body is as long as the last says, and is written out.
+  // The last offset is the length of the body, which is written out.
   offsets.back() = std::clamp<std::int64_t>(offsets.back(), 0, 1000);
   return offsets;
 }

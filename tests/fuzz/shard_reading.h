@@ -1,4 +1,4 @@
-/// Reads all that a shard has, as loaders, `convoy info` and `convoy check` do.
+/// Reads everything that a shard holds, as loaders, `convoy info` and `convoy check` do.
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-/// SentencePiece's models as they come from a shard or a checkpoint, and texts divided by them.
+/// SentencePiece's models, as shards and checkpoints hold them, and texts divided by them.
 #include "convoy/io/tokenization.h"
 
 #include "data/text/check_text.h"

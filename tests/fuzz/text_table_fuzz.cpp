@@ -1,11 +1,11 @@
-/// Tables of texts, CSV and TSV. Rows come out alike one after the other and each by itself.
+/// Tables of texts, CSV and TSV. Rows are the same when they are read one after the other and each by itself.
 #include "data/text/text_table.h"
 #include "fuzz/fuzz.h"
 #include "unit/io/temporary_directory.h"
 
 namespace {
 
-/// The row's text, or what is wrong with it.
+/// Returns the row's text, or what is wrong with it.
 std::string text_of(convoy::TextTable& table, std::int64_t row) {
   try {
     return std::string(table.read(table.listing().splits.front(), row));

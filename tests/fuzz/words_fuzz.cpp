@@ -1,4 +1,4 @@
-/// Vocabularies of words as they come from a shard or a checkpoint, and texts divided by them.
+/// Vocabularies of words, as shards and checkpoints hold them, and texts divided by them.
 #include "convoy/io/tokenization.h"
 
 #include "data/text/check_text.h"
@@ -11,7 +11,7 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   io::Tokenization tokenization{.kind = "words", .model = "", .vocabulary = input.byte()};
   tokenization.model = input.text();
   const std::string all = input.rest();
-  // 1. A text that an import counts the words of
+  // 1. A text whose words an import counts
   fuzz::read_or_refuse([&] {
     const std::string_view text = check_text(all);
     WordCounts counts, merged;

@@ -1,5 +1,5 @@
-/// Writes what fuzzing begins with: for each target a folder of small files that its parser takes, by our own writers
-/// where there are some; and for texts with key words a dictionary of these. Called with the folder to write to.
+/// Writes the files that fuzzing begins with: for each target a folder of small files that its parser accepts, by our
+/// own writers if they exist; and for texts with key words a dictionary of these. Called with the folder to write to.
 #include <cstdio>
 #include <exception>
 #include <string>
@@ -39,7 +39,7 @@ class Seeds {
   void add(const std::string& target, const std::string& name, std::string_view content) const {
     add(target, name, fuzz::bytes_of(content));
   }
-  /// Beside the folders: TARGET.dict, a word on each line.
+  /// Writes TARGET.dict next to the folders, with a word on each line.
   void add_words(const std::string& target, const std::vector<std::string>& words) const {
     std::string lines;
     for (const std::string& word : words) lines += '"' + word + "\"\n";
@@ -54,7 +54,7 @@ std::string text_of(const Bytes& bytes) {
   return {reinterpret_cast<const char*>(bytes.data()), bytes.size()};
 }
 
-/// As fuzz::Input::text() reads it.
+/// Returns the text in the form that fuzz::Input::text() reads.
 std::string with_length(const std::string& text) {
   return {static_cast<char>(text.size() & 0xff) + std::string(1, static_cast<char>(text.size() >> 8)) + text};
 }

@@ -1,4 +1,4 @@
-/// The device whose steps are compared with PyTorch's: a program is linked with one of *_library.cpp.
+/// The device whose steps are compared with PyTorch's: a program is linked with one of *_backend.cpp.
 #pragma once
 
 #include <memory>
@@ -9,12 +9,12 @@
 
 namespace convoy::test {
 
-/// "no GPU: ...", and every test is skipped; empty where there is one.
+/// Returns "no GPU: ..." if there is none, and every test is skipped; otherwise an empty text.
 std::string why_no_backend();
 
 std::unique_ptr<ops::Backend> make_backend(PrecisionKind precision);
 
-/// What it computes in beside float32.
+/// Returns the precisions in which the device computes apart from float32.
 std::vector<PrecisionKind> low_precisions();
 
 }  // namespace convoy::test

@@ -20,10 +20,10 @@ std::vector<float> golden_fill(const std::string& name, std::int64_t count, doub
 
 nlohmann::json read_golden(const std::string& name);
 
-/// The network, batch and optimizer of a golden file.
+/// Returns the network, batch and optimizer of a golden file.
 RuntimeSpec golden_runtime_spec(const nlohmann::json& golden, ScheduleKind schedule);
 
-/// Every parameter as make_golden.py starts it; running means 0, variances 1.
+/// Returns every parameter with make_golden.py's initial values; running means 0, variances 1.
 io::Checkpoint golden_start(const Network& network);
 
 /// The one batch that all four steps train on.
@@ -39,10 +39,10 @@ class GoldenSource final : public BatchSource {
   void keep(const std::string& feature, const std::vector<T>& values, Device& device);
 
   std::int64_t first_, micro_, batch_;
-  std::vector<std::int32_t> labels_;  ///< that the loss reads
+  std::vector<std::int32_t> labels_;  ///< labels that the loss reads
   DataType type_;
   ops::ElementwiseOps& elementwise_;
-  std::map<std::string, Buffer> kept_;  ///< by feature, of the whole batch; images float32 (N,H,W,C)
+  std::map<std::string, Buffer> kept_;  ///< features of the whole batch, by name; images float32 (N,H,W,C)
 };
 
 }  // namespace convoy::test

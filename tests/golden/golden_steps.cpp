@@ -30,8 +30,8 @@ namespace {
 
 constexpr int kTag = 7;
 
-// Of fp16 gradients: a first step with the usual 65536 may be skipped for an overflow. The largest gradient's norm is
-// 529.
+// Loss scale of fp16 gradients: with the usual 65536 the first step may be skipped for an overflow. The largest
+// gradient's norm is 529.
 constexpr double kLossScale = 64;
 
 using reference::norm;
@@ -67,8 +67,8 @@ void compare_gradients(const nlohmann::json& golden, const Tensors& start, const
     std::vector<double> gradient = momentum.at(name);
     for (std::size_t i = 0; i < gradient.size(); ++i) gradient[i] -= decay * start.at(name)[i];
     const double expected_norm = expected["norm"];
-    // A shift that a later batch norm takes out again has no gradient but rounding: in a PyramidNet bn1.bias and
-    // bn3.bias.
+    // A shift that a later batch norm removes has a gradient of rounding errors only: bn1.bias and bn3.bias in a
+    // PyramidNet.
     const double scale = expected_norm > 1e-12 * largest_norm ? expected_norm : 1e-2 * largest_norm;
     worst.gradient_norms.add(std::abs(norm(gradient) - expected_norm) / scale, name);
     const std::vector<double> first = expected["first"];
@@ -86,16 +86,17 @@ void compare_running_statistics(const nlohmann::json& golden, const Tensors& mod
   }
 }
 
-// The logits that the last stages saw, in the order of the micro-batches, at rank 0.
+// Returns the logits of the last stages on rank 0, in the order of the micro-batches.
 std::vector<double> gather_logits(const ProcessGrid& grid, const RecordingBackend& backend) {
   const auto bytes = grid.world().gather(std::as_bytes(std::span(backend.recorded_logits)), 0);
-  if (bytes.empty()) return {};  // another rank
+  if (bytes.empty()) return {};  // not rank 0
   std::vector<float> all(bytes.size() / sizeof(float));
   std::memcpy(all.data(), bytes.data(), bytes.size());
   return {all.begin(), all.end()};
 }
 
-// The engines that a GPU's backend measured: one rank measures again, more ranks take what it chose, if it did.
+// Returns the file of engines that a GPU's backend measured: a single rank measures again, several ranks use its choice
+// if it exists.
 std::string engines_file(const GoldenSteps& steps) {
   std::string path = fmt::format("{}/plans-{}-{}.txt", CONVOY_GOLDEN_PLANS, steps.name, name_of(steps.precision));
   static std::set<std::string> begun;

@@ -1,4 +1,4 @@
-/// Training steps of a golden file on the device of this program, and how far they are from PyTorch's.
+/// Runs the training steps of a golden file on the device of this program, and tells how far they are from PyTorch's.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace convoy::test {
 
-/// Deviations of one kind: the largest, where it is, their root mean square and their median.
+/// Deviations of one kind: the largest and its place, their root mean square and their median.
 class Deviation {
  public:
   void add(double value, const std::string& at);
@@ -23,7 +23,7 @@ class Deviation {
   std::vector<double> values_;
 };
 
-/// All relative: of norms, and of single gradient values to the root mean square of their tensor.
+/// Relative deviations: of norms, and of single gradient values relative to the root mean square of their tensor.
 struct Deviations {
   bool has_statistics = false;
   Deviation first_loss, logits, gradient_norms, gradient_values, statistics;
@@ -37,7 +37,7 @@ struct GoldenSteps {
   bool first_alone = false;  ///< without the three later steps and the evaluation
 };
 
-/// On all ranks: one stage on one rank, otherwise two. The deviations are rank 0's.
+/// Runs the steps on all ranks: one stage on one rank, otherwise two stages. The deviations are rank 0's.
 Deviations run_golden(const GoldenSteps& steps);
 
 }  // namespace convoy::test

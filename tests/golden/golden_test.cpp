@@ -9,11 +9,11 @@ namespace convoy::test {
 
 namespace {
 
-/// README.md beside this file gives the reasons.
+/// The reasons are given in README.md in this folder.
 struct Tolerances {
   double first_loss = 1e-4, logits = 1e-4, statistics = 1e-4;
-  double gradient_norms = 1e-2, gradient_values = 1e-1;              // of the tensor that deviates most
-  double median_gradient_norm = 5e-4, median_gradient_value = 5e-3;  // which a flip moves little
+  double gradient_norms = 1e-2, gradient_values = 1e-1;              // for the tensor that deviates most
+  double median_gradient_norm = 5e-4, median_gradient_value = 5e-3;  // a flip changes the median little
   double later_losses = 1e-3, parameters = 1e-2, evaluation_logits = 1e-2;
 };
 
@@ -72,13 +72,13 @@ TEST_F(Golden, VisionTransformerOnTwoMicroBatchesEqualsPyTorch) {
     expect_golden("vit_ti_8-b6-m3", kind);
 }
 
-// Of 8 texts with 1 to 24 words; ReLU, sinusoids, norms after the sums; or GELU, learned positions, norms before.
+// 8 texts with 1 to 24 words. ReLU, sinusoids, norms after the sums; or GELU, learned positions, norms before.
 TEST_F(Golden, TransformersOnTwoMicroBatchesEqualPyTorch) {
   for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B})
     for (const char* name : {"transformer-after-b8-m4", "transformer-before-b8-m4"}) expect_golden(name, kind);
 }
 
-// Of 8 texts with 7 to 24 words, of which 1 to 4 are masked, in unequal numbers, some twice.
+// 8 texts with 7 to 24 words, of which 1 to 4 are masked, in unequal numbers, some twice.
 TEST_F(Golden, BertsTwoLossesOnTwoMicroBatchesEqualPyTorch) {
   for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B})
     for (const char* name : {"bert-b8-m4", "bert_classifier-b8-m4"}) expect_golden(name, kind);
@@ -101,8 +101,8 @@ TEST_F(Golden, Resnet50OnTwoMicroBatchesIsAsNearAsPyTorchsFloat32) {
 
 TEST_F(Golden, Resnext50OnTwoMicroBatchesIsAsNearAsPyTorchsFloat32) {
   // Ill-conditioned as resnet50 is. PyTorch's own float32 leaves its float64 by half of these in the first gradients
-  // (norms 1.1e-2 in the median and 1.6e-2, single values 0.12). Its steps are short, so that later
-  // losses stay within 2e-3, 2e-3 and 2e-2, which another order of sums may make some times as much.
+  // (norms 1.1e-2 in the median and 1.6e-2, single values 0.12). Its steps are short, so that later losses stay within
+  // 2e-3, 2e-3 and 2e-2; another order of sums may multiply this by a small factor.
   Tolerances tolerances;
   tolerances.gradient_norms = tolerances.median_gradient_norm = 3e-2;
   tolerances.gradient_values = tolerances.median_gradient_value = 0.25;

@@ -35,7 +35,7 @@ class LowPrecision : public testing::TestWithParam<PrecisionKind> {
 
 }  // namespace
 
-// Two to ten times what the roundings alone do: README.md beside this file has the table.
+// Tolerances are two to ten times the deviations by roundings alone: README.md in this folder has the table.
 TEST_P(LowPrecision, FirstStepOfResnet20IsNearPyTorchs) {
   expect_near("resnet20-b8-m2", {.first_loss = 5e-3, .logits = 1.5e-2, .gradient_norms = 0.1, .statistics = 2e-3},
               {.first_loss = 1e-3, .logits = 4e-3, .gradient_norms = 5e-2, .statistics = 5e-4});

@@ -79,7 +79,7 @@ RuntimeSpec spec_of(const Case& options, std::int64_t audit_every) {
           .audit_every = audit_every};
 }
 
-/// Of each number of stages that divides the ranks.
+/// Returns the cases for each number of stages that divides the ranks.
 std::vector<Case> cases() {
   std::vector<Case> all;
   for (const std::int64_t stages : divisors(world().size())) {
@@ -110,7 +110,7 @@ std::vector<Case> peculiar_cases() {
   return all;
 }
 
-/// A training whose steps are checked every so many.
+/// A training of which every `audit_every`-th step is checked.
 struct Training {
   explicit Training(const Case& options, std::int64_t audit_every = 1)
       : grid(world(), options.stages),

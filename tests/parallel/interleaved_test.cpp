@@ -32,7 +32,7 @@ RuntimeSpec spec_of(std::int64_t micro_batches, std::int64_t chunks) {
 
 struct Outcome {
   io::Checkpoint end;         ///< at the root
-  std::vector<float> logits;  ///< likewise, of all samples of an evaluation after the last step
+  std::vector<float> logits;  ///< at the root: of all samples of an evaluation after the last step
 };
 
 Outcome train(const mpi::Communicator& ranks, std::int64_t stages, const RuntimeSpec& spec) {

@@ -13,8 +13,9 @@ namespace convoy::test {
 
 namespace {
 
-/// Of two forms of each weight, at most: oneDNN may round the channels of either side up to three vectors (24
-/// floats: 3.7 with AVX2 makes 72 of 64 and 264 of 256; with AVX-512, older versions make 528 of 512).
+/// The most bytes that padding adds to two forms of each weight: oneDNN may round the channels of either side up to
+/// three vectors (24 floats: 3.7 with AVX2 makes 72 of 64 and 264 of 256; with AVX-512, older versions make 528 of
+/// 512).
 double padding_of_packed_weights(const ArenaLayout& layout) {
   constexpr std::int64_t kBlock = 24;
   double bytes = 0;

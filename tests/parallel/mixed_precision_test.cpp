@@ -152,7 +152,7 @@ std::vector<std::byte> memory_of(const RankRuntime& runtime) {
   return all;
 }
 
-/// Finds a value that is not a finite number where a test says so, beside those that are there.
+/// Reports a value that is not a finite number if a test says so, in addition to those that exist.
 class FindingOps final : public ops::ElementwiseOps {
  public:
   explicit FindingOps(ops::ElementwiseOps& inner) : inner_(inner) {}

@@ -132,7 +132,8 @@ struct Interval {
   double begin_seconds = 0, end_seconds = 0;
 };
 
-/// Of the ranks' work, on rank 0; elsewhere 0. They are on one machine, and so have one clock.
+/// Returns on rank 0 the largest number of ranks that worked at the same time; 0 elsewhere. The ranks are on one
+/// machine, and so have one clock.
 std::int64_t max_at_once(const NodeLoad& node, bool in_pairs) {
   Interval mine;
   take_turns(world(), node, in_pairs, [&] {

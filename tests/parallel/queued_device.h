@@ -1,5 +1,5 @@
-/// A device whose work and copies wait in queues until they are poked: what code on top of it forgets to order happens
-/// in the wrong order, every time.
+/// A device whose work and copies wait in queues until on_progress() runs them: what code on top of it forgets to order
+/// happens in the wrong order, every time.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@
 
 namespace convoy::test {
 
-/// What runs first where both could.
+/// What runs first if both could.
 enum class First {
   kCopies,  ///< finds the copy that does not wait for the work before it: mark() was forgotten
   kWork,    ///< finds the work that does not wait for the copy before it: join() was forgotten
@@ -31,7 +31,7 @@ class QueuedDevice final : public Device {
   explicit QueuedDevice(const QueuedDeviceSpec& spec) : spec_(spec) {}
 
   void issue(std::function<void()> work);
-  /// Runs one piece of work or one copy, of those that may run the newest; false where none may.
+  /// Runs one piece of work or one copy, the newest of those that may run; false if none may.
   bool on_progress();
 
   std::string description() const override { return "queues"; }
@@ -55,7 +55,7 @@ class QueuedDevice final : public Device {
     void* to = nullptr;
     const void* from = nullptr;
     std::int64_t size_bytes = 0;
-    std::int64_t after = 0;  ///< waits for so many pieces of work, counted from the beginning
+    std::int64_t after = 0;  ///< number of pieces of work that it waits for, from the beginning
     bool ended = false;
   };
   /// A piece of work, or the wait for a copy.

@@ -89,7 +89,7 @@ std::vector<float> update_on_all_ranks(ReductionKind reduction, int steps, std::
                         .data = world(),
                         .reduction = reduction,
                         .neighbours = neighbours,
-                        .micro_batches_a_step = world().size(),
+                        .micro_batches_per_step = world().size(),
                         .local_sum = sum.data(),
                         .parameters = {.masters = parameters.data()}},
                        {backend->device(), backend->elementwise(), *transport, *optimizer});
@@ -155,7 +155,7 @@ Result two_steps(const Case& c, const mpi::Communicator& data, SumOf&& sum_of) {
   ShardedUpdate update({.layout = layout,
                         .data = data,
                         .neighbours = c.neighbours,
-                        .micro_batches_a_step = world().size(),
+                        .micro_batches_per_step = world().size(),
                         .local_sum = sum.data(),
                         .parameters = {.masters = parameters.data()},
                         .tells_roles = true,
@@ -244,7 +244,7 @@ class LambInDoubles {
   int step_ = 0;
 };
 
-// Padding between entries is nobody's.
+// Calls compare(a[i], b[i], name) for each value of an entry, without the padding between entries.
 template <typename Compare>
 void for_each_value(const std::vector<float>& a, const std::vector<float>& b, Compare&& compare) {
   for (const ArenaEntry& entry : Small().layout.entries)

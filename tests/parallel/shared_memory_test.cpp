@@ -1,4 +1,4 @@
-/// What one rank writes all ranks of its node read, and nobody else can write it.
+/// All ranks of a node read what one rank writes, and no other rank can write it.
 #include "convoy/comm/shared_memory.h"
 
 #include <cstdint>

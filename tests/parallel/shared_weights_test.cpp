@@ -54,7 +54,7 @@ class Evaluation {
       for (Buffer* buffer : cell->packed_weights()) all.push_back(buffer);
     return all;
   }
-  /// Of all replicas, at rank 0.
+  /// Returns the logits of all replicas, at rank 0.
   std::vector<std::byte> logits() {
     FixedBatch batch(runtime_, kSeed);
     runtime_.keep_logits();

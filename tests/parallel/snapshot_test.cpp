@@ -80,7 +80,7 @@ std::vector<std::pair<std::int64_t, std::int64_t>> stages_and_chunks() {
   return all;
 }
 
-/// With what decoding needs beside tensors.
+/// Adds the metadata that decoding needs in addition to tensors.
 io::Checkpoint whole(io::Checkpoint checkpoint) {
   checkpoint.metadata = {
       .name = "wrn16-4",

@@ -26,7 +26,7 @@ struct Small {
   ArenaLayout layout;
 };
 
-// Of values of very different sizes, so that another order would give other bits.
+// Returns values of very different sizes, so that another order of summation would give other bits.
 std::vector<float> values_of(const ArenaLayout& layout, std::uint64_t what) {
   std::vector<float> values(layout.count);
   for (std::size_t e = 0; e < layout.entries.size(); ++e) {

@@ -30,7 +30,7 @@ RuntimeSpec spec() {
 
 struct Outcome {
   io::Checkpoint end;   ///< at the root
-  std::string summary;  ///< likewise
+  std::string summary;  ///< at the root
 };
 
 Outcome train(std::unique_ptr<ops::Backend> backend, bool profiles, const std::string& directory) {

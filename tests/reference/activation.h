@@ -1,5 +1,5 @@
-/// Activations as their definitions read, in long double, since float32's digits are asked for far out on the left: the
-/// oracle of ActivationOp.
+/// Activations by their definitions, the oracle of ActivationOp: in long double, since all digits of float32 are tested
+/// also for large negative x.
 #pragma once
 
 #include <cmath>

@@ -15,7 +15,7 @@ inline std::size_t index(std::int64_t i) {
   return static_cast<std::size_t>(i);
 }
 
-/// Uniform in [center - radius, center + radius), rounded to float32.
+/// Returns random numbers, uniform in [center - radius, center + radius) and rounded to float32.
 inline Array random_array(std::int64_t count, std::uint64_t seed, double center = 0, double radius = 1) {
   std::mt19937_64 bits(seed);
   Array values(index(count));
@@ -41,7 +41,7 @@ inline double norm(const Array& values) {
   return std::sqrt(dot(values, values));
 }
 
-/// |got - want| / |want|; infinite where one has more values than the other.
+/// |got - want| / |want|; infinite if their numbers of values differ.
 inline double relative_distance(const Array& got, const Array& want) {
   if (got.size() != want.size()) return HUGE_VAL;
   Array difference(want.size());

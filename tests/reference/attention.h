@@ -14,14 +14,15 @@ namespace convoy::reference {
 
 using Lengths = std::vector<std::int32_t>;
 
-/// A word in qkv (N,T,3,H,D), where part 0, 1, 2 are query, key and value; in y (N,T,H,D) with one part.
+/// The index of a word of one head in qkv (N,T,3,H,D), whose parts 0, 1, 2 are query, key and value, or, with one part,
+/// in y (N,T,H,D).
 inline std::size_t attention_index(const ops::AttentionSpec& spec, std::int64_t parts, std::int64_t part,
                                    std::int64_t head, std::int64_t word) {
   const std::int64_t n = head / spec.num_heads, h = head % spec.num_heads;
   return index((((n * spec.length + word) * parts + part) * spec.num_heads + h) * spec.head_width);
 }
 
-/// a b, for rows of one head.
+/// The scalar product of two rows of one head.
 inline double attention_dot(const ops::AttentionSpec& spec, const double* a, const double* b) {
   double sum = 0;
   for (std::int64_t d = 0; d < spec.head_width; ++d) sum += a[d] * b[d];
@@ -33,7 +34,7 @@ struct AttentionWeights {
   Array z, p, m, log_sum_exp;
 };
 
-/// body(head, q, k, the pair's index in (N,H,T,T)) for all words that are there.
+/// Calls body(head, q, k, index of the pair in (N,H,T,T)) for all words q and k below the lengths.
 template <typename Body>
 void for_each_pair(const ops::AttentionSpec& spec, const Lengths& lengths, Body&& body) {
   for (std::int64_t head = 0; head < spec.n * spec.num_heads; ++head) {
@@ -66,7 +67,7 @@ inline AttentionWeights attention_weights(const ops::AttentionSpec& spec, const 
   return w;
 }
 
-/// y (N,T,H,D) of weights m p.
+/// Returns y (N,T,H,D) of the weights m p.
 inline Array attention(const ops::AttentionSpec& spec, const AttentionWeights& w, const Array& qkv,
                        const Lengths& lengths) {
   Array y(index(spec.n * spec.length * spec.width()));
@@ -78,7 +79,7 @@ inline Array attention(const ops::AttentionSpec& spec, const AttentionWeights& w
   return y;
 }
 
-/// dqkv = sums of the given dz (N,H,T,T) and of m p.
+/// Returns dqkv, the sums with the given dz (N,H,T,T) and with m p.
 inline Array attention_products(const ops::AttentionSpec& spec, const AttentionWeights& w, const Array& dz,
                                 const Array& qkv, const Lengths& lengths, const Array& dy) {
   const double scale = 1 / std::sqrt(static_cast<double>(spec.head_width));
@@ -95,7 +96,7 @@ inline Array attention_products(const ops::AttentionSpec& spec, const AttentionW
   return dqkv;
 }
 
-/// dp (N,H,T,T) = m dy value
+/// Returns dp (N,H,T,T) = m dy value.
 inline Array attention_dp(const ops::AttentionSpec& spec, const AttentionWeights& w, const Array& qkv,
                           const Lengths& lengths, const Array& dy) {
   Array dp(w.p.size());

@@ -12,7 +12,7 @@ namespace convoy::reference {
 
 struct BatchNormResult {
   Array y, mean, inv_std, var_unbiased;
-  Array argument;  ///< of the ReLU
+  Array argument;  ///< argument of the ReLU
 };
 
 inline BatchNormResult batch_norm(const ops::BatchNormSpec& spec, const Array& x, const Array& residual,
@@ -42,11 +42,11 @@ inline BatchNormResult batch_norm(const ops::BatchNormSpec& spec, const Array& x
 
 struct BatchNormGradient {
   Array dx, dresidual, dgamma, dbeta;
-  Array scale_of_dgamma;  ///< sum |g xhat|: what rounding errors of dgamma are measured by
-  Array scale_of_dbeta;   ///< sum |g|
+  Array scale_of_dgamma;  ///< sum |g xhat|, the unit of rounding errors of dgamma
+  Array scale_of_dbeta;   ///< sum |g|, the unit of rounding errors of dbeta
 };
 
-/// Section 3 of the paper. `forward` is what batch_norm returned for the same arguments.
+/// Backward by section 3 of the paper. `forward` is the result of batch_norm() for the same arguments.
 inline BatchNormGradient batch_norm_gradient(const ops::BatchNormSpec& spec, const Array& x, const Array& gamma,
                                              const BatchNormResult& forward, const Array& dy) {
   const std::int64_t channels = spec.x.c, count = spec.x.pixels();
@@ -81,8 +81,8 @@ struct BatchNormInferenceGradient {
   Array dx, dresidual;
 };
 
-/// Of inference, where a channel's values are scaled and shifted by numbers that do not depend on them. `y`: its
-/// result.
+/// Backward of inference, in which a channel's values are scaled and shifted by numbers that do not depend on them. `y`
+/// is the result of inference.
 inline BatchNormInferenceGradient batch_norm_inference_gradient(const ops::BatchNormSpec& spec, const Array& y,
                                                                 const Array& gamma, const Array& running_var,
                                                                 const Array& dy) {

@@ -1,4 +1,4 @@
-/// A vector that meets every row, in plain loops: the oracle of BroadcastOp.
+/// A vector that is added to every row or multiplies it, in plain loops: the oracle of BroadcastOp.
 #pragma once
 
 #include <cmath>
@@ -20,7 +20,7 @@ inline Array broadcast(const ops::BroadcastSpec& spec, const Array& x, const Arr
 
 struct BroadcastGradient {
   Array dx, dv;
-  Array scale_of_dv;  ///< sums of absolute values: what rounding errors are measured by
+  Array scale_of_dv;  ///< sums of absolute values, the unit of rounding errors of dv
 };
 
 inline BroadcastGradient broadcast_gradient(const ops::BroadcastSpec& spec, const Array& x, const Array& v,

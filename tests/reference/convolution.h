@@ -7,7 +7,7 @@
 
 namespace convoy::reference {
 
-/// body(x's index, w's index, y's index) for every product of the convolution.
+/// Calls body(x's index, w's index, y's index) for every product of the convolution.
 template <typename Body>
 void for_each_product(const ops::ConvolutionSpec& spec, Body&& body) {
   const Shape x = spec.x, y = spec.y();

@@ -28,7 +28,7 @@ inline Words philox(Words counter, std::uint32_t key0, std::uint32_t key1) {
   return counter;
 }
 
-/// What x is multiplied by: 0, or 1 / (1 - p) in float32, with p rounded to 16 bits.
+/// Returns the factors of x: 0, or 1 / (1 - p) in float32, with p rounded to 16 bits.
 inline Array dropout_factors(const ops::DropoutSpec& spec, const ops::DrawKey& key) {
   const std::uint64_t mixed = key.seed ^ spec.layer;
   const double p = std::min(std::floor(double{spec.p} * 0x1p16 + 0.5), 0x1p16 - 1) * 0x1p-16;
@@ -45,7 +45,7 @@ inline Array dropout_factors(const ops::DropoutSpec& spec, const ops::DrawKey& k
   return factors;
 }
 
-/// Rounded to float32, then to the type that is stored.
+/// Returns y, rounded to float32 and then to the storage type.
 inline Array dropout(const ops::DropoutSpec& spec, const ops::DrawKey& key, const Array& x) {
   Array y = dropout_factors(spec, key);
   for (std::size_t i = 0; i < y.size(); ++i) y[i] = rounded(DataType::kFloat32, y[i] * x[i]);

@@ -11,7 +11,7 @@
 
 namespace convoy::reference {
 
-/// token[n,t]; of positions t, where there are no tokens.
+/// Returns the token of a word; without tokens, its position t.
 inline std::int64_t token_at(const ops::EmbeddingSpec& spec, const std::vector<std::int32_t>& tokens,
                              std::int64_t word) {
   return tokens.empty() ? word % spec.length : tokens[index(word)];

@@ -10,7 +10,7 @@
 
 namespace convoy::reference {
 
-/// body(x's index, y's index) for every value that is taken. Without positions the first words are.
+/// Calls body(x's index, y's index) for every value that is taken. Without positions these are the first words.
 template <typename Body>
 void for_each_taken(const ops::GatherSpec& spec, const std::vector<std::int32_t>& positions, Body&& body) {
   for (std::int64_t n = 0; n < spec.n; ++n) {

@@ -11,13 +11,13 @@
 
 namespace convoy::reference {
 
-/// The pixel that is seen at a position at most count - 1 outside of 0..count - 1.
+/// Returns the pixel that is seen at a position at most count - 1 outside of 0..count - 1.
 inline std::int64_t reflected(std::int64_t position, std::int64_t count) {
   const std::int64_t last = count - 1;
   return last - std::abs(last - std::abs(position));
 }
 
-/// Before rounding.
+/// Returns x before it is rounded.
 inline Array image_batch(const ops::ImageBatchSpec& spec, const std::vector<std::uint8_t>& images,
                          const std::vector<ops::ImageCut>& cuts) {
   const Shape s = spec.x;
@@ -41,7 +41,7 @@ inline Array image_batch(const ops::ImageBatchSpec& spec, const std::vector<std:
       }
     }
   }
-  // Mixed with what the partner is without its own.
+  // An image is mixed with its partner as the partner is before it is mixed itself.
   const std::int64_t count = s.h * s.w * s.c;
   const Array plain = x;
   for (std::int64_t n = 0; n < s.n; ++n) {

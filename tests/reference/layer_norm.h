@@ -35,12 +35,12 @@ inline LayerNormResult layer_norm(const ops::LayerNormSpec& spec, const Array& x
 
 struct LayerNormGradient {
   Array dx, dgamma, dbeta;
-  Array scale_of_dgamma, scale_of_dbeta;  ///< sums of |dy h| and |dy|: what rounding errors are measured by
+  Array scale_of_dgamma, scale_of_dbeta;  ///< sums of |dy h| and |dy|, the units of rounding errors
   Array mean_g, mean_gh;                  ///< (R) with g = gamma dy, h = (x - mean) inv_std
   Array scale_of_mean_g, scale_of_mean_gh;
 };
 
-/// `forward` has the mean and inv_std that backward is given.
+/// Returns the gradients. `forward` has the mean and inv_std that backward is given.
 inline LayerNormGradient layer_norm_gradient(const ops::LayerNormSpec& spec, const Array& x, const Array& gamma,
                                              const LayerNormResult& forward, const Array& dy) {
   const std::size_t rows = index(spec.num_rows), width = index(spec.width);

@@ -7,7 +7,7 @@
 
 namespace convoy::reference {
 
-/// body(x's index, w's index, y's index) for every product.
+/// Calls body(x's index, w's index, y's index) for every product.
 template <typename Body>
 void for_each_product(const ops::LinearSpec& spec, Body&& body) {
   for (std::int64_t n = 0; n < spec.n; ++n)

@@ -10,7 +10,7 @@
 
 namespace convoy::reference {
 
-/// body(x's index, y's index, index in the window) for every pixel of every window that lies inside the image.
+/// Calls body(x's index, y's index, index in the window) for every pixel of every window that is inside the image.
 template <typename Body>
 void for_each_window_pixel(const ops::PoolingSpec& spec, Body&& body) {
   const Shape x = spec.x, y = spec.y();
@@ -52,7 +52,7 @@ inline Array max_pool_gradient(const ops::PoolingSpec& spec, const std::vector<s
   return dx;
 }
 
-/// Pixels inside the image of every window.
+/// Returns the number of pixels of every window that are inside the image.
 inline Array window_sizes(const ops::PoolingSpec& spec) {
   Array sizes(index(spec.y().count()));
   for_each_window_pixel(spec, [&](std::size_t, std::size_t iy, std::int64_t) { sizes[iy] += 1; });

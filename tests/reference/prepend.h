@@ -20,7 +20,7 @@ inline Array prepend(const ops::PrependSpec& spec, const Array& x, const Array& 
 
 struct PrependGradient {
   Array dx, dtoken;
-  Array scale_of_dtoken;  ///< sums of absolute values: what rounding errors are measured by
+  Array scale_of_dtoken;  ///< sums of absolute values, the unit of rounding errors of dtoken
 };
 
 inline PrependGradient prepend_gradient(const ops::PrependSpec& spec, const Array& dy) {

@@ -1,4 +1,4 @@
-/// The loss of samples with several labels as its definition reads, in long double: the oracle of SampleCrossEntropyOp.
+/// The loss of samples with several labels by its definition, in long double: the oracle of SampleCrossEntropyOp.
 #pragma once
 
 #include <algorithm>
@@ -12,12 +12,12 @@
 
 namespace convoy::reference {
 
-/// Each (N).
+/// The scores of all samples, (N) each.
 struct SampleScores {
   Array loss, num_correct, num_labels;
 };
 
-/// log of the sum of exp(z), z being the row that begins there: log softmax(z)[k] is z[k] less that.
+/// Returns the log of the sum of exp(z) for the row z: log softmax(z)[k] is z[k] minus it.
 inline long double log_sum(const double* z, std::int64_t num_classes) {
   const long double max = *std::max_element(z, z + num_classes);
   long double sum = 0;

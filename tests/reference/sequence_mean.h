@@ -11,7 +11,7 @@
 
 namespace convoy::reference {
 
-/// body(x's index, y's index, length) for every value that counts.
+/// Calls body(x's index, y's index, length) for every value of the words below the lengths.
 template <typename Body>
 void for_each_word_there(const ops::SequenceMeanSpec& spec, const std::vector<std::int32_t>& lengths, Body&& body) {
   for (std::int64_t n = 0; n < spec.n; ++n) {

@@ -7,7 +7,7 @@
 
 namespace convoy::reference {
 
-/// body(x's index, y's index) for every value that is taken over.
+/// Calls body(x's index, y's index) for every value of x that is part of y.
 template <typename Body>
 void for_each_value_taken(const ops::ShortcutSpec& spec, Body&& body) {
   const Shape x = spec.x, y = spec.y();
@@ -26,7 +26,7 @@ inline Array shortcut(const ops::ShortcutSpec& spec, const Array& x) {
   return y;
 }
 
-/// dx + what the shortcut adds to it.
+/// Returns dx plus the shortcut's gradient.
 inline Array shortcut_gradient(const ops::ShortcutSpec& spec, const Array& dy, Array dx) {
   for_each_value_taken(spec, [&](std::size_t ix, std::size_t iy) { dx[ix] += dy[iy]; });
   return dx;

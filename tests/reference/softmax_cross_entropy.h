@@ -1,4 +1,4 @@
-/// The loss as its definition reads, in long double: the oracle of SoftmaxCrossEntropyOp.
+/// The loss by its definition, in long double: the oracle of SoftmaxCrossEntropyOp.
 #pragma once
 
 #include <algorithm>

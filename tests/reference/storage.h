@@ -1,4 +1,4 @@
-/// Storage types from their definition: which doubles they hold, to what others are rounded, and their bits.
+/// Storage types by their definition: the doubles that they hold, the rounding of others, and their bits.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,8 @@ struct Format {
 
   int offset() const { return (1 << (exponent_bits - 1)) - 1; }
   double largest() const { return std::ldexp(2 - std::ldexp(1, -fraction_bits), offset()); }
-  /// The distance of neighbours around `value`: 2^(e - fraction bits), that of the smallest e below.
+  /// The distance of neighbouring values around `value`: 2^(e - fraction bits), with the exponent e of `value`, or the
+  /// smallest e for subnormal values.
   double unit(double value) const {
     const int exponent = value == 0 ? 1 - offset() : std::max(std::ilogb(value), 1 - offset());
     return std::ldexp(1, exponent - fraction_bits);
@@ -36,7 +37,7 @@ inline Format format_of(DataType type) {
   }
 }
 
-/// To nearest, ties to even; infinity where that exceeds the largest.
+/// Returns `value` rounded to nearest, ties to even; infinity if that exceeds the largest value.
 inline double rounded(DataType type, double value) {
   if (!std::isfinite(value)) return value;
   const Format format = format_of(type);
@@ -49,7 +50,7 @@ inline Array rounded(DataType type, Array values) {
   return values;
 }
 
-/// The largest error of rounding anything up to `magnitude`: half a unit.
+/// The largest error of rounding a value of at most `magnitude`: half a unit.
 inline double rounding_error(DataType type, double magnitude) {
   return format_of(type).unit(magnitude) / 2;
 }

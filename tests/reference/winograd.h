@@ -1,5 +1,5 @@
-/// How large the values are that Winograd's products F(2x2, 3x3) add up: what their rounding errors are measured by.
-/// All transforms and sums are those of Lavin & Gray 2016, section 4.1, of absolute values and by absolute factors.
+/// The sizes of the values that Winograd's products F(2x2, 3x3) add up, as units of their rounding errors. The
+/// transforms and sums are those of Lavin & Gray 2016, section 4.1, with absolute values and absolute factors.
 #pragma once
 
 #include <array>
@@ -41,12 +41,12 @@ Matrix<size, size> from_positions(const Matrix<4, size>& factor, const Matrix<4,
   return v;
 }
 
-/// Whether a device may compute it so.
+/// Whether a device may compute this convolution by Winograd's products.
 inline bool applies(const ops::ConvolutionSpec& spec) {
   return spec.kernel == 3 && spec.stride == 1 && spec.groups == 1 && spec.padding <= 2;
 }
 
-/// |v| in a square of (N,H,W,C), 0 beyond the borders.
+/// The absolute values in a square of (N,H,W,C), 0 beyond the borders.
 template <std::size_t size>
 Matrix<size, size> square(const Array& values, const Shape& shape, const Shape& first) {
   Matrix<size, size> v{};
@@ -59,7 +59,7 @@ Matrix<size, size> square(const Array& values, const Shape& shape, const Shape& 
   return v;
 }
 
-/// body(n, p, q) of the first pixel of each square of y.
+/// Calls body(n, p, q) with the first pixel of each square of y.
 template <typename Body>
 void for_each_square(const Shape& y, Body&& body) {
   for (std::int64_t n = 0; n < y.n; ++n)
@@ -67,7 +67,7 @@ void for_each_square(const Shape& y, Body&& body) {
       for (std::int64_t q = 0; q < y.w; q += 2) body(n, p, q);
 }
 
-/// Of y. `w` (K,3,3,C)
+/// The scale of y, the sums of its absolute terms. `w` is (K,3,3,C).
 inline Array scale_of_result(const ops::ConvolutionSpec& spec, const Array& x, const Array& w) {
   const Shape y = spec.y();
   const std::int64_t channels = spec.x.c;
@@ -93,7 +93,7 @@ inline Array scale_of_result(const ops::ConvolutionSpec& spec, const Array& x, c
   return result;
 }
 
-/// Of dx, the convolution of dy with the filters turned by half a turn.
+/// The scale of dx, which is the convolution of dy with the filters turned by half a turn.
 inline Array scale_of_dx(const ops::ConvolutionSpec& spec, const Array& dy, const Array& w) {
   const std::int64_t channels = spec.x.c, filters = spec.num_filters;
   Array turned(w.size());
@@ -104,7 +104,7 @@ inline Array scale_of_dx(const ops::ConvolutionSpec& spec, const Array& dy, cons
   return scale_of_result({spec.y(), channels, 3, 1, 2 - spec.padding}, dy, turned);
 }
 
-/// Of dw (K,3,3,C).
+/// The scale of dw (K,3,3,C).
 inline Array scale_of_dw(const ops::ConvolutionSpec& spec, const Array& x, const Array& dy) {
   const Shape y = spec.y();
   const std::int64_t channels = spec.x.c;

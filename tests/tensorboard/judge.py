@@ -60,7 +60,7 @@ def main():
         train(20)
         for newest in ["step-00000020.h5", "best.h5"]:
             (run / "checkpoints" / newest).unlink(missing_ok=True)
-        train(18)  # goes on from step 16: steps 17 to 20 of before are no longer true
+        train(18)  # resumes from step 16: the earlier steps 17 to 20 no longer count
 
         with open(run / "steps.csv", newline="") as file:
             rows = list(csv.DictReader(file))

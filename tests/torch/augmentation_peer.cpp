@@ -29,7 +29,7 @@ nlohmann::json box_of(const PixelBox& box) {
   return {box.top, box.left, box.bottom, box.right};
 }
 
-// Of draws 0, ..., count - 1 of the key: the uniform number and the 64 bits that an integer is made of.
+// Returns draws 0, ..., count - 1 of the key: the uniform number, and the 64 bits that an integer is made of.
 nlohmann::json draws_of(const RandomKey& key, std::uint64_t count) {
   nlohmann::json uniform = nlohmann::json::array(), bits = nlohmann::json::array();
   for (std::uint64_t i = 0; i < count; ++i) {
@@ -53,13 +53,14 @@ nlohmann::json pasting(const ImageShape& image, std::uint64_t sample) {
           {"box", box_of(cutmix_box(image, share, key))}};
 }
 
-// Of an image: what both sides can say of it in a few letters.
+// Returns a checksum of the image, which both sides compute.
 std::string checksum(const Bytes& pixels) {
   const auto size = static_cast<uInt>(pixels.size());
   return fmt::format("{:08x}{:08x}", crc32(0, pixels.data(), size), adler32(1, pixels.data(), size));
 }
 
-// Slow waves, noise and a flat corner: every edit finds something to change, and something that it must not change.
+// Returns an image of slow waves, noise and a flat corner: every edit finds something to change, and something that it
+// must not change.
 Bytes image_of(const ImageShape& shape) {
   Bytes pixels;
   for (std::int64_t y = 0; y < shape.h; ++y) {
@@ -82,7 +83,7 @@ Bytes edited(const std::vector<ImageEdit>& edits, const ImageShape& shape, Bytes
   return pixels;
 }
 
-// Every edit of both policies at every level and sign, by the number that torchvision gives it.
+// Applies every edit of both policies at every level and sign, by the number that torchvision gives it.
 nlohmann::json all_edits(const ImageShape& shape, const Bytes& pixels) {
   nlohmann::json cases = nlohmann::json::array();
   for (const AutoAugmentKind policy : {AutoAugmentKind::kRand, AutoAugmentKind::kTrivial}) {
@@ -102,7 +103,7 @@ nlohmann::json all_edits(const ImageShape& shape, const Bytes& pixels) {
   return cases;
 }
 
-// Whole policies, with the numbers that they are drawn by.
+// Applies whole policies, with the numbers that they are drawn by.
 nlohmann::json drawn_edits(const ImageShape& shape, const Bytes& pixels) {
   nlohmann::json cases = nlohmann::json::array();
   for (const AutoAugmentKind policy : {AutoAugmentKind::kRand, AutoAugmentKind::kTrivial}) {

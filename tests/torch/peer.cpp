@@ -1,5 +1,5 @@
-/// Convoy's half of the comparison with PyTorch: reads a job, weights and a batch from a folder, and leaves there the
-/// evaluation's logits, and after some steps of training a checkpoint and its logits. judge.py writes and compares.
+/// Convoy's half of the comparison with PyTorch: reads a job, weights and a batch from a folder, and writes to it the
+/// evaluation's logits, and, after some steps of training, a checkpoint and its logits. judge.py writes and compares.
 #include <algorithm>
 #include <cstring>
 #include <map>
@@ -28,7 +28,7 @@ std::vector<T> read_values(const std::string& path) {
   return values;
 }
 
-// The same batch in every step: one micro-batch.
+// Gives the same batch in every step: one micro-batch.
 class OneBatch final : public BatchSource {
  public:
   explicit OneBatch(const std::string& folder)
@@ -45,7 +45,7 @@ class OneBatch final : public BatchSource {
   std::vector<std::int32_t> labels_;
 };
 
-// PyTorch's names of what its optimizers take.
+// Reads PyTorch's names of optimizer options.
 OptimizerParams optimizer_of(const nlohmann::json& job) {
   static const std::map<std::string, OptimizerKind> kKinds = {
       {"sgd", OptimizerKind::kSgd}, {"adam", OptimizerKind::kAdam}, {"adamw", OptimizerKind::kAdamW}};

@@ -1,4 +1,4 @@
-/// What errors say, looked at by tests.
+/// The messages of errors, for tests.
 #pragma once
 
 #include <string>
@@ -10,8 +10,8 @@ namespace convoy::test {
 
 inline constexpr const char* kNothingThrown = "(nothing was thrown)";
 
-/// What a call of `action` says when it throws an Exception; kNothingThrown when it throws nothing. Anything else that
-/// is thrown fails the test.
+/// The message of the Exception that a call of `action` throws; kNothingThrown if it throws nothing. Any other
+/// exception fails the test.
 template <typename Exception, typename Action>
 std::string message_of(const Action& action) {
   try {
@@ -29,5 +29,5 @@ inline ::testing::AssertionResult has_part(const char*, const char*, std::string
 
 }  // namespace convoy::test
 
-/// A std::string has this part.
+/// Expects that a std::string contains this part.
 #define EXPECT_CONTAINS(text, part) EXPECT_PRED_FORMAT2(convoy::test::has_part, text, part)

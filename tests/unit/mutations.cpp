@@ -1,4 +1,4 @@
-/// Mutations drawn as all random numbers are: by what they are for.
+/// Draws mutations as all random numbers are drawn: by their purpose.
 #include "unit/mutations.h"
 
 #include <algorithm>
@@ -14,10 +14,10 @@ namespace convoy::test {
 namespace {
 
 constexpr std::size_t kLongestRun = 32;
-// Far more than any of these readers takes to any of these files, under sanitizers and on a machine with other work
-// too.
+// Far more than any of these readers needs for any of these files, even under sanitizers and on a busy machine.
 constexpr unsigned kTimeoutSeconds = 60;
-// AddressSanitizer keeps 256 MiB of what was freed; lengths of 32 bits that are believed ask for 2 GiB and more.
+// AddressSanitizer keeps 256 MiB of freed memory; a reader that believes a damaged length of 32 bits asks for 2 GiB and
+// more.
 constexpr std::int64_t kMaxGrowthBytes = std::int64_t{512} << 20;
 
 std::int64_t peak_memory_bytes() {
@@ -26,7 +26,7 @@ std::int64_t peak_memory_bytes() {
   return std::int64_t{usage.ru_maxrss} * 1024;
 }
 
-/// One file's mutation: draws numbers, changes bytes.
+/// The mutation of one file: draws numbers, changes bytes.
 class Mutation {
  public:
   Mutation(const Mutator& mutator, std::uint64_t number)

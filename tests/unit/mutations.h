@@ -1,5 +1,5 @@
-/// Damaged versions of a file, thousands of them and always the same ones, and what a reader must make of each: it is
-/// read or refused by name, soon, and no length in it is believed before it is checked.
+/// Damaged versions of a file, thousands of them and always the same ones. A reader must read each or refuse it by
+/// name, within a short time, and must check each length before it uses it.
 #pragma once
 
 #include <bit>
@@ -17,7 +17,7 @@ namespace convoy::test {
 
 using Bytes = std::vector<std::byte>;
 
-/// A number in a file from which its reader learns how much there is.
+/// A number in a file that tells its reader the size of something.
 struct LengthField {
   std::size_t offset = 0;
   std::size_t num_bytes = 4;
@@ -27,33 +27,33 @@ struct LengthField {
 struct Mutator {
   Bytes file;
   std::vector<LengthField> lengths = {};
-  std::string_view marks = {};  ///< bytes that mean something to the format, to be written where they do not belong
-  std::size_t head_bytes = 64;  ///< from the file's start: half of all changes begin there
+  std::string_view marks = {};  ///< bytes with a meaning in the format, to be written at wrong positions
+  std::size_t head_bytes = 64;  ///< size of the file's beginning, in which half of all changes begin
 
-  /// The `number`-th: one change, or up to four: the end cut off, one bit flipped, a run of random bytes, bytes of 0 or
-  /// 255, bytes left out or doubled, two blocks swapped, a length that says 0, the most it can, or a little else, a
-  /// mark.
+  /// The `number`-th mutation: one to four changes. A change cuts off the end, flips a bit, writes a run of random
+  /// bytes or bytes of 0 or 255, leaves out or doubles bytes, swaps two blocks, sets a length to 0, to its maximum or
+  /// to a similar value, or writes a mark.
   Bytes operator()(std::uint64_t number) const;
 };
 
 enum class Protection {
-  kStructure,  ///< values may be others, as nothing in the file protects them
-  kHash        ///< no changed byte may pass
+  kStructure,  ///< values may differ, as nothing in the file protects them
+  kHash        ///< every changed byte must be detected
 };
 
 struct MutationSpec {
   int count = 3000;
-  std::string names;  ///< stands in the message of each refusal
+  std::string names;  ///< text that the message of each refusal must contain
   Protection protection = Protection::kStructure;
 };
 
 struct Verdicts {
-  int num_unchanged = 0;  ///< mutations that happen to be the file itself
+  int num_unchanged = 0;  ///< mutations that are equal to the file
   int num_read = 0;
   int num_refused = 0;
 };
 
-/// While it lives, a reader that hangs ends the program, and one that took memory for what a damaged length claims
+/// While it exists, a reader that hangs ends the program. A reader that took as much memory as a damaged length claims
 /// fails the test at its end.
 class ReaderGuard {
  public:
@@ -68,8 +68,8 @@ class ReaderGuard {
   std::int64_t peak_bytes_;
 };
 
-/// `read` takes bytes; it checks what it gets from them, and refuses by an Error. Any other exception is none of a
-/// reader's answers.
+/// Judges a reader on all mutations. `read` takes bytes, checks what it reads from them, and refuses by an Error. Any
+/// other exception fails the test.
 template <typename Read>
 Verdicts judge_mutations(const Mutator& mutator, const MutationSpec& spec, const Read& read) {
   const ReaderGuard guard;

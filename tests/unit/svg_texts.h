@@ -1,4 +1,4 @@
-/// Whether the texts of a picture lie inside it.
+/// Checks that the texts of a picture are inside it.
 #pragma once
 
 #include <regex>
@@ -6,8 +6,8 @@
 
 namespace convoy::test {
 
-/// The first text of the SVG, of 12 pixels and anchored at its start, that is cut by the picture's right edge or lies
-/// below it; empty where all can be read. A letter of DejaVu Sans is 7 pixels wide in the mean.
+/// The first text of the SVG that is cut by the picture's right edge or is below it; empty if all can be read. Texts
+/// have 12 pixels and are anchored at their start. A letter of DejaVu Sans is 7 pixels wide on average.
 inline std::string text_outside(const std::string& svg) {
   constexpr double kLetter = 7;
   const std::regex size("width=\"([0-9.]+)\" height=\"([0-9.]+)\""),

@@ -1,5 +1,5 @@
-/// Times how long ranks wait for a checkpoint of resnet50 with momentum: written while steps go on, and while all ranks
-/// wait, in turn. Started by tools/bench/checkpoint.
+/// Times how long ranks wait for a checkpoint of resnet50 with momentum: written while training continues, and while
+/// all ranks wait, in turn. Started by tools/bench/checkpoint.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -30,7 +30,7 @@ namespace {
 
 constexpr int kMaxStepsOfAWrite = 100;
 
-/// Seconds, a value for each round; on rank 0.
+/// Times in seconds, one value per round; set on rank 0.
 struct Times {
   std::vector<double> step, step_beside_write, wait, background_wait, write, copy;
 };
@@ -42,7 +42,7 @@ RuntimeSpec resnet50() {
           .saves_in_background = true};
 }
 
-/// The longest wait of all ranks.
+/// The time in seconds that the slowest rank waits for a save.
 double wait_of(CheckpointSaver& saver, const std::string& path, const mpi::Communicator& world) {
   world.barrier();
   const double start = now_seconds();
@@ -50,7 +50,7 @@ double wait_of(CheckpointSaver& saver, const std::string& path, const mpi::Commu
   return static_cast<double>(world.max(static_cast<std::int64_t>(1e9 * (now_seconds() - start)))) * 1e-9;
 }
 
-// As many bytes as the rank that copies most, warm as a snapshot's.
+// Copies as many bytes as the rank with the largest snapshot does, in memory that was touched before.
 class PlainCopy {
  public:
   explicit PlainCopy(const RankRuntime& runtime) {
@@ -106,7 +106,7 @@ void print(const ProcessGrid& grid, CheckpointFiles files, const Times& times, s
   line("step while a checkpoint is written", times.step_beside_write);
 }
 
-// Arguments: stages, rounds, a folder for the files, checkpoint.files of what is written in the background.
+// Arguments: stages, rounds, a folder for the files, checkpoint.files of the checkpoints written in the background.
 ExitStatus run(const std::vector<std::string>& arguments, const mpi::Session& session) {
   const ProcessGrid grid(session.world(), std::stoll(arguments.at(0)));
   const std::int64_t rounds = std::stoll(arguments.at(1));
@@ -128,7 +128,7 @@ ExitStatus run(const std::vector<std::string>& arguments, const mpi::Session& se
   PlainCopy copy(runtime);
   Times warm, times;
   const std::string path = io::checkpoint_path(checkpoint_directory(params), 0);
-  run_round(runtime, source, waiting, background, path, copy, warm);  // takes the memory
+  run_round(runtime, source, waiting, background, path, copy, warm);  // allocates the memory
   for (std::int64_t round = 0; round < rounds; ++round)
     run_round(runtime, source, waiting, background, path, copy, times);
   if (grid.is_root()) print(grid, params.checkpoint.files, times, copy.bytes());

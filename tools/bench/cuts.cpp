@@ -1,5 +1,5 @@
-/// Whether the automatic cut is the best one: resnet50 on as many stages as ranks, cut at every position in turn,
-/// beside one rank, the automatic cut and every schedule with it. Started by tools/bench/cuts.
+/// Measures whether the automatic cut is the best one: resnet50 on as many stages as ranks, cut at every position in
+/// turn, compared with one rank, and with the automatic cut under every schedule. Started by tools/bench/cuts.
 #include <algorithm>
 #include <string>
 #include <vector>
@@ -23,12 +23,12 @@ const NetworkSpec kNetwork{
 struct Case {
   std::string what;
   ScheduleKind schedule = ScheduleKind::k1F1B;
-  std::vector<std::int64_t> cuts = {};                ///< empty: the automatic one
+  std::vector<std::int64_t> cuts = {};                ///< empty: the automatic cut
   std::vector<double> measured = {}, speed_ups = {};  ///< by round
   double predicted = 0;
 };
 
-// Stages of two: every cut there is. Of more, the automatic one alone.
+// For two stages every possible cut; for more only the automatic one.
 std::vector<Case> cases_of(std::int64_t ranks) {
   std::vector<Case> cases;
   for (const ScheduleKind schedule : all_schedules())
@@ -48,7 +48,7 @@ RuntimeSpec runtime_spec_of(const Case& one, const MachineCosts& machine) {
           .machine = machine};
 }
 
-// The other ranks wait meanwhile.
+// Measures a step on rank 0 alone; the other ranks wait.
 double measure_alone(const MachineCosts& machine, const mpi::Communicator& world, ops::Backend& backend) {
   const mpi::Communicator alone = world.split(world.rank(), 0);
   double seconds = 0;

@@ -1,5 +1,6 @@
-/// Times the exchange of resnet50's gradients and parameters, 25.6 M floats, by each way in which replicas may do it,
-/// and by MPI_Allreduce: in turn, so that what else the machine does meets all alike. Started by tools/bench/exchange.
+/// Times the exchange of resnet50's gradients and parameters, 25.6 M floats, by each method of the replicas and by
+/// MPI_Allreduce. They run in turn, so that other work on the machine affects all alike. Started by
+/// tools/bench/exchange.
 #include <algorithm>
 #include <cstdint>
 #include <cstdio>
@@ -26,9 +27,9 @@ namespace convoy::bench {
 
 namespace {
 
-constexpr std::int64_t kBucketFloats = (std::int64_t{4} << 20) / kFloatBytes;  // parallel.bucket_mib's default
+constexpr std::int64_t kBucketFloats = (std::int64_t{4} << 20) / kFloatBytes;  // the default of run.bucket_mib
 
-/// Its times in seconds.
+/// A method of exchange, and its times in seconds.
 struct Method {
   std::string name;
   std::unique_ptr<Transport> transport;
@@ -78,7 +79,7 @@ class Comparison {
   }
 
  private:
-  // Each way once: several numbers of neighbours may give the same rounds.
+  // Adds each method once: several numbers of neighbours may give the same rounds.
   void add(std::int64_t neighbours) {
     const std::string name = describe(round_sizes(world_.size(), neighbours));
     if (std::ranges::any_of(methods_, [&](const Method& method) { return method.name == name; })) return;
@@ -95,7 +96,7 @@ class Comparison {
     method.transport->connect();
   }
 
-  // From all ranks to all of them.
+  // Seconds from the time when all ranks are ready to the time when all are done.
   double seconds_of(const Method& method) {
     std::ranges::fill(sums_, 1.0f);
     world_.barrier();
@@ -109,7 +110,7 @@ class Comparison {
     return now_seconds() - start;
   }
 
-  // As a step's end has it, without backward to hide it.
+  // Runs an exchange like that at the end of a step, but with no backward to hide it.
   void run(GradientExchange& exchange) const {
     const std::int64_t buckets = std::ssize(layout_.buckets);
     for (std::int64_t b = buckets - 1; b >= 0; --b) exchange.start_reduce(b);

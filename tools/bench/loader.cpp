@@ -1,4 +1,5 @@
-/// Times what the loader's threads do to images, in processor time, so that other work on the machine does not count.
+/// Times the work of the loader's threads on images, in processor time, so that other work on the machine does not
+/// count.
 /// Started by tools/bench/loader with a folder for the data.
 #include "convoy/data/loader.h"
 
@@ -32,7 +33,7 @@ double processor_seconds() {
   return static_cast<double>(time.tv_sec) + 1e-9 * static_cast<double>(time.tv_nsec);
 }
 
-/// Waves with noise: about as many bytes (100 KB) as a photograph of 500 x 400 has.
+/// Waves with noise, which take about as many bytes (100 KB) as a photograph of 500 x 400.
 std::vector<std::uint8_t> make_pixels(const ImageShape& shape, std::uint64_t seed) {
   std::vector<std::uint8_t> pixels;
   pixels.reserve(static_cast<std::size_t>(shape.count()));
@@ -88,12 +89,12 @@ void write_raw(const std::string& path, std::int64_t size) {
   write_shard(path, info, images);
 }
 
-/// A node that is planned for; without cores there is none.
+/// A node for which the loader is planned; without cores no node is given.
 struct Node {
   double cores = 0;
   double gpu_images_per_second = 0;
 
-  // What is said after a rate; nothing without a node.
+  // The text after a rate: how many GPUs the node can feed; empty without a node.
   std::string feeds(double images_per_second) const {
     if (cores <= 0) return "";
     const double needed = gpu_images_per_second / images_per_second;
@@ -139,7 +140,7 @@ void measure(const Case& c, const Node& node, ops::Backend& backend) {
              c.goal > 0 ? fmt::format("   goal {:.0f}", c.goal) : "", node.feeds(rate));
 }
 
-/// The bound of a case: what libjpeg-turbo alone takes for the same parts of the same files.
+/// Measures the bound of a case: the rate of libjpeg-turbo alone for the same parts of the same files.
 void measure_decoding(const Case& c) {
   const io::Dataset dataset(c.path, "data.train");
   const Augmenter augmenter(dataset.info().image, c.augmentation, dataset.info().channel_mean,

@@ -1,5 +1,5 @@
-/// Times the CPU's operations in f32 and in bf16, in turn: what half the bytes bring to loops bound by memory, and what
-/// products cost where the processor has none in bf16.
+/// Times the CPU's operations in f32 and in bf16, in turn: the gain of half the bytes in loops bound by memory, and the
+/// cost of products on a processor without bf16 products.
 #include <algorithm>
 #include <cstdlib>
 #include <functional>
@@ -25,13 +25,13 @@ struct Options {
   std::int64_t samples = 16, size = 56, channels = 64, threads = 1, rounds = 15;
 };
 
-/// Plans operations on tensors of one type and of one shape.
+/// Creates operations on tensors of one type and one shape.
 class Bench {
  public:
   using Run = std::function<void()>;
 
   Bench(ops::Backend& backend, const Shape& x, DataType type) : backend_(backend), x_(x), type_(type) {
-    const std::int64_t count = std::max(x.count(), 9 * x.c * x.c);  // the convolution's weights lie in them, too
+    const std::int64_t count = std::max(x.count(), 9 * x.c * x.c);  // they also hold the convolution's weights
     std::vector<float> values(count);
     for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(random_normal({.seed = 1}, i));
     for (int i = 0; i < 5; ++i) {
@@ -45,7 +45,7 @@ class Bench {
     }
     bytes_ = Buffer(backend.device(), x.count());
     tokens_ =
-        integers(x.pixels(), [&](std::int64_t i) { return i * i % x.pixels(); });  // some rows often, others never
+        integers(x.pixels(), [&](std::int64_t i) { return i * i % x.pixels(); });  // uses some rows often, others never
     lengths_ = integers(x.n, [&](std::int64_t) { return x.h * x.w; });
   }
 
@@ -68,7 +68,7 @@ class Bench {
     const ops::BatchNormGradOutputs out{tensor(3), tensor(4), channel(4), channel(5), channel(2), channel(3)};
     return [in, out, op = batch_norm(residual)] { op->backward(in, out); };
   }
-  // The end of a residual block whose shortcut is normalised: by two operations, or by the one for both.
+  // The end of a residual block whose shortcut is normalised: by two operations, or by one operation for both.
   Run two_batch_norms_forward() const {
     const std::shared_ptr<ops::BatchNormOp> plain = backend_.create<ops::BatchNormOp>({.x = x_, .type = type_});
     return [this, plain, joining = batch_norm(true)] {
@@ -159,7 +159,7 @@ class Bench {
         backend_.create<ops::ShortcutOp>({.x = x_, .stride = 2, .num_channels = 2 * x_.c, .type = type_});
     return [this, op, forward] { forward ? op->forward(tensor(0), tensor(1)) : op->backward(tensor(1), tensor(2)); };
   }
-  // As many words as there are pixels, in sequences of one sample each.
+  // Uses as many words as pixels, in sequences of one sample each.
   Run layer_norm(bool forward) const {
     const std::shared_ptr<ops::LayerNormOp> op =
         backend_.create<ops::LayerNormOp>({.num_rows = x_.pixels(), .width = x_.c, .type = type_});
@@ -274,7 +274,7 @@ void measure(const Options& options) {
   fmt::print("  {:<32}{:>9}{:>10}{:>14}\n", "", "f32, ms", "bf16, ms", "bf16 / f32");
   for (const Measured& measured : kMeasured) {
     const Bench::Run in_f32 = measured.plan(f32), in_bf16 = measured.plan(bf16);
-    in_f32(), in_bf16();  // pages and caches
+    in_f32(), in_bf16();  // warms pages and caches
     std::vector<double> f32_seconds, bf16_seconds, ratios;
     for (std::int64_t round = 0; round < options.rounds; ++round) {
       f32_seconds.push_back(seconds_of(in_f32));

@@ -1,5 +1,5 @@
-/// How true the planner's predictions are: steps of many layouts, predicted and measured in turn.
-/// Started by tools/bench/plan_accuracy, with as many ranks as cores or, to see what sharing them does, more.
+/// Measures how accurate the planner's predictions are: steps of many layouts, predicted and measured in turn.
+/// Started by tools/bench/plan_accuracy, with as many ranks as cores or, to see the effect of shared cores, more.
 #include <algorithm>
 #include <cmath>
 #include <string>
@@ -20,14 +20,15 @@ constexpr Steps kSteps{.warm = 2, .timed = 3};
 struct Case {
   NetworkSpec network;
   std::int64_t stages = 1;
-  std::int64_t micro_batches = 1;  ///< a replica
+  std::int64_t micro_batches = 1;  ///< per replica
   ScheduleKind schedule = ScheduleKind::k1F1B;
   std::vector<double> predicted = {}, measured = {};  ///< seconds per step, by round
 
   double ratio() const;
 };
 
-// The machine's speed drifts from round to round, the ratio of what is done in one round less.
+// The median over rounds of predicted / measured: the machine's speed drifts from round to round, the ratio within a
+// round drifts less.
 double Case::ratio() const {
   std::vector<double> ratios;
   for (std::size_t i = 0; i < predicted.size(); ++i) ratios.push_back(predicted[i] / measured[i]);

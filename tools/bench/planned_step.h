@@ -1,4 +1,4 @@
-/// What benchmarks of the planner share: a layout's step as it is predicted and measured, and a main of several rounds.
+/// Common code of the planner's benchmarks: a layout's step as predicted and as measured, and a main of several rounds.
 #pragma once
 
 #include <string>
@@ -14,7 +14,7 @@
 
 namespace convoy::bench {
 
-/// The median of the timed steps counts.
+/// The number of steps to run; the median of the timed ones is the result.
 struct Steps {
   int warm = 1, timed = 1;
 };
@@ -23,7 +23,7 @@ struct PlannedStep {
   double predicted_seconds = 0, measured_seconds = 0;
 };
 
-/// All ranks of the grid.
+/// Predicts and measures a step. All ranks of the grid call it.
 inline PlannedStep time_planned_step(const RuntimeSpec& spec, const ProcessGrid& grid, ops::Backend& backend,
                                      const Steps& steps) {
   StatusBoard board;
@@ -36,7 +36,7 @@ inline PlannedStep time_planned_step(const RuntimeSpec& spec, const ProcessGrid&
   return {.predicted_seconds = predict_step(runtime.plan()).step_seconds, .measured_seconds = median(seconds)};
 }
 
-/// run(number of rounds, world, backend of one thread per rank); the command line may give the number.
+/// Calls run(number of rounds, world, backend of one thread per rank); the command line may give the number.
 template <typename Run>
 int run_rounds(int argc, char** argv, const Run& run) {
   return mpi::run_guarded(argc, argv, [&](mpi::Session& session) {

@@ -1,5 +1,6 @@
-/// Times training steps on synthetic data: samples per second, where the time goes, and the share of oneDNN's own time.
-/// Started by tools/bench/step, under mpirun where a grid is asked for.
+/// Times training steps on synthetic data: samples per second, the distribution of the time, and the share of oneDNN's
+/// own time.
+/// Started by tools/bench/step, under mpirun if a grid is asked for.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -139,12 +140,12 @@ TransformerParams transformer_of(const Options& options) {
   return params;
 }
 
-// Stages are cut by what cells take here, as `convoy train` does it.
+// The costs of cells on this machine, by which stages are cut as in `convoy train`.
 std::optional<MachineCosts> costs_of(const NetworkSpec& network, const Options& options, const ProcessGrid& grid,
                                      ops::Backend& backend) {
   if (grid.num_stages() == 1) return std::nullopt;
   CalibrationSpec spec = calibration_spec(network, {.threads = options.threads}, grid.world(), backend);
-  spec.file.clear(), spec.engines_file.clear();  // measured in every run, and not kept
+  spec.file.clear(), spec.engines_file.clear();  // measured in every run, and not stored
   return find_machine_costs(spec, grid.world(), backend);
 }
 
@@ -163,16 +164,16 @@ RuntimeSpec runtime_spec_of(const Options& options) {
           .checks_numbers = !options.unchecked};
 }
 
-constexpr int kWarmSteps = 3;  // a device with graphs issues the first, captures the second and replays from there on
+constexpr int kWarmSteps = 3;  // a device with graphs issues the first, captures the second and then replays
 
 struct Result {
   std::vector<double> step_seconds, yardstick_seconds;
   std::int64_t memory_bytes = 0, planned_bytes = 0;
   double seconds = 0, predicted_seconds = 0;
-  std::optional<Profile> profile;  ///< at the root, where it was asked for
+  std::optional<Profile> profile;  ///< on the root, if it was asked for
 };
 
-// What is timed, step by step.
+// Times step by step.
 class Measurement {
  public:
   Measurement(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, const Products& products)
@@ -184,7 +185,7 @@ class Measurement {
     }
   }
 
-  // Step and yardstick in turn: the machine's speed drifts, their ratio less.
+  // Times a step and the yardstick in turn: the machine's speed drifts, their ratio drifts less.
   void run_step(Result& result) {
     result.step_seconds.push_back(seconds_of_step(runtime_, source_, grid_.world()));
     result.seconds += result.step_seconds.back();
@@ -194,7 +195,7 @@ class Measurement {
     result.yardstick_seconds.push_back(seconds);
   }
 
-  // By steps of their own: on a GPU they are issued without graphs.
+  // Profiles separate steps: on a GPU they are issued without graphs.
   std::optional<Profile> profile(std::int64_t num_steps) {
     StepProfile profile(runtime_, {.first = 1, .num = num_steps});
     for (std::int64_t step = 1; !profile.is_complete(); ++step) {
@@ -232,7 +233,7 @@ std::int64_t peak_of_process_bytes() {
 
 constexpr std::int64_t kNoMore = -1, kNothing = -2;
 
-// A number of steps, from 0; kNoMore at the end of the input.
+// Reads a number of steps, from 0; kNoMore at the end of the input.
 std::int64_t read_request() {
   std::string line;
   if (!std::getline(std::cin, line)) return kNoMore;

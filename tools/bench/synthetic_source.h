@@ -1,4 +1,4 @@
-/// One batch of random images or texts, given again and again: what benchmarks train on.
+/// The data of benchmarks: one batch of random images or texts, given again and again.
 #pragma once
 
 #include <algorithm>
@@ -13,7 +13,8 @@ namespace convoy::bench {
 
 class SyntheticSource final : public BatchSource {
  public:
-  /// Of the kind that the runtime's network reads; texts of its length, every word of its vocabulary as likely.
+  /// Makes a batch of the kind that the runtime's network reads. Texts have its length, and every word of its
+  /// vocabulary is equally likely.
   explicit SyntheticSource(const RankRuntime& runtime)
       : network_(runtime.plan().spec().network),
         elementwise_(runtime.operations().elementwise()),

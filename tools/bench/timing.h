@@ -1,4 +1,4 @@
-/// How benchmarks time a training step, on data that costs nothing.
+/// Times a training step of a benchmark, on data that costs nothing.
 #pragma once
 
 #include "convoy/base/clock.h"
@@ -8,7 +8,7 @@
 
 namespace convoy::bench {
 
-/// From all ranks of world to all of them.
+/// Seconds from the time when all ranks of world are ready to the time when all have done the step.
 inline double seconds_of_step(RankRuntime& runtime, BatchSource& source, const mpi::Communicator& world) {
   world.barrier();
   const double start = now_seconds();

@@ -87,7 +87,7 @@ auto backward_weight_of(const Descriptors& d, const dnnl::engine& engine,
 }
 #endif
 
-/// d (M,N) = a (M,K) b (K,N), or `batch` of them side by side.
+/// A product d (M,N) = a (M,K) b (K,N), or `batch` independent ones in one call.
 struct Product {
   std::int64_t m, n, k;
   std::int64_t batch = 1;
@@ -108,8 +108,8 @@ struct Yardstick::Impl {
   dnnl::stream stream{engine};
   std::vector<Call> calls;
 
-  // Values that are no zeros and no denormals: arithmetic on those can run at another speed. Two in bf16 are the upper
-  // half of a float32, and any halves of one's bits.
+  // Fills memory with values that are neither zeros nor denormals, which can be computed at another speed. The bytes
+  // are valid in both types: a pair in bf16 is two upper halves of a float32.
   memory filled(const memory::desc& desc) const {
     memory result(desc, engine);
     auto* bytes = static_cast<std::byte*>(result.get_data_handle());
@@ -140,8 +140,8 @@ struct Yardstick::Impl {
     add({.m = k, .n = c, .k = n, .type = spec.type});
   }
 
-  // The heads of one sequence side by side, sequence after sequence in the same memory, which then stays in the caches:
-  // two products forward, five backward.
+  // Adds the products of all heads of one sequence in one call, sequence after sequence in the same memory, which then
+  // stays in the caches: two products in forward, five in backward.
   void add(const ops::AttentionSpec& spec) {
     const std::int64_t t = spec.length, d = spec.head_width;
     for (int i = 0; i < 3; ++i) add({.m = t, .n = t, .k = d, .batch = spec.num_heads, .type = spec.type}, spec.n);

@@ -1,4 +1,5 @@
-/// What oneDNN itself needs for a network's products and nothing else: the bound that a step is measured against.
+/// The time that oneDNN itself needs for a network's products and nothing else: the bound with which a step is
+/// compared.
 #pragma once
 
 #include <memory>
@@ -8,14 +9,14 @@
 
 namespace convoy::bench {
 
-/// Products that a step cannot do without.
+/// The matrix products and convolutions of a step.
 struct Products {
   std::vector<ops::ConvolutionSpec> convolutions;
   std::vector<ops::LinearSpec> linears;
   std::vector<ops::AttentionSpec> attentions;
 };
 
-/// Notes the products of all operations that are created.
+/// Records the products of all operations that are created.
 class ProductList final : public ops::ForwardingBackend {
  public:
   using ForwardingBackend::ForwardingBackend;
@@ -27,14 +28,14 @@ class ProductList final : public ops::ForwardingBackend {
   Products products_;
 };
 
-/// Every convolution and matrix product of a step with oneDNN's primitives called directly, in the memory formats that
-/// oneDNN likes best (`any`), nothing reordered, nothing between them. Of convolutions in float32.
+/// Every convolution and matrix product of a step by direct calls of oneDNN's primitives, in the memory formats that
+/// oneDNN prefers (`any`), with no reordering and nothing between them. Convolutions are in float32.
 class Yardstick {
  public:
   explicit Yardstick(const Products& products);
   ~Yardstick();
 
-  /// Seconds of forward, data gradient (where it is needed) and weight gradient of all of them, once.
+  /// Runs forward, data gradient (if needed) and weight gradient of all of them once, and returns the seconds.
   double run();
 
  private:

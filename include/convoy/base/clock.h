@@ -1,16 +1,16 @@
-/// Seconds, for everything that is timed.
+/// The clock of everything that is timed: seconds as double.
 #pragma once
 
 #include <chrono>
 
 namespace convoy {
 
-/// Monotonic seconds since an arbitrary start.
+/// Seconds since an arbitrary start; the clock never goes back.
 inline double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
-/// Adds the seconds of its own life to a total.
+/// Adds the seconds between its construction and its destruction to a total.
 class ScopedTimer {
  public:
   explicit ScopedTimer(double& total_seconds) : total_(total_seconds), start_(now_seconds()) {}

@@ -1,4 +1,4 @@
-/// How the values of a tensor are stored.
+/// The types in which the values of a tensor are stored.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ enum class DataType {
   kFloat32,
   kBfloat16,  ///< the upper half of a float32: 8 bits of exponent, 7 of fraction
   kFloat16,   ///< IEEE binary16: 5 bits of exponent, 10 of fraction, up to 65504
-  kInt32,     ///< of labels, lengths and tokens: operations read it, none computes in it
+  kInt32,     ///< labels, lengths and tokens: operations read them, none computes in this type
 };
 
 constexpr std::int64_t size_of(DataType type) {

@@ -1,4 +1,5 @@
-/// Every failure a user can meet is one of these: what was attempted, on what, and what to do about it.
+/// The exceptions of every failure that a user can meet. Their messages say what was attempted, on what, and what to do
+/// about it.
 #pragma once
 
 #include <stdexcept>
@@ -9,7 +10,7 @@
 
 namespace convoy {
 
-/// What the process ends with; job scripts act on it.
+/// The exit status of the process; job scripts act on it.
 enum class ExitStatus : int {
   kDone = 0,
   kFailed = 1,         ///< the run failed

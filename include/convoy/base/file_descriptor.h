@@ -1,4 +1,4 @@
-/// An open file, closed when nobody holds it any more.
+/// An open file that is closed when its owner is destroyed.
 #pragma once
 
 #include <utility>
@@ -23,7 +23,7 @@ class FileDescriptor {
 
   bool is_open() const { return descriptor_ >= 0; }
   int get() const { return descriptor_; }
-  /// Whoever takes it closes it.
+  /// Returns the descriptor and gives up its ownership: the caller closes it.
   int release() { return std::exchange(descriptor_, -1); }
 
  private:

@@ -1,4 +1,4 @@
-/// What messages call the machine that this process runs on.
+/// The name of the machine that this process runs on, for messages.
 #pragma once
 
 #include <array>
@@ -11,7 +11,7 @@
 
 namespace convoy {
 
-/// The system's name, "node17". Characters that no name should hold are made visible, as excerpt() does.
+/// The system's host name, "node17". Characters that no name should hold are made visible, as excerpt() does.
 inline std::string host_name() {
   std::array<char, HOST_NAME_MAX + 1> name{};
   gethostname(name.data(), name.size() - 1);

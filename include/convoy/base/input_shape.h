@@ -10,7 +10,7 @@
 
 namespace convoy {
 
-/// Texts of up to `length` tokens T, each one of `vocabulary` V.
+/// The shape of texts of up to `length` tokens, each from a vocabulary of `vocabulary` tokens.
 struct TextShape {
   std::int64_t length = 0, vocabulary = 0;
 
@@ -27,7 +27,7 @@ inline std::string to_string(const InputShape& s) {
   return std::visit([](const auto& shape) { return to_string(shape); }, s);
 }
 
-/// Of input, as convoy/base/features.h names it.
+/// The kind of input with this shape: input_kinds::kText or kImages (convoy/base/features.h).
 inline const char* kind_of(const InputShape& s) {
   return std::holds_alternative<TextShape>(s) ? input_kinds::kText : input_kinds::kImages;
 }

@@ -1,4 +1,4 @@
-/// Lines for the person at the terminal. Rank 0 writes for all ranks; an error is written by the rank that met it.
+/// Messages on standard error. Rank 0 writes for all ranks; an error is written by the rank that met it.
 #pragma once
 
 #include <functional>
@@ -6,16 +6,17 @@
 
 namespace convoy {
 
-/// One line on standard error, "convoy: warning: ...". Never throws: destructors use it too.
+/// Writes one line to standard error, "convoy: warning: ...". Never throws: destructors call it too.
 void log_warning(std::string_view message) noexcept;
 
-/// Is given each warning of this process, too, by the thread that warns. It warns of nothing itself.
+/// A function that is called with each warning of this process, by the thread that warns. It must not call
+/// log_warning().
 using WarningListener = std::function<void(std::string_view message)>;
-/// Replaces the listener; an empty one removes it. The first listener also gets the earlier warnings. Returns when no
-/// thread is in the one before any more.
+/// Replaces the listener; an empty function removes it. The first listener also gets all earlier warnings. Returns when
+/// no thread is in the former listener any more.
 void set_warning_listener(WarningListener listener);
 
-/// One line on standard error, "convoy: ...". Never throws.
+/// Writes one line to standard error, "convoy: ...". Never throws.
 void log_error(std::string_view message) noexcept;
 
 }  // namespace convoy

@@ -7,7 +7,7 @@
 
 namespace convoy {
 
-/// Of an even number of values the lower one in the middle. There is at least one.
+/// The median of at least one value; of an even number of values, the lower of the two in the middle.
 template <typename T>
 T median(std::vector<T> values) {
   const auto middle = values.begin() + (std::ssize(values) - 1) / 2;

@@ -1,4 +1,4 @@
-/// The list of metrics: what a network is measured by, each under one name in keys, tables, logs and checkpoints.
+/// The list of metrics by which a network is measured, each under one name in keys, tables, logs and checkpoints.
 #pragma once
 
 #include <cstdint>
@@ -8,63 +8,63 @@
 
 namespace convoy {
 
-/// How many predictions of a sample top-5 looks at.
+/// The number of predictions per sample that top-5 accepts.
 inline constexpr std::int64_t kNumGuesses = 5;
 
 /// Counts of one class over an evaluation.
 struct ClassCounts {
-  std::int64_t num_samples = 0;    ///< whose label it is
-  std::int64_t num_predicted = 0;  ///< that were taken for it
-  std::int64_t num_correct = 0;    ///< both
+  std::int64_t num_samples = 0;    ///< samples with this label
+  std::int64_t num_predicted = 0;  ///< samples predicted as this class
+  std::int64_t num_correct = 0;    ///< samples with this label that were predicted as this class
 
   bool operator==(const ClassCounts&) const = default;
 };
 
-/// What a metric is computed from: counts over all samples that have a label.
+/// The counts that a metric is computed from, over all samples that have a label.
 struct MetricCounts {
-  double loss = 0;  ///< the mean
+  double loss = 0;  ///< mean over the labels
   std::int64_t num_correct = 0, num_labels = 0;
-  std::int64_t num_among_five = 0;            ///< labels among the kNumGuesses largest logits
-  std::span<const ClassCounts> classes = {};  ///< of all classes, in their order; empty where none were counted
+  std::int64_t num_among_five = 0;            ///< number of labels among the kNumGuesses largest logits of their sample
+  std::span<const ClassCounts> classes = {};  ///< by class; empty if classes were not counted
 };
 
 enum class MetricKind { kLoss, kTop1, kTop5, kBalancedAccuracy, kMacroF1 };
 
 struct Metric {
   MetricKind kind = MetricKind::kTop1;
-  const char* name = "";      ///< in train.metric, and in columns of tables: val_macro_f1
-  const char* synonyms = "";  ///< what else people call it, in small letters: a message then names the right word
-  const char* title = "";     ///< as people read it: "macro F1"
-  bool is_share = false;      ///< in [0, 1], and shown in percent
+  const char* name = "";      ///< the word in train.metric and in column names such as val_macro_f1
+  const char* synonyms = "";  ///< other usual names, in small letters: a message then names the right word
+  const char* title = "";     ///< the name in sentences and tables: "macro F1"
+  bool is_share = false;      ///< whether the value is in [0, 1] and shown in percent
   bool higher_is_better = true;
-  /// A network that predicts fewer classes does not have it. 0: every network has it, for each of its objectives too,
-  /// and training steps count it.
+  /// The metric exists only for networks with at least this number of classes. 0: it exists for every network and for
+  /// each of its objectives, and training steps count it.
   std::int64_t min_classes = 0;
   double (*compute)(const MetricCounts&) = nullptr;
 
   bool exists_for(std::int64_t num_classes) const { return num_classes >= min_classes; }
   bool is_better(double value, double than) const { return higher_is_better ? value > than : value < than; }
-  /// "88.20 %", "0.3021".
+  /// The value as text: "88.20 %", "0.3021".
   std::string shown(double value) const;
 };
 
 namespace metrics {
 double loss(const MetricCounts& counts);
-/// Share of the labels that had the largest logit.
+/// The share of the samples whose label has the largest logit.
 double top1(const MetricCounts& counts);
-/// Share of the samples whose label is among the kNumGuesses largest logits.
+/// The share of the samples whose label is among the kNumGuesses largest logits.
 double top5(const MetricCounts& counts);
-/// Mean over the classes that have samples of the share of these that was right: scikit-learn's
-/// balanced_accuracy_score. A class without samples does not count.
+/// The mean, over the classes that have samples, of the share of a class's samples that were predicted right:
+/// scikit-learn's balanced_accuracy_score.
 double balanced_accuracy(const MetricCounts& counts);
-/// Mean of F1 = 2 TP / (2 TP + FP + FN) over the classes that have samples or were predicted: scikit-learn's f1_score
-/// with average = 'macro'. A class that was predicted and has no sample counts as 0, so does one that has samples and
-/// was never predicted; one that is in neither does not count. So no F1 is 0 / 0, for which scikit-learn has
-/// zero_division.
+/// The mean of F1 = 2 TP / (2 TP + FP + FN) over the classes that have samples or were predicted: scikit-learn's
+/// f1_score with average = 'macro'. A class that was predicted but has no sample counts as 0, and so does one that has
+/// samples but was never predicted; a class without either does not count. So no F1 is 0 / 0, for which scikit-learn
+/// has zero_division.
 double macro_f1(const MetricCounts& counts);
 }  // namespace metrics
 
-/// All metrics. A new one is a row here, its value and a MetricKind.
+/// All metrics. A new one needs a row here, a function in convoy::metrics and a MetricKind.
 inline constexpr Metric kMetrics[] = {
     {.kind = MetricKind::kLoss, .name = "loss", .title = "loss", .higher_is_better = false, .compute = metrics::loss},
     {.kind = MetricKind::kTop1,
@@ -96,16 +96,17 @@ inline constexpr Metric kMetrics[] = {
 };
 
 const Metric& metric(MetricKind kind);
-/// The metric of a name or of a column: of "macro_f1", "val_macro_f1", "test_masked_words_top1". Null: there is none.
+/// The metric of a name or column: "macro_f1", "val_macro_f1", "test_masked_words_top1". Null if no metric has it.
 const Metric* find_metric(std::string_view column);
-/// "val macro F1" of val_macro_f1; a column of no metric keeps its name.
+/// The title of a column: "val macro F1" for val_macro_f1. A column of no metric keeps its name.
 std::string metric_title(std::string_view column);
-/// "macro F1 0.8123"; of a name that this program does not know the number alone follows it.
+/// Title and value: "macro F1 0.8123". If the program does not know the metric, the column's name and the plain number.
 std::string named_value(std::string_view column, double value);
 
-/// The names of the metrics that a network of that many classes has: "loss, top1". 0: it predicts no classes.
+/// The names of the metrics of a network with that many classes: "loss, top1". 0: it predicts no classes.
 std::string metric_names(std::int64_t num_classes);
-/// Why a network of that many classes does not have the metric: "it needs 6 classes or more, and there are 2".
+/// The reason why a network with that many classes does not have the metric: "it needs 6 classes or more, and there are
+/// 2".
 std::string why_absent(const Metric& metric, std::int64_t num_classes);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Standard output.
+/// Text on standard output.
 #pragma once
 
 #include <string_view>
@@ -8,7 +8,8 @@
 
 namespace convoy {
 
-/// Writes printable() of the text: names and texts of others cannot move the cursor, ring or turn the line around.
+/// Writes printable(text) to standard output: foreign names and texts cannot move the cursor, ring the bell or turn the
+/// direction of writing.
 void print_text(std::string_view text);
 
 template <typename... Args>

@@ -1,14 +1,15 @@
-/// How work of minutes that sends no message lets the watchdog know that it goes on.
+/// Long work that sends no message reports its progress here, so that the watchdog knows that it is not stuck.
 #pragma once
 
 #include <functional>
 
 namespace convoy {
 
-/// Called after each piece of such work (a file, a row), by the main thread. Costs some ten nanoseconds.
+/// Reports progress. The main thread calls this after each piece of long work (a file, a row). It costs some ten
+/// nanoseconds.
 void note_progress();
 
-/// Hears of progress from here on; an empty one ends that. Called by the main thread.
+/// Sets the function that note_progress() calls; an empty one removes it. Only the main thread may call this.
 void set_progress_listener(std::function<void()> listener);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// The progress of long work: on a terminal a bar that is redrawn, elsewhere a plain line now and then.
+/// The progress of long work: on a terminal a bar that is redrawn, otherwise a plain line now and then.
 #pragma once
 
 #include <algorithm>
@@ -11,18 +11,18 @@ namespace convoy {
 class ProgressLine {
  public:
   ProgressLine();
-  /// The bar goes away.
+  /// Removes the bar.
   ~ProgressLine() { clear(); }
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// Whether it is time to show() again.
+  /// Whether it is time to call show() again.
   bool is_due() const;
-  /// "HEAD [====    ]  NUMBERS"; `fraction` from 0 to 1.
+  /// Draws "HEAD [====    ]  NUMBERS"; `fraction` is from 0 to 1.
   void show(const std::string& head, double fraction, const std::string& numbers);
-  /// A line of its own, above the bar.
+  /// Prints the text as a line of its own; the next show() draws the bar below it.
   void line(const std::string& text);
-  /// The bar away.
+  /// Removes the bar.
   void clear();
 
  private:
@@ -31,22 +31,23 @@ class ProgressLine {
   double next_seconds_ = 0;
 };
 
-/// Work of which so many parts of so many are done: "test  3200/10000  812 images/s  8 s left".
+/// Counts and rate of work that consists of equal parts: "test  3200/10000  812 images/s  8 s left".
 class CountedWork {
  public:
-  /// `unit` names the parts: "images".
+  /// `unit` is the plural name of the parts: "images".
   explicit CountedWork(std::string unit) : unit_(std::move(unit)) {}
 
-  /// Where another kind of `work` begins, its rate is measured again: only what is done after its first report counts.
+  /// `done` parts of `work` are done at time `now` (seconds). When the name of the work changes, the rate is measured
+  /// anew: only parts after its first report count.
   void report(const std::string& work, std::int64_t done, double now);
-  /// After the work's name; the rate and the time left only where a rate has been measured.
+  /// The text after the work's name: counts and, once a rate has been measured, the rate and the time left.
   std::string numbers(std::int64_t total, const std::string& note = "") const;
   double fraction(std::int64_t total) const {
     return static_cast<double>(done_) / static_cast<double>(std::max<std::int64_t>(1, total));
   }
 
  private:
-  /// 0: none was measured yet.
+  /// Parts per second; 0 if not measured yet.
   double rate() const;
 
   std::string unit_, work_;
@@ -54,7 +55,7 @@ class CountedWork {
   double first_seconds_ = 0, seconds_ = 0;
 };
 
-/// The line of such work.
+/// A ProgressLine that shows CountedWork.
 class CountedProgress {
  public:
   explicit CountedProgress(std::string unit) : counted_(std::move(unit)) {}
@@ -67,7 +68,7 @@ class CountedProgress {
   CountedWork counted_;
 };
 
-/// "  3 min 20 s left"; empty where that is less than half a second, or unknown (negative).
+/// "  3 min 20 s left"; empty if `seconds` is less than 0.5 or negative (not known).
 std::string shown_seconds_left(double seconds);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Shapes in the field's letters (N,H,W,C), so that no function takes a list of unnamed ints.
+/// Shapes in the letters N,H,W,C, so that no function takes a list of unnamed ints.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace convoy {
 
-/// An activation: samples, rows, columns, channels; channels vary fastest (NHWC).
+/// The shape of an activation: samples, rows, columns, channels; channels vary fastest (NHWC).
 struct Shape {
   std::int64_t n = 0, h = 0, w = 0, c = 0;
 
@@ -21,7 +21,7 @@ inline std::string to_string(const Shape& s) {
   return fmt::format("{}x{}x{}x{}", s.n, s.h, s.w, s.c);
 }
 
-/// One image without its index in a batch: rows, columns, channels.
+/// The shape of one image: rows, columns, channels.
 struct ImageShape {
   std::int64_t h = 0, w = 0, c = 0;
 

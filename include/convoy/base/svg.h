@@ -1,4 +1,4 @@
-/// Text in pictures that are written as SVG.
+/// Text in SVG pictures.
 #pragma once
 
 #include <string>
@@ -6,10 +6,11 @@
 
 namespace convoy {
 
-/// The text as it may stand between two tags.
+/// The text with &, < and > escaped, to be put between two tags.
 std::string svg_escaped(std::string_view text);
 
-/// Pixels that a line of text takes at most, in the usual fonts without serifs: a picture must be as wide.
+/// The maximal width of a line of text in pixels, in the usual fonts without serifs: a picture must be at least as
+/// wide.
 double svg_text_width(std::string_view text, double font_pixels = 12);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// What a tensor is, apart from its values and its address.
+/// Shape and type of a tensor, without its values and its address.
 #pragma once
 
 #include "convoy/base/data_type.h"

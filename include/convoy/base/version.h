@@ -1,12 +1,12 @@
-/// Which Convoy this is: what a run, a checkpoint and `convoy --version` say.
+/// The version of this program, shown by runs, checkpoints and `convoy --version`.
 #pragma once
 
 #include <string_view>
 
 namespace convoy {
 
-/// "0.9.0 (git 7c1d976f12)"; "0.9.0 (git 7c1d976f12, modified)" where files differed from that revision; "0.9.0" where
-/// it was built outside a git repository. CMakeLists.txt has the number, src/base/write_version.cmake adds the rest.
+/// "0.9.0 (git 7c1d976f12)"; "0.9.0 (git 7c1d976f12, modified)" if files differed from that revision; "0.9.0" if it was
+/// built outside a git repository. CMakeLists.txt has the number, src/base/write_version.cmake adds the rest.
 std::string_view version();
 
 }  // namespace convoy

@@ -12,7 +12,8 @@
 
 namespace convoy::mpi {
 
-/// Is told when this rank begins to wait for others in Request::wait(), and when what it waited for has come.
+/// An observer that is told when this rank begins to wait for others in a blocking call (Request::wait(),
+/// Communicator::split() ...), and when that wait ends.
 class WaitListener {
  public:
   virtual ~WaitListener() = default;
@@ -20,8 +21,8 @@ class WaitListener {
   virtual void end_wait() = 0;
 };
 
-/// A message in flight. Must be complete before it is destroyed or overwritten (checked by assert, except while an
-/// exception unwinds); it is inactive then.
+/// A message in flight. It must be complete, and so inactive, before it is destroyed or overwritten (checked by assert,
+/// except while an exception unwinds).
 class Request {
  public:
   Request() = default;
@@ -30,11 +31,11 @@ class Request {
   Request& operator=(Request&& other) noexcept;
   ~Request();
 
-  /// True once complete (or never started). Makes progress on all messages of this rank.
+  /// True once the message is complete, or if it was never started. Makes progress on all messages of this rank.
   bool test();
   bool active() const { return request_ != MPI_REQUEST_NULL; }
-  /// Waits, yielding the core to other ranks on it; for setup, checkpoints and shutdown, not for a step's hot path. As
-  /// long as it takes: the other rank may read or write a file meanwhile.
+  /// Waits until the message is complete, and yields the core to other ranks meanwhile. There is no time limit: the
+  /// other rank may be reading or writing a file. For setup, checkpoints and shutdown, not for a step's hot path.
   void wait();
 
  private:
@@ -42,42 +43,43 @@ class Request {
   WaitListener* listener_ = nullptr;
 };
 
-/// How a rank waits when ranks may outnumber cores: first it only tests again, then it offers its core to whoever is
-/// ready, then it sleeps, each time twice as long. The first two keep the latency of a message; the last leaves the
-/// core to the arithmetic of others, and to this rank's own background threads, in waits that are long anyway.
+/// How a rank waits when ranks may outnumber cores: first it only tests again, then it yields its core to threads that
+/// are ready, then it sleeps, each time twice as long up to 50 us. The first two keep the latency of messages low. The
+/// sleeps leave the core to other ranks and to this rank's background threads, in waits that are long anyway.
 class Backoff {
  public:
   void pause() {
     if (++num_pauses_ > kSpins) offer_core();
   }
-  /// Whether pauses have begun in which others get the core: such a pause lasts as long as they want it.
+  /// Whether pause() now gives the core to other threads. Such a pause lasts as long as they use the core.
   bool offers_core() const { return num_pauses_ > kSpins; }
 
  private:
-  static constexpr std::int64_t kSpins = 2000;    // at about 0.1 us a test: below the length of a time slice
-  static constexpr std::int64_t kYields = 20000;  // at 0.3 us or more a yield
+  static constexpr std::int64_t kSpins = 2000;    // at about 0.1 us per test: below the length of a time slice
+  static constexpr std::int64_t kYields = 20000;  // at 0.3 us or more per yield
 
   void offer_core() const;
 
   std::int64_t num_pauses_ = 0;
 };
 
-/// Whoever is terminated while it waits for a rank that has died would wait until it is killed: srun's SIGTERM to the
-/// others is only a request to stop here (convoy/comm/stop_signals.h). So a wait fails where, after a SIGTERM, nothing
-/// comes for far longer than it ever took.
+/// Ends waits for a rank that has died. srun then sends SIGTERM to the others, which here only requests a stop
+/// (convoy/comm/stop_signals.h), so they would wait until they are killed. A wait therefore fails if it lasts 15 s, or
+/// four times the longest wait so far, whichever is longer, after a SIGTERM.
 class Patience {
  public:
-  /// Called again and again during one wait. Throws Error when it is at an end.
+  /// Called repeatedly during one wait. Throws Error if the wait has lasted too long since a SIGTERM.
   void check();
-  /// What was awaited has come.
+  /// Called when the wait has ended: remembers its length, if it is the longest so far.
   void remember() const;
 
  private:
-  double began_seconds_ = 0, terminated_seconds_ = 0;  ///< when check() saw it first; 0 for never
+  double began_seconds_ = 0,
+         terminated_seconds_ = 0;  ///< when check() was first called, and when it first saw a SIGTERM; 0: never
 };
 
-/// Waits until `done()` is true; it is called again and again and should make progress on what is awaited. For
-/// messages of a step, which no rank keeps others waiting for but by computing: the patience is limited.
+/// Waits until `done()` is true. `done()` is called repeatedly and should make progress on what is awaited. For
+/// messages of a step, which are late only while other ranks compute: throws Error as Patience::check() does.
 template <typename Done>
 void wait_until(Done&& done) {
   Patience patience;
@@ -86,51 +88,55 @@ void wait_until(Done&& done) {
   patience.remember();
 }
 
-/// A group of ranks. Copies refer to the same group; free() is left to MPI_Finalize's end of the session.
+/// A group of ranks. Copies refer to the same group, which lasts until MPI_Finalize.
 class Communicator {
  public:
   Communicator() = default;
   explicit Communicator(MPI_Comm comm, WaitListener* listener = nullptr);
-  /// The same group, whose waits the listener is told, and those of the groups that are split from it.
+  /// Returns the same group with a listener, which is told of waits in it and in the groups that are split from it.
   Communicator with(WaitListener& listener) const { return Communicator(comm_, &listener); }
 
   int rank() const { return rank_; }
   int size() const { return size_; }
   MPI_Comm handle() const { return comm_; }
 
-  /// Ranks that give the same color form a group, ordered by key. All ranks of this group call it.
+  /// Splits this group: ranks that give the same color form a new group, ordered by key. All ranks of this group call
+  /// it.
   Communicator split(int color, int key) const;
-  /// The ranks of this group that are on this rank's node, in its order. All ranks of this group call it.
+  /// Returns the ranks of this group that are on this rank's node, in the group's order. All ranks of this group call
+  /// it.
   Communicator split_by_node() const;
 
-  // --- Started, tested later. Buffers (counts too) stay untouched until the request is complete.
-  //     At most 2^31 - 1 bytes a message; tags from tags.h.
+  // --- Started here, tested later. Buffers and counts must not change until the request is complete.
+  //     A message has at most 2^31 - 1 bytes: more throws Error. Tags are from tags.h.
   Request start_send(const void* data, std::int64_t size_bytes, int to, int tag) const;
   Request start_receive(void* data, std::int64_t size_bytes, int from, int tag) const;
-  /// Sum of size() * part_count floats over the group, of which each rank receives its part. All ranks of this group.
+  /// Sums size() * part_count floats over the group; each rank receives its own part of the sums. All ranks of this
+  /// group call it.
   Request start_reduce_scatter(const float* data, float* part, int part_count) const;
-  /// The counts[r] values of each rank r, one after the other, into every rank's `all`. All ranks of this group.
+  /// Gathers the counts[r] values of each rank r at offsets[r] of every rank's `all`. All ranks of this group call it.
   Request start_all_gather(const double* part, double* all, std::span<const int> counts,
                            std::span<const int> offsets) const;
-  /// Maximum over the group into every rank's `result`. All ranks of this group.
+  /// Writes the maximum over the group into every rank's `result`. All ranks of this group call it.
   Request start_max(const std::int64_t* value, std::int64_t* result) const;
 
-  /// Sums of integers over the group, each element by itself, into every rank's `result`. All ranks of this group.
+  /// Writes sums of integers over the group, element by element, into every rank's `result`. All ranks of this group
+  /// call it.
   Request start_sum(std::span<const std::int64_t> values, std::span<std::int64_t> result) const;
 
-  // --- Blocking: setup, checkpoints, end of epoch. Any size, in messages of `chunk_bytes` (tests use small ones),
-  // which
-  //     all who take part give alike: MPI counts with ints.
+  // --- Blocking: for the setup, checkpoints and the ends of epochs. Data of any size travel in messages of
+  // `chunk_bytes`, as MPI counts with ints; all ranks of the group give the same `chunk_bytes` (tests use small ones).
   void barrier() const;
   void broadcast(void* data, std::int64_t size_bytes, int root, std::int64_t chunk_bytes = kChunkBytes) const;
-  /// The root's bytes, on all ranks; what the others give is ignored.
+  /// Returns the root's bytes on all ranks; what the others give is ignored.
   std::vector<std::byte> broadcast(std::vector<std::byte> bytes, int root) const;
   std::string broadcast(const std::string& text, int root) const;
   void send(const void* data, std::int64_t size_bytes, int to, int tag, std::int64_t chunk_bytes = kChunkBytes) const;
   void receive(void* data, std::int64_t size_bytes, int from, int tag, std::int64_t chunk_bytes = kChunkBytes) const;
   std::int64_t max(std::int64_t value) const;
   std::int64_t sum(std::int64_t value) const;
-  /// Each rank's bytes, one after the other in rank order, at the root (elsewhere empty). Parts may differ in size.
+  /// Returns each rank's bytes, one after the other in rank order, at the root; empty elsewhere. Parts may differ in
+  /// size.
   std::vector<std::byte> gather(std::span<const std::byte> part, int root,
                                 std::int64_t chunk_bytes = kChunkBytes) const;
 

@@ -1,4 +1,4 @@
-/// One text of each rank.
+/// Collects one text from each rank.
 #pragma once
 
 #include <string>
@@ -8,10 +8,10 @@
 
 namespace convoy::mpi {
 
-/// Each rank's text, in rank order, on rank 0; empty elsewhere. All ranks of the group.
+/// Returns each rank's text, in rank order, on rank 0; empty elsewhere. All ranks of the group call it.
 std::vector<std::string> gather_texts(const Communicator& group, const std::string& mine);
 
-/// The same on all ranks.
+/// Returns each rank's text, in rank order, on all ranks. All ranks of the group call it.
 std::vector<std::string> share_texts(const Communicator& group, const std::string& mine);
 
 }  // namespace convoy::mpi

@@ -1,4 +1,4 @@
-/// What NCCL connects between the GPUs of a grid, and what that takes of their memory: known before anything is
+/// The links that NCCL makes between the GPUs of a grid, and the memory that they take: known before anything is
 /// connected.
 #pragma once
 
@@ -9,15 +9,17 @@
 
 namespace convoy {
 
-/// Blocks of NCCL's kernels on one link, each with buffers of its own; more do not make a message faster.
+/// Largest number of blocks of NCCL's kernels on one link, each with buffers of its own. More do not make a message
+/// faster.
 inline constexpr std::int64_t kMaxPipelineBlocks = 4;
 inline constexpr std::int64_t kMaxExchangeBlocks = 16;
 
-/// What CUDA and NCCL take of a rank's GPU beside the rank's own buffers; an estimate, at most.
+/// Estimates an upper bound of the bytes that CUDA and NCCL take of a rank's GPU, in addition to the rank's own
+/// buffers.
 ///   context with the code of cuDNN, cuBLAS and NCCL, nothing sent yet   1.06 GB on an H100
 ///   for each block of a link and each peer                              10 MiB to receive, 2 MiB to send
 /// Both as reported in https://github.com/NVIDIA/nccl/issues/1685. Replicas on other nodes share the network's buffers,
-/// so that a node's eight GPUs count.
+/// so that at most seven peers count: the other GPUs of a node with eight.
 constexpr std::int64_t gpu_library_bytes(const GridShape& grid, std::int64_t chunks, bool trains) {
   constexpr std::int64_t kMebibyte = std::int64_t{1} << 20, kContext = 1024 * kMebibyte, kBlock = 12 * kMebibyte;
   constexpr std::int64_t kMaxPeers = 7;

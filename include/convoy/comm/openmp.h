@@ -11,7 +11,7 @@ namespace convoy {
 /// there are none. They were taken out of the environment before OpenMP could read them.
 std::string openmp_binding();
 
-/// OMP_NUM_THREADS, whose first number counts; nothing where it is not set.
+/// The first number of OMP_NUM_THREADS; nothing if it is not set, or not above 0.
 std::optional<std::int64_t> openmp_threads();
 
 }  // namespace convoy

@@ -26,7 +26,7 @@ class Packer {
   std::vector<std::byte> bytes_;
 };
 
-/// Gives back what was added, in the same order. `bytes` outlive it, and what is taken of them.
+/// Reads what a Packer has written, in the same order. `bytes` must outlive it, and the texts that it returns.
 class Unpacker {
  public:
   explicit Unpacker(std::span<const std::byte> bytes) : rest_(bytes) {}

@@ -8,23 +8,22 @@
 
 namespace convoy {
 
-/// Where ranks of a node share processors and their threads fill them, keeps each on processors of its own, within as
-/// few NUMA domains and caches as possible: this process's threads, and those that they will make. Others stay as they
-/// are. fair_threads() and find_node_load() are the same before and after. All ranks of world.
+/// Binds each rank to processors of its own, within as few NUMA domains and caches as possible, if ranks of a node
+/// share processors and have exactly one thread for each. Binds all threads of this process, and those that they will
+/// create. Other ranks are not bound. fair_threads() and find_node_load() do not change. All ranks of world call it.
 void place_ranks(const mpi::Communicator& world, std::int64_t threads_per_rank);
 
-/// What a rank computes on.
+/// The processors that a rank computes on.
 struct RankPlace {
   std::int64_t num_processors = 1;
-  std::int64_t num_domains = 1;  ///< of memory (NUMA), on which these processors lie
-  bool is_own = true;            ///< no other rank of its node may use them
+  std::int64_t num_domains = 1;  ///< number of NUMA domains that these processors are in
+  bool is_own = true;            ///< whether no other rank of its node may use them
 };
-/// All ranks of world.
+/// Returns the processors of this rank. All ranks of world call it.
 RankPlace find_rank_place(const mpi::Communicator& world);
 
-/// "each rank on 8 processors in one NUMA domain", "4 ranks share 2 processors"; empty where ranks share as many
-/// processors as there are ranks or more, or where each is alone on its node. All ranks of world, and the same on all
-/// of them.
+/// Returns "each rank on 8 processors in one NUMA domain" or "4 ranks share 2 processors"; empty if ranks share at
+/// least as many processors as they are, or if each is alone on its node. All ranks of world call it, and get the same.
 std::string placement_summary(const mpi::Communicator& world);
 
 }  // namespace convoy

@@ -1,6 +1,6 @@
-/// Who is where: ranks as a grid of replicas x stages, and their communicators. (The exchange of gradients has one of
-/// its own, with the replicas in another order, data.stage one for the ranks of a node, and an evaluation one for the
-/// replicas that share their weights.)
+/// The ranks as a grid of replicas x stages, and their communicators. (Others are made elsewhere: the exchange of
+/// gradients has one with the replicas in another order, data.stage one for the ranks of a node, and an evaluation one
+/// for the replicas that share their weights.)
 ///   rank = replica * stages + stage        neighbours in rank are neighbours in the pipeline
 #pragma once
 
@@ -18,21 +18,22 @@ struct GridShape {
   std::int64_t ranks() const { return stages * replicas; }
 };
 
-/// All of them, the smallest first.
+/// Returns all divisors of `number`, the smallest first.
 std::vector<std::int64_t> divisors(std::int64_t number);
 
-/// `stages` must divide the ranks: refused with RequestError naming grid.stages and what would.
+/// Returns the grid with this number of stages. Throws RequestError if `stages` does not divide `ranks`, naming
+/// grid.stages and the values that do.
 GridShape grid_shape(std::int64_t stages, std::int64_t ranks);
 
 class ProcessGrid {
  public:
-  /// All ranks of world; refused as grid_shape() does.
+  /// All ranks of world call it. Throws RequestError as grid_shape() does.
   ProcessGrid(const mpi::Communicator& world, std::int64_t stages);
 
   const mpi::Communicator& world() const { return world_; }
-  const mpi::Communicator& model() const { return model_; }  ///< the stages of my replica, by stage
-  const mpi::Communicator& data() const { return data_; }    ///< the replicas of my stage, by replica
-  /// All ranks again, for messages that travel while steps run and wait for none of theirs.
+  const mpi::Communicator& model() const { return model_; }  ///< the ranks of this rank's replica, by stage
+  const mpi::Communicator& data() const { return data_; }    ///< the ranks of this rank's stage, by replica
+  /// A second group of all ranks, for messages that travel while steps run and do not wait for messages of steps.
   const mpi::Communicator& beside_steps() const { return beside_steps_; }
 
   std::int64_t num_stages() const { return model_.size(); }

@@ -13,7 +13,7 @@
 
 namespace convoy::mpi {
 
-/// MPI_Init to MPI_Finalize. Errors of MPI calls throw convoy::Error. Started without mpirun it is one rank.
+/// MPI from MPI_Init to MPI_Finalize. Errors of MPI calls throw convoy::Error. Without a launcher it has one rank.
 class Session {
  public:
   Session(int* argc, char*** argv);
@@ -22,9 +22,9 @@ class Session {
   Session& operator=(const Session&) = delete;
 
   const Communicator& world() const { return world_; }
-  /// As it was before MPI was started, which sets such variables itself.
+  /// How this process was launched, as read before MPI was started: MPI sets such variables itself.
   const Launch& launch() const { return launch_; }
-  /// What is used until MPI has ended on this rank.
+  /// Keeps an object alive until MPI has ended on this rank.
   void keep_until_end(std::shared_ptr<void> object) { kept_.push_back(std::move(object)); }
 
  private:
@@ -33,16 +33,17 @@ class Session {
   std::vector<std::shared_ptr<void>> kept_;
 };
 
-/// "Open MPI v4.1.4": the library that runs, which need not be the one that Convoy was built with.
+/// Returns the MPI library that runs, "Open MPI v4.1.4", which need not be the one that Convoy was built with.
 std::string library_version();
 
 /// Runs `body` inside a session and returns the process's exit status. The only catch of the program:
 /// a RequestError is printed once, by rank 0 (all ranks throw the same), and ends every rank with status 2;
-/// any other error is printed by the rank that met it, with its rank, and ends the whole job with status 1 - by
-/// MPI_Abort, or, where that hangs (a network that is down), by leaving the process some seconds later.
+/// any other error is printed by the rank that met it, with its rank, and ends the whole job with status 1, by
+/// MPI_Abort. If that hangs (a network that is down), the process exits some seconds later.
 int run_guarded(int argc, char** argv, const std::function<ExitStatus(Session&)>& body);
 
-/// The same without MPI, which is not touched: this process alone.
+/// Runs `body` in this process alone, without starting MPI, and returns the exit status. Prints errors as
+/// run_guarded().
 int run_guarded_alone(const std::function<ExitStatus()>& body);
 
 }  // namespace convoy::mpi

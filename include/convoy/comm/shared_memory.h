@@ -9,16 +9,16 @@
 
 namespace convoy {
 
-/// The ranks of `group`, in its order, to which the same memory is as near as to this rank: they are on its node and,
-/// where Linux tells, their first processors lie in the same NUMA domain. All ranks of `group`.
+/// Returns the ranks of `group`, in its order, to which the same memory is as near as to this rank: they are on its
+/// node and, if Linux tells, their first processors are in the same NUMA domain. All ranks of `group` call it.
 mpi::Communicator split_by_memory(const mpi::Communicator& group);
 
-/// It has no name in any file system: whatever ends the ranks, nothing is left behind.
+/// Memory that ranks of one node share. It has no name in any file system: however the ranks end, nothing is left.
 class SharedMemory {
  public:
-  /// At least one byte, zeroed. Rank 0 of `group` may write it, the others would get a segmentation fault. All ranks of
-  /// `group`, which are on one node. Throws Error on all of them where the system refuses it to one, as in containers
-  /// that hide the ranks' processes from each other. A page is taken when it is first written.
+  /// Makes zeroed memory of at least one byte. Rank 0 of `group` may write it; the others would get a segmentation
+  /// fault. All ranks of `group`, which are on one node, call it. Throws Error on all of them if the system refuses it
+  /// to one, as in containers that hide the ranks' processes from each other. A page is taken when it is first written.
   SharedMemory(const mpi::Communicator& group, std::int64_t size_bytes);
 
   std::byte* data() const { return data_.get(); }

@@ -1,25 +1,26 @@
-/// The signals that ask a run to stop: caught before the run opens anything, and checked at the end of a step. And
-/// those of a crash.
+/// The signals that ask a run to stop, which are caught before the run opens anything and checked at the end of a step;
+/// and the signals of a crash.
 #pragma once
 
 #include "convoy/base/error.h"
 
 namespace convoy {
 
-/// SIGTERM, SIGUSR1 and SIGINT (Ctrl-C; one that comes a second or more after the first kills) ask for a stop, from now
-/// on to the end of the process: launchers repeat SIGTERM while ranks that were asked to stop are leaving. srun passes
-/// both on; mpirun passes SIGUSR1 on, and ends with a status of its own after SIGTERM. The first one is answered by a
-/// line on standard error where this rank `says_so`.
+/// Makes SIGTERM, SIGUSR1 and SIGINT (Ctrl-C) ask for a stop, until the process ends: launchers repeat SIGTERM while
+/// ranks that were asked to stop are leaving. A SIGINT that comes a second or more after the first kills. srun passes
+/// SIGTERM and SIGUSR1 on; mpirun passes SIGUSR1 on, and ends with a status of its own after SIGTERM. If `says_so`, the
+/// first signal is answered by a line on standard error.
 void catch_stop_signals(bool says_so);
 
-/// Whether one of them has come to this rank.
+/// Whether a signal that asks for a stop (SIGTERM, SIGUSR1, SIGINT) has come to this rank.
 bool stop_is_requested();
 
-/// Whether SIGTERM has: a launcher sends it before a job ends, be it asked to leave or because a rank has died.
+/// Whether SIGTERM has come to this rank. A launcher sends it before a job ends: it was asked to stop the job, or a
+/// rank has died.
 bool is_terminated();
 
-/// From here on a crash (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL) ends this process with that status: the run has
-/// ended already, and what this rank holds is known to be damaged.
+/// Makes a crash (SIGABRT, SIGSEGV, SIGBUS, SIGFPE, SIGILL) end this process with `status` from here on. Called when
+/// the run has ended already, and this rank's memory is known to be damaged.
 void end_crashes_with(ExitStatus status);
 
 }  // namespace convoy

@@ -5,7 +5,7 @@
 
 namespace convoy::tags {
 
-/// Every MPI has tags up to 32767 (MPI_TAG_UB).
+/// An upper end of the tags: every MPI allows tags up to 32767 (MPI_TAG_UB).
 inline constexpr int kMax = 32'000;
 
 // --- Model group: a tag for each boundary between virtual stages that two ranks share, and each direction. Both ends
@@ -25,7 +25,7 @@ constexpr int gather(std::int64_t bucket) {
   return static_cast<int>(2 * bucket + 1);
 }
 
-// --- World: to rank 0, between steps or beside them.
+// --- World: to rank 0, between steps or during them.
 inline constexpr int kParameters = 9001;      ///< for a checkpoint
 inline constexpr int kOptimizerState = 9002;  ///< for a checkpoint
 inline constexpr int kTrainingLosses = 9003;
@@ -37,7 +37,7 @@ inline constexpr int kRankSamples = 9007;
 // --- World: between ranks of one stage, between steps.
 inline constexpr int kAudit = 9009;  ///< checksums of a micro-batch
 
-// --- All ranks, beside steps.
+// --- All ranks, during steps.
 inline constexpr int kSnapshot = 9101;  ///< a rank's part of a checkpoint, piece by piece
 
 // --- World: from stage to stage of a replica, between steps.
@@ -46,6 +46,6 @@ inline constexpr int kRepeatedActivation = 9008;  ///< when the forward of a bad
 // --- Any group.
 inline constexpr int kClock = kMax - 1;   ///< comparing clocks
 inline constexpr int kNcclLink = kMax;    ///< NCCL's name of a link
-inline constexpr int kChunks = kMax + 1;  ///< parts of a gathering too large for one message
+inline constexpr int kChunks = kMax + 1;  ///< parts of a gather that is too large for one message
 
 }  // namespace convoy::tags

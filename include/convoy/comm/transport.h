@@ -1,4 +1,4 @@
-/// Messages of device memory between ranks: created once, started again and again, in order with the device's work.
+/// Messages of device memory between ranks: created once, started repeatedly, in order with the device's work.
 #pragma once
 
 #include <cstdint>
@@ -13,18 +13,20 @@
 
 namespace convoy {
 
-/// A message, created once. Must be complete before it is started again or destroyed (except while an exception
-/// unwinds); its transport outlives it.
+/// A message, created once. It must be complete before it is started again or destroyed (except while an exception
+/// unwinds). Its transport must outlive it.
 class Message {
  public:
   virtual ~Message() = default;
 
-  /// The memory is ready to be sent, or free to be written, once the device's work issued so far is done.
+  /// Starts the message. Its memory is ready to be sent, or free to be written, once the device's work issued so far is
+  /// done.
   virtual void start() = 0;
-  /// Whether it is complete (or never started). Does not wait. From then on device work that is issued may overwrite
-  /// what was sent, and sees what was received. Orders the device's work, so not inside a recording.
+  /// Whether the message is complete, or was never started. Does not wait. Device work that is issued after it has
+  /// returned true may overwrite what was sent, and sees what was received. Not to be called inside a recording, as it
+  /// orders the device's work.
   virtual bool test() = 0;
-  /// From start() until test() has said true.
+  /// True from start() until test() has returned true.
   virtual bool active() const = 0;
 };
 
@@ -38,11 +40,11 @@ struct MessageSpec {
   int tag = 0;   ///< messages of one tag between two ranks arrive in the order in which they are started
 };
 
-/// Messages that travel together, and what follows them.
+/// Messages that travel together, and the device work that follows them.
 struct ExchangeRound {
-  std::vector<MessageSpec> receives, sends;  ///< of one group
-  /// Issues device work on what was received (element-wise work alone), which the next round's messages come after, as
-  /// does what is issued once the exchange is complete. May be empty.
+  std::vector<MessageSpec> receives, sends;  ///< messages of one group
+  /// Issues element-wise device work on what was received. The messages of the next round come after that work, and so
+  /// does device work that is issued once the exchange is complete. May be empty.
   std::function<void()> then = {};
 };
 
@@ -53,38 +55,39 @@ struct ReduceScatterSpec {
   std::int64_t part_count = 0;  ///< floats, the same for each rank
 };
 
-/// How device memory travels. Nothing is allocated after the messages are created.
-///   Between stages (ProcessGrid::model()), messages are independent: whichever is ready travels.
-///   In any other group all ranks start their exchanges and reductions in one order, the same on all of them.
+/// Sends device memory between ranks. Nothing is allocated after the messages are created.
+///   Between stages (ProcessGrid::model()), messages are independent: each travels when it is ready.
+///   In any other group all ranks start their exchanges and reductions in the same order.
 class Transport {
  public:
   virtual ~Transport() = default;
 
-  /// "MPI", "MPI through pinned host memory", "NCCL".
+  /// Returns "MPI", "MPI through pinned host memory" or "NCCL".
   virtual std::string description() const = 0;
 
-  // Creating messages. All ranks create them before connect(); for each send there is a receive with its group, size
-  // and tag, and for each round of an exchange one on the other rank. Messages that MPI carries have at most 2^31 - 1
-  // bytes, or floats of a reduction: more throws Error.
+  // Creating messages. All ranks create them before connect(): for each send the other rank creates a receive of the
+  // same group, size and tag, and for each round of an exchange a round. Messages that MPI carries have at most 2^31 -
+  // 1 bytes, or floats of a reduction: more throws Error.
   virtual std::unique_ptr<Message> send(const MessageSpec& spec) = 0;
   virtual std::unique_ptr<Message> receive(const MessageSpec& spec) = 0;
-  /// All rounds, one after the other, as one message; the first has at least one message. Their partners may wait for
-  /// each other.
+  /// Creates one message of all rounds, which follow each other; the first round has at least one message. The partners
+  /// of the rounds may wait for each other.
   virtual std::unique_ptr<Message> exchange(std::vector<ExchangeRound> rounds) = 0;
-  /// Summed in an order that the library chooses. All ranks of the group.
+  /// Creates a reduction, which adds up in an order that the library chooses. All ranks of the group call it.
   virtual std::unique_ptr<Message> reduce_scatter(const ReduceScatterSpec& spec) = 0;
-  /// All ranks, once, after all messages are created and before the first start.
+  /// Connects the ranks. All ranks call it once, after all messages are created and before the first start.
   virtual void connect() {}
 
-  /// Makes progress on all messages in flight. Cheap; called between cells and while waiting. False if none is in
-  /// flight.
+  /// Makes progress on all messages in flight; false if none is in flight. It is cheap, and is called between cells and
+  /// while waiting.
   virtual bool progress() = 0;
-  /// Whether something that was started needs progress() to leave. As long as it does, this rank waits for no other
-  /// without calling it: the other may be waiting for that very message.
+  /// Whether a message that was started needs progress() to leave. As long as one does, this rank must not wait for
+  /// another without calling progress(): the other may be waiting for that very message.
   virtual bool holds_back() const = 0;
 };
 
-/// Waits until `done()` is true, and moves the transport's messages on meanwhile (mpi::wait_until).
+/// Waits until `done()` is true, and makes progress on the transport's messages meanwhile. Throws Error as
+/// mpi::wait_until() does.
 template <typename Done>
 void wait_until(Transport& transport, Done&& done) {
   mpi::wait_until([&] {
@@ -93,17 +96,18 @@ void wait_until(Transport& transport, Done&& done) {
   });
 }
 
-/// Straight from host memory by MPI.
+/// Makes a transport that sends host memory directly by MPI.
 std::unique_ptr<Transport> make_host_transport();
 
-/// By MPI, from and to a pinned copy in host memory: for devices that share a GPU with other ranks or have no NCCL.
+/// Makes a transport by MPI, from and to a pinned copy in host memory: for devices that share a GPU with other ranks or
+/// have no NCCL.
 std::unique_ptr<Transport> make_staged_transport(Device& device);
 
-/// The best for this device: host memory directly, NCCL where each rank of the world has a GPU of its own, else staged.
-/// All ranks of the grid's world.
+/// Makes the best transport for this device: directly from host memory, NCCL if each rank of the world has a GPU of its
+/// own, else staged. All ranks of the grid's world call it.
 std::unique_ptr<Transport> make_transport(const ProcessGrid& grid, Device& device);
 
-/// "NCCL 2.18.3": the library that runs; empty where Convoy was built without it.
+/// Returns the NCCL library that runs, "NCCL 2.18.3"; empty if Convoy was built without it, or does not find it.
 std::string nccl_version();
 
 }  // namespace convoy

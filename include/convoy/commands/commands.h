@@ -1,4 +1,4 @@
-/// The commands of the program, by name.
+/// Runs the commands of the program.
 #pragma once
 
 #include "convoy/base/error.h"
@@ -11,17 +11,17 @@ class Watch;
 
 namespace convoy::commands {
 
-/// Whether the request is for work of several ranks, or of one that may become several. What needs none runs without
-/// MPI, which may not start at all on a login node. `is_launched`: by mpirun or srun.
+/// Whether the request is for ranks of MPI, one or several. Other requests run without MPI, which may not start at all
+/// on a login node. `is_launched`: whether mpirun or srun started the process.
 bool needs_ranks(const Request& request, bool is_launched);
 
-/// The same of a command line that is refused: what its first word says.
+/// Whether a command line that is refused needs ranks, judged by its first word.
 bool needs_ranks(int argc, char** argv, bool is_launched);
 
-/// Runs request.command, which needs no ranks, in the first of the processes that were launched.
+/// Runs request.command, which needs no ranks, in the first of the launched processes.
 ExitStatus run_alone(const Request& request, const Launch& launch);
 
-/// Runs request.command, which needs ranks, on all ranks that are watched.
+/// Runs request.command, which needs ranks, on all ranks that `watch` watches.
 ExitStatus run(const Request& request, const Launch& launch, Watch& watch);
 
 }  // namespace convoy::commands

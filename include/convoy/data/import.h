@@ -2,8 +2,8 @@
 ///
 /// Samples are listed once, in the order of classes and names (CIFAR and IDX: of their files), and stored in that
 /// order: training shuffles them anyway. A shard takes a fixed range of the list, less what was bad in it, and is
-/// written by one rank; so the files do not depend on the number of ranks. All get their names when all are on the
-/// disk.
+/// written by one rank; so the files do not depend on the number of ranks. All files get their names after all of them
+/// are on the disk.
 #pragma once
 
 #include <cstdint>
@@ -24,14 +24,14 @@ struct ImportedSplit {
 };
 
 struct SkippedSample {
-  std::string name;    ///< below import.source
+  std::string name;    ///< path below import.source
   std::string reason;  ///< "it is ..."
 };
 
 struct ImportSummary {
   std::vector<ImportedSplit> splits;
-  std::vector<SkippedSample> skipped;  ///< on rank 0; in the order of their files and lines
-  std::vector<std::string> warnings;   ///< on rank 0; sentences about good samples
+  std::vector<SkippedSample> skipped;  ///< on rank 0, in the order of files and lines
+  std::vector<std::string> warnings;   ///< on rank 0: sentences about good samples
 };
 
 struct ImportProgress {
@@ -41,9 +41,9 @@ struct ImportProgress {
 
 using ShowImport = std::function<void(const ImportProgress&)>;
 
-/// `show` is called on rank 0, a few times per second. Throws on all ranks alike: RequestError where the source or the
-/// parameters are at fault (or, with import.strict, a sample), Error where the disk is. Then no file of the import
-/// remains, and earlier ones are as they were. All ranks of the group.
+/// Runs an import. `show` is called on rank 0, a few times per second. Throws on all ranks: RequestError if the source
+/// or the parameters are at fault (or, with import.strict, a sample), Error if the disk is. Then no file of the import
+/// remains, and earlier files are unchanged. All ranks of the group.
 ImportSummary import_samples(const ImportParams& params, std::uint64_t seed, const mpi::Communicator& world,
                              const ShowImport& show);
 

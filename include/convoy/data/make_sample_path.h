@@ -1,4 +1,4 @@
-/// From a data set and the metadata of a network to the path between them, whatever kind of input they hold.
+/// Makes the path from a data set to a network's input, for any kind of input.
 #pragma once
 
 #include <memory>
@@ -14,18 +14,18 @@ namespace convoy {
 enum class SampleView {
   kTraining,    ///< changed at random, as the parameters ask for
   kEvaluation,  ///< only brought to the network's input
-  kMirrored,    ///< likewise, and mirrored: the second view of evaluate.mirror
+  kMirrored,    ///< brought to the network's input and mirrored: the second view of evaluate.mirror
 };
 
 struct SamplePathSpec {
   const io::SampleStore& samples;     ///< outlives the path
-  const io::ModelMetadata& metadata;  ///< of the network
+  const io::ModelMetadata& metadata;  ///< metadata of the network
   const Parameters& params;
   SampleView view = SampleView::kTraining;
-  DataType type = DataType::kFloat32;  ///< of the network's activations
+  DataType type = DataType::kFloat32;  ///< type of the network's activations
 };
 
-/// Throws RequestError where the parameters ask for what these samples do not have.
+/// Makes the path. Throws RequestError if the parameters ask for what these samples do not have.
 std::unique_ptr<SamplePath> make_sample_path(const SamplePathSpec& spec);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// What NVIDIA's management library (NVML) tells of a GPU: how busy, how fast, how warm.
+/// Readings of a GPU by NVIDIA's management library (NVML): utilisation, clock, temperature, power, memory errors.
 #pragma once
 
 #include <limits>
@@ -7,30 +7,32 @@
 
 namespace convoy {
 
-/// Not a number: the GPU does not say.
+/// One reading of a GPU; a value is NaN if the GPU does not report it.
 struct GpuReading {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-  double utilisation_percent = kUnknown;  ///< of the time, of the last second or less
+  double utilisation_percent = kUnknown;  ///< share of the last second or less in which it computed
   double clock_mhz = kUnknown;            ///< of its multiprocessors
   double temperature_celsius = kUnknown;
   double power_watts = kUnknown;
-  double ecc_errors = kUnknown;  ///< corrected and not, since the driver was loaded
+  double ecc_errors = kUnknown;  ///< corrected and uncorrected, since the driver was loaded
 };
 
-/// The library is looked for when the program runs: neither to build nor to run needs it.
+/// The sensors of one GPU. NVML is loaded when the program runs: neither building nor running Convoy requires it.
 class GpuSensors {
  public:
-  /// Of the GPU with this Device::hardware_id(). Does not throw: without the library or the GPU nothing is read.
+  /// Opens the sensors of the GPU with this Device::hardware_id(). Does not throw: if the library or the GPU is
+  /// missing, read() returns no values.
   explicit GpuSensors(const std::string& hardware_id, const std::string& library = "libnvidia-ml.so.1");
   ~GpuSensors();
   GpuSensors(const GpuSensors&) = delete;
   GpuSensors& operator=(const GpuSensors&) = delete;
 
   bool are_there() const { return why_absent_.empty(); }
-  /// "libnvidia-ml.so.1: cannot open shared object file: ..."; empty where they are there.
+  /// The reason why the sensors are missing, "libnvidia-ml.so.1: cannot open shared object file: ..."; empty if they
+  /// are present.
   const std::string& why_absent() const { return why_absent_; }
-  /// Takes a few milliseconds at most.
+  /// Reads all sensors, which takes a few milliseconds at most.
   GpuReading read() const;
 
  private:

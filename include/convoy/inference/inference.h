@@ -1,4 +1,4 @@
-/// What is done with trained weights: `convoy evaluate`, `convoy predict`, `convoy export`.
+/// Uses trained weights: `convoy evaluate`, `convoy predict`, `convoy export`.
 #pragma once
 
 #include "convoy/base/error.h"
@@ -10,17 +10,17 @@ namespace convoy {
 
 class StatusBoard;
 
-/// Loss, top-1, top-5, balanced accuracy and macro F1 of data.test, or else data.val: of the newest checkpoint in
-/// run.directory, or of the file that the command line names. All ranks of the grid.
+/// Measures loss, top-1, top-5, balanced accuracy and macro F1 on data.test, or else on data.val. The weights are those
+/// of the best checkpoint in run.directory (the newest if there is no best one), or of the file that the command line
+/// names. All ranks of the grid.
 ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board);
 
-/// Writes a row for each sample of predict.data to predict.output, and its logits to a .h5 file beside it. The weights
-/// are found as by evaluate(). The same bytes on any grid. All ranks of the grid.
+/// Writes a row for each sample of predict.data to predict.output, and its logits to a .h5 file next to it. The weights
+/// are found as by evaluate(). Any grid writes the same bytes. All ranks of the grid.
 ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board);
 
-/// Writes export.output: the weights of the newest checkpoint in run.directory, or of the file that the command line
-/// names, as torchvision's load_state_dict takes them. Says what went where. One rank; throws RequestError where there
-/// are none.
+/// Writes export.output in the form that torchvision's load_state_dict reads, and prints what was written. The weights
+/// are found as by evaluate(). Throws RequestError if there are none. One rank.
 void export_weights(const Request& request);
 
 }  // namespace convoy

@@ -1,17 +1,17 @@
 /// Checkpoints: one HDF5 file, independent of the layout, written completely or not at all, verified before it is used.
-/// Its values may be in parts beside it (convoy/io/checkpoint_parts.h); otherwise it holds
+/// Its values may be in parts in a folder next to it (convoy/io/checkpoint_parts.h); otherwise it holds
 ///   /model/<name>              float32, torchvision's name and axes (OIHW)
 ///   /optimizer/<slot>/<name>   float32, the same axes
-///   /ema/<name>                float32, likewise: the moving average of all that /model has, where one is kept
+///   /ema/<name>                float32, the same names and axes: the moving average of all tensors of /model, if any
 ///   /counters                  attributes, PyTorch's names: steps that each batch norm's statistics have followed
 ///   /card                      attributes, /card/name and /card/class_names: an evaluation needs them (ModelMetadata);
 ///                              /card/kind: of the network's input, "images" or "text"; older files have none and
 ///                              mean images; /card/tokenizer, /card/vocabulary, /card/text_column,
 ///                              /card/label_column: of texts (io/dataset.h)
 ///   /state                     attributes: step, samples, seed, best_metric ... (TrainingState)
-///   /parameters, /version      the effective parameter file; who wrote it
-/// After the HDF5 image come 32 bytes: "CONVOYCK", or "CONVOYCL" where it is in parts, the image's size (little-endian
-/// 64 bit) and its XXH3-128.
+///   /parameters, /version      the effective parameter file; the program that wrote the checkpoint
+/// After the HDF5 image come 32 bytes: "CONVOYCK" (in parts: "CONVOYCL"), the image's size (little-endian 64 bit) and
+/// its XXH3-128.
 #pragma once
 
 #include <cstddef>
@@ -39,50 +39,51 @@ struct NamedTensor {
   std::vector<std::int64_t> dims;  ///< (O,I,H,W), (O,I) or (C)
   std::vector<float> values;       ///< row-major
 
-  std::int64_t count() const;  ///< of the shape
+  std::int64_t count() const;  ///< values of this shape
 };
 
-/// How images become a network's input.
+/// The preparation of images as a network's input.
 struct ImageInput {
   ImageShape shape;             ///< of the input
-  bool resizes = false;         ///< whether training brought images to that shape; else they had it
-  std::int64_t short_side = 0;  ///< pixels: what an image's short side becomes before the centre is cut out
+  bool resizes = false;         ///< whether training resized images to that shape; otherwise they already had it
+  std::int64_t short_side = 0;  ///< pixels of an image's short side before the centre is cut out
   bool orients = false;         ///< whether the images were turned as their Exif orientation says (import.orient)
   bool normalizes = true;       ///< (x - mean) / standard deviation, channel by channel
-  std::vector<double> channel_mean, channel_stddev;  ///< (C), of the training set's values / 255
+  std::vector<double> channel_mean, channel_stddev;  ///< (C), of the values / 255 of the training set
 
   bool operator==(const ImageInput&) const = default;
 };
 
-/// "mean 0.485, 0.456, 0.406, standard deviation 0.229, 0.224, 0.225"; or that values are not normalised.
+/// The normalisation as text: "mean 0.485, 0.456, 0.406, standard deviation 0.229, 0.224, 0.225"; or that values are
+/// not normalised.
 std::string describe_normalisation(const ImageInput& input);
 
-/// How texts do.
+/// The preparation of texts as a network's input.
 struct TextInput {
-  std::int64_t length = 0;    ///< tokens that the network reads of a text
+  std::int64_t length = 0;    ///< number of tokens that the network reads per text
   Tokenization tokenization;  ///< of the training set
   ColumnNames columns = {};   ///< of the tables that the training set was imported from
 
   bool operator==(const TextInput&) const = default;
 };
 
-/// What a network was trained to see and to name: all that an evaluation must know of its training.
+/// All that an evaluation must know about a network's training: its input and the names of its classes.
 struct ModelMetadata {
   std::string name;                    ///< model.name
-  TransformerParams transformer = {};  ///< of a network of texts
+  TransformerParams transformer = {};  ///< only for networks that read texts
   std::variant<ImageInput, TextInput> input;
   std::vector<std::string> class_names;  ///< in the order of the logits
 
-  /// convoy/base/features.h: "images".
+  /// The kind of its input: input_kinds::kText or kImages (convoy/base/features.h).
   const char* kind() const { return text() != nullptr ? input_kinds::kText : input_kinds::kImages; }
   InputShape shape() const;
-  /// Of a network of images.
+  /// The preparation of images. Throws std::bad_variant_access for a network that reads texts.
   const ImageInput& image() const { return std::get<ImageInput>(input); }
-  /// Null for a network of images.
+  /// The preparation of texts; null for a network that reads images.
   const TextInput* text() const { return std::get_if<TextInput>(&input); }
 };
 
-/// Of one of the network's objectives over the steps of an epoch.
+/// Sums of one of the network's objectives over the steps of an epoch.
 struct EpochSums {
   double loss = 0;
   std::int64_t num_correct = 0, num_samples = 0, num_labels = 0;
@@ -92,34 +93,35 @@ struct EpochSums {
 
 struct TrainingState {
   std::int64_t step = 0;     ///< steps done
-  std::int64_t samples = 0;  ///< samples seen in training; the position in the epoch follows from step
+  std::int64_t samples = 0;  ///< seen in training; the position in the epoch follows from `step`
   std::int64_t seed = 0;
   std::int64_t batch_global = 0;
   std::int64_t batch_micro = 0;
-  std::int64_t num_samples = 0;       ///< of the training set
-  std::int64_t train_hash = 0;        ///< of its content (Dataset::content_hash); 0: not known, from an older Convoy
-  std::int64_t metric_hash = 0;       ///< of the data set that best_value was measured on; 0: not known
-  std::int64_t evaluated_step = 0;    ///< the step whose row is the latest in log.csv
-  std::string metric = "top1";        ///< train.metric; files older than that key are of top-1
-  double best_value = 0;              ///< its best value so far on data.val or else data.test
-  std::int64_t best_step = 0;         ///< where that was measured; 0: nothing was
-  std::int64_t updates = 0;           ///< steps without those that were not applied
-  double loss_scale = 1;              ///< fp16: what the loss's gradient is multiplied by
-  std::int64_t loss_scale_steps = 0;  ///< since it last changed
-  /// Of the unfinished epoch, by objective (at least one), so that its line in the log is the same after a restart.
+  std::int64_t num_samples = 0;     ///< of the training set
+  std::int64_t train_hash = 0;      ///< Dataset::content_hash() of the training set; 0: not known, from an older Convoy
+  std::int64_t metric_hash = 0;     ///< content hash of the data set on which best_value was measured; 0: not known
+  std::int64_t evaluated_step = 0;  ///< the step whose row is the latest in log.csv
+  std::string metric = "top1";      ///< train.metric; files older than that key use top-1
+  double best_value = 0;            ///< best value of `metric` so far on data.val, or else data.test
+  std::int64_t best_step = 0;       ///< step at which best_value was measured; 0: not measured yet
+  std::int64_t updates = 0;         ///< number of steps that were applied
+  double loss_scale = 1;            ///< fp16: factor of the loss's gradient
+  std::int64_t loss_scale_steps = 0;  ///< steps since loss_scale last changed
+  /// Sums over the unfinished epoch, by objective (at least one), so that its line in the log is the same after a
+  /// restart.
   std::vector<EpochSums> epoch = {{}};
-  /// Of the training loss (LossRange): its moving average, the lowest that this was, the step at which the loss left
-  /// its range (0: it is within).
+  /// The range of the training loss (LossRange): its moving average, the lowest value of this average, and the step at
+  /// which the loss left its range (0: it is within).
   double loss_average = 0;
   double loss_lowest = std::numeric_limits<double>::infinity();
   std::int64_t loss_left_step = 0;
-  /// Of bad steps (run/bad_steps.h): that were skipped, in all and in a row; how often training went back, and what
-  /// that multiplied the learning rate by.
+  /// Bad steps (run/bad_steps.h): the number of skipped steps, in all and in a row, the number of rollbacks, and the
+  /// factor by which these changed the learning rate.
   std::int64_t bad_steps = 0, bad_steps_in_row = 0, rollbacks = 0;
   double rate_factor = 1;
 };
 
-/// "bn1.num_batches_tracked" for "bn1.running_mean"; empty for other names.
+/// The name of the counter of a batch norm: "bn1.num_batches_tracked" for "bn1.running_mean"; empty for other names.
 std::string counter_name(const std::string& tensor_name);
 
 struct Checkpoint {
@@ -127,56 +129,59 @@ struct Checkpoint {
   ModelMetadata metadata;
   std::vector<NamedTensor> model;                             ///< parameters and running statistics
   std::map<std::string, std::vector<NamedTensor>> optimizer;  ///< by slot, e.g. "momentum"
-  std::vector<NamedTensor> ema;                               ///< as `model`; empty where none is kept
-  /// bn1.num_batches_tracked: training steps that the running statistics of a batch norm have followed, those of the
-  /// weights that the run began with among them; while it is frozen there are none. As PyTorch counts, but for
-  /// micro-batches.
+  std::vector<NamedTensor> ema;  ///< moving averages of the tensors of `model`; empty if not kept
+  /// bn1.num_batches_tracked: the number of training steps that the running statistics of a batch norm have followed,
+  /// including those of the weights that the run began with. Steps in which it is frozen do not count. PyTorch counts
+  /// micro-batches instead.
   std::map<std::string, std::int64_t> counters;
   std::string parameters;  ///< the effective parameter file
-  /// Where the values are: tensors have none until load_values() brings them. None: the file holds them.
+  /// The files that hold the values: tensors have none until load_values() reads them. No parts: the file itself holds
+  /// them.
   std::optional<CheckpointParts> parts;
   std::string written_by;  ///< "convoy 0.9.0 (git 7c1d976f12)". Decoding fills it; encoding writes this program's.
 };
 
-/// Of all values of these tensors, as convoy/base/fingerprint.h has it.
+/// The fingerprint of all values of these tensors (convoy/base/fingerprint.h).
 std::uint64_t fingerprint(const std::vector<NamedTensor>& tensors);
 
-/// The file's bytes. The same content gives the same bytes (no times of day inside; tensors in the order of their
-/// names).
+/// Returns the bytes of the checkpoint's file. The same content gives the same bytes (no times of day inside; tensors
+/// in the order of their names).
 std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint);
 
-/// Verifies the hash, then reads. `where` names the file in messages. Throws Error saying what is wrong (too short, not
-/// a checkpoint, truncated, damaged: the hash differs, a dataset missing or of another type); RequestError where it is
-/// of another format. Never lets HDF5 see bytes whose hash was not verified. Tensors come in the order of their names,
-/// those of a checkpoint in parts without values.
+/// Verifies the hash, then decodes a checkpoint. `where` names the file in messages. Throws Error saying what is wrong
+/// (too short, not a checkpoint, truncated, damaged: the hash differs, a dataset missing or of another type), and
+/// RequestError if it is of another format. HDF5 never sees bytes whose hash was not verified. Tensors come in the
+/// order of their names; those of a checkpoint in parts have no values yet.
 Checkpoint decode_checkpoint(std::span<const std::byte> bytes, const std::string& where);
 
-/// The same, but only the state.
+/// Decodes only the state of a checkpoint; like decode_checkpoint() otherwise.
 TrainingState decode_state(std::span<const std::byte> bytes, const std::string& where);
 
-/// Whether the trailer's hash holds; the reason where it does not.
+/// Verifies the trailer and its hash. Returns the reason if the bytes are damaged, else nothing.
 std::optional<std::string> find_damage(std::span<const std::byte> bytes);
 
-/// Whether the file ends like one. Throws Error where it cannot be read.
+/// Whether the file ends like a checkpoint. Throws Error if it cannot be read.
 bool is_checkpoint_file(const std::string& path);
 
-/// The bytes of a checkpoint whose hash holds, and those of its parts. The file's last 32 bytes are read first: a file
-/// that is not a checkpoint, or of another size than its end says, takes neither time nor memory, however large it is.
-/// Throws Error with the reason.
+/// Returns the bytes of a checkpoint after verifying their hash and those of its parts. The file's last 32 bytes are
+/// read first: a file that is not a checkpoint, or has another size than its end says, takes neither time nor memory,
+/// however large it is. Throws Error with the reason.
 std::vector<std::byte> read_checkpoint_file(const std::string& path);
 
-/// The bytes of a file that holds all values itself: these bytes, or for a checkpoint in parts, `path`, others.
-/// `with_optimizer`: false where weights are enough. Throws Error where a part cannot be read.
+/// Returns the bytes of a checkpoint in one file: `bytes` itself if it holds all values, else a new file made from
+/// `bytes` and the parts next to `path`. `with_optimizer` is false if the weights are enough. Throws Error if a part
+/// cannot be read.
 std::vector<std::byte> join_parts(std::vector<std::byte> bytes, const std::string& path, bool with_optimizer);
 
-/// Replaces a checkpoint in parts by one file of the same name, and removes its parts where no other checkpoint beside
-/// it lists them. False where it was one file already. Throws Error naming the file.
+/// Replaces a checkpoint in parts by one file of the same name, and removes its parts if no other checkpoint in the
+/// directory lists them. Returns false if it was one file already. Throws Error naming the file.
 bool join_checkpoint(const std::string& path);
 
-/// DIRECTORY/step-00001234.h5
+/// The path of a step's checkpoint: DIRECTORY/step-00001234.h5.
 std::string checkpoint_path(const std::string& directory, std::int64_t step);
 
-/// DIRECTORY/best.h5: a whole training state like the others, but only a better one replaces it.
+/// The path of the best checkpoint: DIRECTORY/best.h5. It holds a whole training state like the others, but only a
+/// better one replaces it.
 std::string best_checkpoint_path(const std::string& directory);
 
 struct FoundCheckpoint {
@@ -185,32 +190,32 @@ struct FoundCheckpoint {
   TrainingState state;
 };
 
-/// The checkpoint with the highest step below `below` that can be used, best.h5 among them: its hash holds, its format
-/// is this program's, and it holds the step that its name says. Each higher one that cannot, and a best.h5 that cannot,
-/// is passed to `skipped` with the reason. Nothing where there is none (or no directory). Left-over temporary files are
-/// ignored.
+/// Finds the usable checkpoint with the highest step below `below`, best.h5 included. A checkpoint is usable if its
+/// hash holds, its format is this program's, and it holds the step that its name says. Each higher one that is not
+/// usable, and a best.h5 that is not, is passed to `skipped` with the reason. Returns nothing if there is no usable one
+/// (or no directory). Left-over temporary files are ignored.
 std::optional<FoundCheckpoint> find_newest_checkpoint(
     const std::string& directory,
     const std::function<void(const std::string& path, const std::string& reason)>& skipped,
     std::int64_t below = std::numeric_limits<std::int64_t>::max());
 
-/// Removes the checkpoints of steps above `step`, up to `last`: a best.h5 of such a step, too.
+/// Removes the checkpoints of steps above `step`, up to `last`, also a best.h5 of such a step.
 void remove_checkpoints_after(const std::string& directory, std::int64_t step, std::int64_t last);
-/// Instead gives them names that end in ".suspect", under which no run finds them.
+/// Renames the same checkpoints instead: their names then end in ".suspect", so that no run finds them.
 void set_aside_checkpoints_after(const std::string& directory, std::int64_t step, std::int64_t last);
 
-/// Keeps the newest step-*.h5 of a run's directory and removes older ones. Only files that can be used are counted:
-/// those that this process has written or resumed, others once they have been read and found whole.
+/// Keeps the newest step-*.h5 of a run's directory and removes older ones. Only usable files are counted: those that
+/// this process has written or resumed, and others once they have been read and found whole.
 class CheckpointKeeper {
  public:
-  /// `keep`: how many; 0: all.
+  /// `keep` is the number of checkpoints to keep; 0: all.
   CheckpointKeeper(std::string directory, std::int64_t keep) : directory_(std::move(directory)), keep_(keep) {}
 
-  /// This file need not be read: it is whole, and of the step in its name.
+  /// Marks a file as usable, so that it need not be read: it is whole, and of the step in its name.
   void trust(const std::string& path) { usable_[path] = true; }
-  /// For a run that is at `step`: removes what is older than the `keep` newest, but for the newest below `below`, and
-  /// temporary files that a killed run left. Files above `step` stay and are not counted: the run has found them
-  /// unusable when it began.
+  /// For a run that is at `step`: removes the checkpoints older than the `keep` newest, except the newest one below
+  /// step `below`, and temporary files that a killed run left. Files above `step` stay and are not counted: the run
+  /// found them unusable when it began.
   void remove_old(std::int64_t step, std::int64_t below = 0);
 
  private:

@@ -1,9 +1,9 @@
-/// Checkpoints in parts (checkpoint.files = sharded): the values are in a folder beside the checkpoint, in a file for
-/// each rank that held some of them.
-///   step-00000100.h5           as convoy/io/checkpoint.h has it, but /parts in place of /model, /optimizer and /ema
-///   step-00000100-7.parts/K.h5 of rank K: GROUP/NAME, float32: the values of a tensor that it held. The last 32 bytes
-///                              are as a checkpoint's, with "CONVOYCP"
-/// A tensor of a convolution, (O,I,H,W), is cut in the order (O,H,W,I), which the ranks hold it in.
+/// Checkpoints in parts (checkpoint.files = sharded): the values are in a folder next to the checkpoint, in one file
+/// for each rank that held some of them.
+///   step-00000100.h5           as in convoy/io/checkpoint.h, but with /parts in place of /model, /optimizer and /ema
+///   step-00000100-7.parts/K.h5 part K, written by rank K: GROUP/NAME, float32, the values of a tensor that the rank
+///                              held. The last 32 bytes are like those of a checkpoint, but begin with "CONVOYCP"
+/// The weights of a convolution, (O,I,H,W), are cut in the order (O,H,W,I), in which the ranks hold them.
 #pragma once
 
 #include <cstddef>
@@ -20,7 +20,7 @@ namespace convoy::io {
 struct NamedTensor;
 struct Checkpoint;
 
-/// "model", "ema", "optimizer/momentum".
+/// Names of the groups of tensors: "model", "ema", "optimizer/momentum".
 namespace groups {
 inline constexpr const char* kModel = "model";
 inline constexpr const char* kEma = "ema";
@@ -29,13 +29,13 @@ std::string of_optimizer(const std::string& slot);
 
 /// Values [first, first + count) of a tensor, in the order in which it is cut.
 struct Piece {
-  std::int64_t part = 0;  ///< which holds them, of each group
+  std::int64_t part = 0;  ///< the part that holds these values, in each group
   std::int64_t first = 0, count = 0;
 
   bool operator==(const Piece&) const = default;
 };
 
-/// Of a tensor.
+/// The pieces of one tensor, and the parts that hold them.
 struct PieceList {
   bool cuts_pixels_first = false;  ///< (O,I,H,W) is cut in the order (O,H,W,I)
   std::vector<Piece> pieces;       ///< from the first value to the last
@@ -43,47 +43,47 @@ struct PieceList {
   bool operator==(const PieceList&) const = default;
 };
 
-/// A file, as whoever wrote it knows it.
+/// Size and hash of a part's file when it was written.
 struct PartFile {
   std::int64_t size_bytes = 0;
-  std::string hash;  ///< of all its bytes, XXH3-128: 32 hexadecimal digits
+  std::string hash;  ///< XXH3-128 of all its bytes: 32 hexadecimal digits
 
   bool operator==(const PartFile&) const = default;
 };
 
 struct CheckpointParts {
-  std::string folder;                        ///< beside the checkpoint
+  std::string folder;                        ///< name of the folder next to the checkpoint
   std::vector<PartFile> files;               ///< by part
   std::map<std::string, PieceList> tensors;  ///< by name; the same in all groups
 
   std::int64_t size_bytes() const;  ///< of all files
 };
 
-/// "step-00000100-7.parts": of the seventh save in a run's directory.
+/// The name of the folder of parts: "step-00000100-7.parts" for the seventh save in a run's directory.
 std::string parts_folder(std::int64_t step, std::int64_t save);
-/// The highest number of a save that a folder in this directory has; 0: there is none.
+/// The highest save number among the folders of parts in this directory; 0 if there is no such folder.
 std::int64_t last_save(const std::string& directory);
-/// DIRECTORY/FOLDER/K.h5; the checkpoint is in the directory.
+/// The path of a part: DIRECTORY/FOLDER/K.h5; the checkpoint is in DIRECTORY.
 std::string part_path(const std::string& directory, const std::string& folder, std::int64_t part);
 
-/// Values that a rank holds, to be written.
+/// Values of a tensor that a rank holds, to be written into its part.
 struct PartEntry {
   std::string group, name;
   std::span<const float> values;
 };
-/// The file's bytes.
+/// Returns the bytes of a part's file.
 std::vector<std::byte> encode_part(const std::vector<PartEntry>& entries);
 PartFile describe_part(std::span<const std::byte> bytes);
 
-/// A part that is read: its bytes are in memory. While there is one, no other thread opens a file of HDF5's.
+/// An open part, whose bytes are in memory. While it exists, no other thread can open an HDF5 file.
 class PartReader {
  public:
-  /// Of the checkpoint `path`. Throws Error, naming the file, where it is missing, damaged or not the one that was
-  /// written for this checkpoint.
+  /// Reads a part of the checkpoint `path`. Throws Error naming the file if it is missing, damaged or not the one that
+  /// was written for this checkpoint.
   PartReader(const std::string& path, const CheckpointParts& parts, std::int64_t part);
   ~PartReader();
 
-  /// Throws Error where the part has not exactly `count` values of it.
+  /// Returns the values of a tensor in this part. Throws Error if there are not exactly `count`.
   std::vector<float> read(const std::string& group, const std::string& name, std::int64_t count) const;
 
  private:
@@ -93,15 +93,15 @@ class PartReader {
   std::unique_ptr<Open> open_;
 };
 
-/// Why a checkpoint in parts is not whole; nothing where all its parts are. Reads them one after the other.
+/// Reads all parts, one after the other. Returns the reason if one is missing or damaged, else nothing.
 std::optional<std::string> find_damage_in_parts(const std::string& path, const CheckpointParts& parts);
 
-/// Fills the values of a checkpoint in parts, of which only names and shapes are known, from the files beside `path`:
-/// of all tensors, or of one group's. Nothing to do for other checkpoints. Throws Error naming the file.
+/// Reads the values of a checkpoint in parts from the files next to `path`: of all tensors, or of one group's. Before,
+/// only names and shapes are known. Does nothing for other checkpoints. Throws Error naming the file.
 void load_values(Checkpoint& checkpoint, const std::string& path, std::optional<std::string> group = {});
 
-/// Removes folders of parts that no checkpoint in the directory lists, whatever its name. Where one cannot be read,
-/// none is removed.
+/// Removes folders of parts that no checkpoint in the directory lists, whatever the checkpoint's name. If a file cannot
+/// be read, no folder is removed.
 void remove_unlisted_parts(const std::string& directory);
 
 }  // namespace convoy::io

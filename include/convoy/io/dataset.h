@@ -2,27 +2,28 @@
 ///   /labels                            int32 (N)
 ///   /hashes                            uint64 (N): XXH3-64 of each sample's bytes
 ///   /class_names, /class_counts        texts; int64, samples of each class over all shards
-///   /source                            text: what was imported
-///   /kind                              text: of input, "images" or "text"; older files have none and hold images
+///   /source                            text: the path that was imported
+///   /kind                              text: kind of input, "images" or "text"; older files have none and hold images
 ///   raw:     /images                   uint8 (N,H,W,C), contiguous
-///   encoded: /encoded, /offsets        uint8, the files' bytes, contiguous; int64 (N+1), where each begins
-///   text:    /tokens, /offsets         uint16 (int32 where the vocabulary has more than 65536), contiguous; int64
-///   (N+1)
+///   encoded: /encoded, /offsets        uint8, the files' bytes, contiguous; int64 (N+1), the first byte of each
+///   text:    /tokens, /offsets         uint16 (int32 if the vocabulary has more than 65536 tokens), contiguous;
+///                                      int64 (N+1)
 ///            /tokenizer, /vocabulary   text, "words" or "subwords"; uint8: the words, one per line, or SentencePiece's
-///                                      model (data/special_tokens.h: the tokens before them)
-///            /text_column, /label_column  texts: the columns of the tables that were imported; absent where there
-///                                      were none, and in older files
+///                                      model (convoy/base/special_tokens.h: the tokens before them)
+///            /text_column, /label_column  texts: the columns of the tables that were imported; absent if no tables
+///                                      were imported, and in older files
 ///            vocabulary_size           attribute of the file: tokens are smaller
-///            num_tokens                attribute of the file: of all texts, over all shards
-///   /names                             texts: the files' names, below what was imported; last, and not in every shard
-///   channel_mean, channel_deviation    attributes of the file: of each channel, over all shards, of values in [0, 1];
+///            num_tokens                attribute of the file: tokens of all texts, over all shards
+///   /names                             texts: the files' names, relative to the imported folder; last, and not in
+///                                      every shard
+///   channel_mean, channel_deviation    attributes of the file: per channel, over all shards, of values in [0, 1];
 ///                                      texts have none
-///   oriented                           attribute of the file, 1: imported with import.orient; else it is absent
-///   shard, num_shards, format          attributes of the file: which of how many (from 0)
-/// After it stand 64 bytes with two hashes (XXH3-128): one of everything but samples and names, verified whenever a
-/// shard is opened and before HDF5 sees a byte (damaged metadata can crash or hang it); one of samples and names,
-/// verified on request, since terabytes cannot be read at each start. A sample's own hash is verified when the sample
-/// is read. h5py, h5ls and h5dump open the files directly.
+///   oriented                           attribute of the file, 1: imported with import.orient; otherwise absent
+///   shard, num_shards, format          attributes of the file: number of the shard (from 0), of how many
+/// After the HDF5 image come 64 bytes with two hashes (XXH3-128). One covers everything but samples and names; it is
+/// verified whenever a shard is opened and before HDF5 sees a byte (damaged metadata can crash or hang it). The other
+/// covers samples and names; it is verified on request, since terabytes cannot be read at each start. A sample's own
+/// hash is verified when the sample is read. h5py, h5ls and h5dump open the files directly.
 #pragma once
 
 #include <cstddef>
@@ -41,34 +42,35 @@
 
 namespace convoy::io {
 
-/// A split opened for reading: all its shards; any sample at any time from any thread.
+/// A split opened for reading, with all its shards. Any thread may read any sample at any time.
 class Dataset final : public SampleStore {
  public:
-  /// `path`: a shard (opened alone), a prefix such as data/fashion/train for train.h5 or train-000.h5, train-001.h5
-  /// ..., or a folder, whose prefix is `split`: the key's last word. `key` (data.train, data.test) stands in the
-  /// messages. Throws RequestError naming key, file and what is wrong: missing, not HDF5, not from `convoy import`,
-  /// truncated, damaged (but for the samples: verify_file of inspect.h), a data set absent or of another type or rank,
-  /// labels out of range, shards that disagree in image shape, classes or import, a gap in the numbering, no samples.
+  /// Opens the shards that `path` names: one shard (opened alone), a prefix such as data/fashion/train for train.h5 or
+  /// train-000.h5, train-001.h5 ..., or a folder, in which the prefix is `split` (by default the last word of `key`).
+  /// `key` (data.train, data.test) is named in messages. Throws RequestError naming key, file and what is wrong:
+  /// missing, not HDF5, not from `convoy import`, truncated, damaged (but for the samples: verify_file of inspect.h),
+  /// an HDF5 data set absent or of another type or rank, labels out of range, shards that disagree in image shape,
+  /// classes or import, a gap in the numbering, no samples.
   Dataset(const std::string& path, const std::string& key, VerifyKind verify = VerifyKind::kEpoch);
   Dataset(const std::string& path, const std::string& key, const std::string& split,
           VerifyKind verify = VerifyKind::kEpoch);
 
   const DatasetInfo& info() const override { return info_; }
-  /// Each: sample in [0, info().num_samples), of the right kind, else Error. `verify` says how often the bytes are
-  /// compared with the sample's hash: whenever they are read, the first time, or never.
+  /// Each reads sample `sample`, in [0, info().num_samples), of the function's kind; throws Error otherwise. `verify`
+  /// says how often the bytes are compared with the sample's hash: whenever they are read, the first time, or never.
   void read_pixels(std::int64_t sample, std::span<std::byte> pixels) const override;
   std::span<const std::byte> read_file(std::int64_t sample, std::vector<std::byte>& memory) const override;
   std::int64_t num_tokens(std::int64_t sample) const override;
   std::span<const std::int32_t> read_tokens(std::int64_t sample, std::vector<std::int32_t>& memory) const override;
   std::int32_t label(std::int64_t sample) const override;
-  /// The file that it came from, below the folder that was imported; empty where the shard has no names.
+  /// The file that the sample came from, relative to the imported folder; empty if the shard has no names.
   std::string name(std::int64_t sample) const override;
-  /// Of all that a training reads: image shape or vocabulary, classes, each sample's bytes and label, in order. Neither
-  /// its path nor the number of its shards is part of it.
+  /// The hash of all that a training reads: image shape or vocabulary, classes, each sample's bytes and label, in
+  /// order. It does not depend on the path or the number of shards.
   std::int64_t content_hash() const;
 
-  /// Shards that its import wrote; more than num_shards() where one of several was opened alone. Then info() counts the
-  /// samples of each class in what was opened.
+  /// The number of shards that its import wrote; more than num_shards() if one of several was opened alone. Then info()
+  /// counts the samples of each class in the opened shard.
   std::int64_t num_shards_of_import() const { return num_shards_of_import_; }
 
   // --- Copies near the node (data.stage). A shard's body is its samples and names.
@@ -76,16 +78,17 @@ class Dataset final : public SampleStore {
   const std::string& shard_path(std::int64_t shard) const;
   std::int64_t body_bytes(std::int64_t shard) const;
   /// Writes the body into a file, reading it once, from its first byte to its last. `on_progress` is called every few
-  /// MiB. The reason where the file cannot take it ("No space left on device"). Throws StoreError where the shard
+  /// MiB. Returns the reason if the file cannot take it ("No space left on device"). Throws StoreError if the shard
   /// cannot be read or is damaged.
   std::optional<std::string> copy_body(std::int64_t shard, const FileDescriptor& to, std::uint64_t offset,
                                        const std::function<void()>& on_progress) const;
-  /// From here on its samples come from that copy, and the shard is closed. Not while others read.
+  /// Reads the shard's samples from that copy from now on, and closes the shard. Must not be called while other threads
+  /// read.
   void read_from_copy(std::int64_t shard, std::shared_ptr<const FileDescriptor> file, std::uint64_t offset);
 
  private:
   struct Shard;
-  /// The shard that holds the sample, and which of its own it is.
+  /// Returns the shard that holds the sample, and the sample's index in this shard.
   std::pair<const Shard&, std::size_t> find(std::int64_t sample) const;
   void count_classes();
 

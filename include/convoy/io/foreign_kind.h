@@ -1,4 +1,4 @@
-/// What a file is by its first bytes, for messages about files that Convoy does not read.
+/// The kind of a file by its first bytes, for messages about files that Convoy does not read.
 #pragma once
 
 #include <cstddef>
@@ -8,7 +8,7 @@
 
 namespace convoy::io {
 
-/// Number of a file's first bytes that tell every known kind.
+/// The number of first bytes of a file that identify every known kind.
 inline constexpr std::size_t kForeignKindBytes = 512;
 
 struct ForeignKind {
@@ -16,10 +16,10 @@ struct ForeignKind {
   const char* remedy;  ///< "Convert it to PNG, ...", a sentence without its full stop
 };
 
-/// Nothing for files that Convoy reads, and for unknown ones.
+/// The kind of a file that begins with these bytes. Nothing for files that Convoy reads, and for unknown ones.
 std::optional<ForeignKind> find_foreign_kind(std::span<const std::byte> begin);
 
-/// The same of a file; nothing where it cannot be read.
+/// The kind of the file at this path; also nothing if it cannot be read.
 std::optional<ForeignKind> find_foreign_kind(const std::string& path);
 
 }  // namespace convoy::io

@@ -16,31 +16,33 @@
 
 namespace convoy::io {
 
-/// What a state_dict of PyTorch holds.
+/// The content of a state_dict of PyTorch.
 struct StateDict {
   std::vector<NamedTensor> tensors;              ///< in the order of their names
   std::map<std::string, std::int64_t> counters;  ///< bn1.num_batches_tracked: a 64-bit integer without dimensions
 };
 
-/// Whether the file begins like one; another kind of file does not.
+/// Whether the bytes begin like a safetensors file; no other kind of file does.
 bool looks_like_safetensors(std::span<const std::byte> bytes);
-/// The same of a file's first bytes. Throws Error where it cannot be read.
+/// Whether the file begins like a safetensors file. Throws Error if it cannot be read.
 bool is_safetensors_file(const std::string& path);
 
-/// Whether encode_safetensors() made it. Throws Error where it cannot be read.
+/// Whether encode_safetensors() made the file. Throws Error if it cannot be read.
 bool is_own_safetensors_file(const std::string& path);
 
-/// The bytes of a file whose header is right. It is read and checked against the file's size before the values are: a
-/// file of another size takes neither time nor memory, however large it is. Throws Error saying what is wrong.
+/// Returns the bytes of a safetensors file. Its header is read and checked against the file's size before the values
+/// are read: a file of another size takes neither time nor memory, however large it is. Throws Error saying what is
+/// wrong.
 std::vector<std::byte> read_safetensors_file(const std::string& path);
 
-/// F32, F16, BF16 and F64 become float32. I64 is read where the name ends in num_batches_tracked. `where` names the
-/// file in messages. Throws Error saying what is wrong: everything is checked before memory is taken for it, as the
-/// format asks (names once, ranges inside the file, without holes or overlaps, as long as type and shape say).
+/// Decodes a safetensors file. F32, F16, BF16 and F64 become float32; I64 is read if the name ends in
+/// num_batches_tracked. `where` names the file in messages. Throws Error saying what is wrong: everything is checked
+/// before memory is taken for it, as the format asks (names once, ranges inside the file, without holes or overlaps, as
+/// long as type and shape say).
 StateDict decode_safetensors(std::span<const std::byte> bytes, const std::string& where);
 
-/// float32 and 64-bit integers, in the order of the names; metadata "format": "pt", as PyTorch's loaders ask, and
-/// "written_by": "convoy".
+/// Returns the bytes of a safetensors file: counters as 64-bit integers, then tensors as float32, both in the order of
+/// their names. The metadata are "format": "pt", as PyTorch's loaders ask, and "written_by": "convoy".
 std::vector<std::byte> encode_safetensors(const StateDict& dict);
 
 }  // namespace convoy::io

@@ -1,4 +1,4 @@
-/// Which files a data set consists of: NAME.h5 where it has one shard, else NAME-000.h5, NAME-001.h5 ...
+/// The files of a data set: NAME.h5 if it has one shard, else NAME-000.h5, NAME-001.h5 ...
 #pragma once
 
 #include <array>
@@ -8,19 +8,21 @@
 
 namespace convoy::io {
 
-/// What an import calls the parts of a data set.
+/// The names that an import gives to the splits of a data set.
 inline constexpr std::array<const char*, 3> kSplitNames = {"train", "val", "test"};
 
 std::string shard_path(const std::string& directory, const std::string& name, std::int64_t index,
                        std::int64_t num_shards);
-/// Any shard of NAME in the directory; empty where there is none.
+/// The path of any shard of data set `name` in the directory; empty if there is none.
 std::string find_any_shard(const std::string& directory, const std::string& name);
-/// Removes what an import of NAME in another number of shards, or one that was killed, has left.
+/// Removes the shards that an earlier import of `name` with another number of shards has left, and the temporary files
+/// of an import that was killed. Throws Error if one cannot be removed.
 void remove_earlier_shards(const std::string& directory, const std::string& name, std::int64_t num_shards);
 
-/// `path` itself where it is a file; of a prefix such as data/fashion/train the shards train.h5 or train-000.h5,
-/// train-001.h5 ...; of a folder those of `split` in it. In their order. Throws RequestError that begins with `given`:
-/// nothing is there, one of the numbers is missing, two imports lie beside each other.
+/// The paths of a data set's shards, in their order: `path` itself if it is a file; for a prefix such as
+/// data/fashion/train the shards train.h5 or train-000.h5, train-001.h5 ...; for a folder those of `split` in it.
+/// Throws RequestError, whose message begins with `given`, if there are none, one of the numbers is missing, or the
+/// shards of two imports are mixed.
 std::vector<std::string> find_shards(const std::string& path, const std::string& given, const std::string& split);
 
 }  // namespace convoy::io

@@ -1,5 +1,5 @@
-/// Where texts came from and how they became tokens: stored with the tokens in shards, and in checkpoints of networks
-/// that were trained on them.
+/// The source and the tokenization of texts: stored with the tokens in shards, and in checkpoints of networks that were
+/// trained on them.
 #pragma once
 
 #include <cstdint>
@@ -7,15 +7,15 @@
 
 namespace convoy::io {
 
-/// The columns of the tables that texts and classes were read from, by the names in a table's first row; empty where
-/// the texts came from elsewhere, or where an older Convoy wrote the file.
+/// The columns of the tables that texts and classes were read from, by the names in a table's first row. Empty if the
+/// texts were not read from tables, or an older Convoy wrote the file.
 struct ColumnNames {
   std::string text, label;
 
   bool operator==(const ColumnNames&) const = default;
 };
 
-/// Plain data; src/data/text turns texts into tokens by it.
+/// The data by which src/data/text turns texts into tokens.
 struct Tokenization {
   std::string kind;             ///< "words", "subwords"
   std::string model;            ///< words: one per line, in the order of their tokens; subwords: SentencePiece's model

@@ -12,16 +12,16 @@ namespace convoy::io {
 
 struct TraceSpec {
   const Timeline& timeline;
-  const std::vector<std::vector<IdleSlice>>& idle;  ///< of it
-  std::int64_t first_step = 1;                      ///< the number of the first one in the run
-  /// What an instruction of a rank works on: "layer1.0 .. layer2.1".
+  const std::vector<std::vector<IdleSlice>>& idle;  ///< idle slices of each rank of `timeline`
+  std::int64_t first_step = 1;                      ///< number in the run of the timeline's first step
+  /// The names of the cells that an instruction of a rank works on: "layer1.0 .. layer2.1".
   std::function<std::string(std::size_t rank, const Instruction&)> cells;
-  double clock_error_seconds = 0;  ///< by how much times of two ranks may disagree
+  double clock_error_seconds = 0;  ///< maximal disagreement of the clocks of two ranks
 };
 
-/// JSON in the Trace Event Format, times in microseconds from the first begin. A process is a replica, a thread a rank.
-/// Slices of a rank lie in each other: steps, their instructions, and in those the waits ("idle", with their cause). A
-/// flow leads from each send to its receive.
+/// Returns JSON in the Trace Event Format, with times in microseconds since the first begin. A process is a replica, a
+/// thread is a rank. The slices of a rank are nested: steps, their instructions, and in those the waits ("idle", with
+/// their cause). A flow leads from each send to its receive.
 std::string encode_trace(const TraceSpec& spec);
 
 }  // namespace convoy::io

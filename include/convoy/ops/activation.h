@@ -1,4 +1,4 @@
-/// The contract of activations that stand by themselves.
+/// The contract of activations that are operations of their own.
 #pragma once
 
 #include <cstdint>
@@ -13,14 +13,16 @@ using Activation = ActivationKind;
 struct ActivationSpec {
   std::int64_t count = 0;
   Activation activation = Activation::kRelu;
-  DataType type = DataType::kFloat32;  ///< of x, y, dy, dx
+  DataType type = DataType::kFloat32;  ///< storage type of x, y, dy and dx
 };
 
-/// y = f(x)    dx = dy * f'(x)    computed in float32, rounded once to spec.type
-/// Where x > -4, f to within 6 units in the last place of float32 and f' to within 6 of the sum of its two terms' sizes
-/// (Phi and |x| phi), which cancel at -0.75; below, where both vanish, to within 2^-28. tanh everywhere to within 6
-/// units, and its derivative, which vanishes on both sides, to within 6 where |x| < 4, else to within 2^-28. NaN stays
-/// NaN.
+/// An activation f: y = f(x), dx = dy * f'(x), computed in float32 and rounded once to spec.type. NaN stays NaN.
+/// Largest errors, in units in the last place (ULP) of float32:
+///   f            6 ULP if x > -4; below, where f vanishes, 2^-28
+///   f'           6 ULP of the sum of the sizes of its two terms (Phi and |x| phi), which cancel at x = -0.75, if
+///                x > -4; below, where f' vanishes, 2^-28
+///   tanh         6 ULP for every x
+///   tanh'        6 ULP if |x| < 4; beyond, where tanh' vanishes, 2^-28
 class ActivationOp {
  public:
   using Spec = ActivationSpec;
@@ -28,9 +30,9 @@ class ActivationOp {
 
   virtual ~ActivationOp() = default;
 
-  /// y may be x.
+  /// Computes y = f(x). y may be x.
   virtual void forward(const void* x, void* y) = 0;
-  /// x as in forward; dx may be dy.
+  /// Computes dx = dy * f'(x), with the x of forward. dx may be dy.
   virtual void backward(const void* x, const void* dy, void* dx) = 0;
 };
 

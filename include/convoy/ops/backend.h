@@ -1,4 +1,4 @@
-/// What a device can compute: creates every operation once, so that running it allocates nothing.
+/// The backend of a device: it creates each operation once, so that running the operation allocates nothing.
 #pragma once
 
 #include <memory>
@@ -12,45 +12,45 @@
 
 namespace convoy::ops {
 
-/// Operations of one backend share its scratch memory: they run one after the other.
-/// Throws Error naming the spec where the device cannot compute it.
+/// Creates the operations of one device. They share the backend's scratch memory, so they run one after the other.
 class Backend {
  public:
   virtual ~Backend() = default;
 
   virtual Device& device() = 0;
+  /// Creates an operation of the type Op. Throws Error, naming the spec, if the device cannot compute it.
   template <typename Op>
   std::unique_ptr<Op> create(const typename Op::Spec& spec) {
     return std::get<std::unique_ptr<Op>>(create_any(OpRequest<Op>{spec}));
   }
-  /// An operation of the kind that is requested.
+  /// Creates an operation of the requested type. Throws Error, naming the spec, if the device cannot compute it.
   virtual AnyOp create_any(const AnyRequest& request) = 0;
   virtual ElementwiseOps& elementwise() = 0;
 
-  /// Of the memory that operations share, for the operations created so far.
+  /// Size in bytes of the scratch memory that the operations created so far share.
   virtual std::int64_t scratch_bytes() const = 0;
 
-  /// The engines measured while operations were created, to be used instead of measuring again; null if the backend
-  /// measures nothing.
+  /// The engines that were measured while operations were created, to be used instead of measuring again. Null if the
+  /// backend measures nothing.
   virtual EngineCache* engine_cache() { return nullptr; }
 };
 
 struct BackendSpec {
   DeviceKind device = DeviceKind::kAuto;
-  std::int64_t threads = 1;     ///< of the CPU device
-  std::int64_t local_rank = 0;  ///< among the ranks of this host: GPU local_rank % number of GPUs
+  std::int64_t threads = 1;     ///< number of threads of the CPU device, at least 1
+  std::int64_t local_rank = 0;  ///< index among the ranks of this host, which uses GPU local_rank % number of GPUs
   bool tf32 = false;            ///< a GPU may round the inputs of float32 convolutions and linear layers to TF32
 };
 
-/// The device asked for, with its arithmetic; kAuto takes a GPU where there is one and Convoy was built for it. The
-/// only code that knows which devices were built in. Throws RequestError where the device is not available, or where
-/// this processor lacks instructions that the build was made for.
+/// Creates the backend of a device. kAuto chooses a GPU if one exists and Convoy was built for it, else the CPU. No
+/// other code knows which devices were built in. Throws RequestError if the device is not available, if spec.threads is
+/// less than 1, or if this processor lacks instructions that the CPU operations were compiled for.
 std::unique_ptr<Backend> make_backend(const BackendSpec& spec);
 
-/// Whether make_backend() would take the CPU for it.
+/// Whether make_backend() would choose the CPU for `device`.
 bool computes_on_host(DeviceKind device);
 
-/// "oneDNN 2.6.3": the library that runs. Those of a GPU are in its device's description.
+/// The version of oneDNN that this process runs: "oneDNN 2.6.3". The description of a GPU's device names its libraries.
 std::string onednn_version();
 
 }  // namespace convoy::ops

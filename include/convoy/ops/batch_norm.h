@@ -10,14 +10,15 @@ namespace convoy::ops {
 
 struct BatchNormSpec {
   Shape x;                ///< (N,H,W,C)
-  bool relu = false;      ///< y = max(0, .)
+  bool relu = false;      ///< a ReLU follows: y = max(0, ...)
   bool residual = false;  ///< a second input is added before the ReLU
   float epsilon = 1e-5f;
-  DataType type = DataType::kFloat32;  ///< of (N,H,W,C) tensors; (C) ones are float32
+  DataType type = DataType::kFloat32;  ///< storage type of (N,H,W,C) tensors; (C) tensors are float32
 };
 
-/// The size of what forward leaves for backward of the ReLU of y, which is stored as `type`: which values it let
-/// through. Each device packs them in its own way, at best in a byte for as many values as 16 bytes hold.
+/// The size in bytes of the mask that forward leaves for backward: which values of y, stored as `type`, the ReLU let
+/// through. A byte is for as many values as 16 bytes hold if that number divides C, else for 4 or 1. A device may pack
+/// the mask in any way that fits.
 inline std::int64_t relu_mask_bytes(const Shape& y, DataType type) {
   const std::int64_t widest = 16 / size_of(type), width = y.c % widest == 0 ? widest : y.c % 4 == 0 ? 4 : 1;
   return y.count() / width;
@@ -32,10 +33,10 @@ struct BatchNormInputs {
 
 struct BatchNormOutputs {
   void* y = nullptr;              ///< (N,H,W,C)
-  float* mean = nullptr;          ///< (C) over the N*H*W values of this micro-batch; backward reads it
+  float* mean = nullptr;          ///< (C) means of the N*H*W values of this micro-batch; backward reads them
   float* inv_std = nullptr;       ///< (C) 1 / sqrt(biased variance + epsilon); backward reads it
   float* var_unbiased = nullptr;  ///< (C) for the running statistics: sum of squares / max(1, N*H*W - 1)
-  std::uint8_t* mask = nullptr;   ///< relu_mask_bytes, with spec.relu and spec.residual; backward reads it
+  std::uint8_t* mask = nullptr;   ///< relu_mask_bytes() bytes, with spec.relu and spec.residual; backward reads them
 };
 
 struct BatchNormInference {
@@ -50,10 +51,10 @@ struct BatchNormInference {
 
 struct BatchNormGradInputs {
   const void* dy = nullptr;            ///< (N,H,W,C)
-  const void* dy_addend = nullptr;     ///< (N,H,W,C) added to dy first, with spec.residual, and the sum rounded to
-                                       ///< spec.type; null: nothing
+  const void* dy_addend = nullptr;     ///< (N,H,W,C), with spec.residual: is added to dy first, and the sum is rounded
+                                       ///< to spec.type; null: nothing is added
   const void* x = nullptr;             ///< forward's input
-  const std::uint8_t* mask = nullptr;  ///< as forward left it, with spec.relu and spec.residual
+  const std::uint8_t* mask = nullptr;  ///< forward's mask, with spec.relu and spec.residual
   const float* gamma = nullptr;
   const float* beta = nullptr;
   const float* mean = nullptr;
@@ -62,29 +63,29 @@ struct BatchNormGradInputs {
 };
 
 struct BatchNormGradOutputs {
-  void* dx = nullptr;         ///< (N,H,W,C), overwritten; may be dy or its addend
-  void* dresidual = nullptr;  ///< (N,H,W,C), overwritten, with spec.residual: dy where the ReLU let through; may be dy
-                              ///< or its addend (then dx is not), never dx
-  float* dgamma = nullptr;    ///< (C) overwritten
-  float* dbeta = nullptr;     ///< (C) likewise
-  float* mean = nullptr;      ///< (C) a copy of the micro-batch's, where the "gradient" of the running one stands
-  float* var_unbiased = nullptr;  ///< (C) likewise
+  void* dx = nullptr;             ///< (N,H,W,C), overwritten; may be dy or its addend
+  void* dresidual = nullptr;      ///< (N,H,W,C), with spec.residual; overwritten: dy if the ReLU let the value through,
+                                  ///< else 0; may be dy or its addend (then dx is neither), never dx
+  float* dgamma = nullptr;        ///< (C) overwritten
+  float* dbeta = nullptr;         ///< (C) overwritten
+  float* mean = nullptr;          ///< (C) overwritten by the micro-batch's means, as the "gradient" of the running mean
+  float* var_unbiased = nullptr;  ///< (C) overwritten by the micro-batch's variances, as that of the running variance
 };
 
-/// Where statistics and parameters stand fixed, batch norm is a factor per channel: x is not needed.
+/// The arguments of infer_backward(). x is not needed: with fixed statistics, batch norm is a factor per channel.
 struct BatchNormInferenceGrad {
   const void* dy = nullptr;         ///< (N,H,W,C)
-  const void* dy_addend = nullptr;  ///< as in BatchNormGradInputs
-  const void* y = nullptr;          ///< infer's output, the ReLU's mask; read only with spec.relu
+  const void* dy_addend = nullptr;  ///< (N,H,W,C) added to dy first, as in BatchNormGradInputs; null: nothing is added
+  const void* y = nullptr;          ///< infer's output, whose positive values the ReLU let through; read with spec.relu
   const float* gamma = nullptr;
   const float* running_var = nullptr;
   void* dx = nullptr;         ///< (N,H,W,C), overwritten; may be dy or its addend
-  void* dresidual = nullptr;  ///< likewise, with spec.residual; then dx is another
+  void* dresidual = nullptr;  ///< (N,H,W,C), with spec.residual; overwritten; may be dy or its addend, never dx
 };
 
-/// y = relu(gamma * (x - mean) / sqrt(var + epsilon) + beta [+ residual])
-/// Statistics are this micro-batch's own in training, the running ones in inference. The same bits for the same inputs,
-/// on any number of threads; statistics are exact enough for a mean of 100 with a deviation of 0.1 (no naive
+/// Batch normalisation: y = relu(gamma * (x - mean) / sqrt(var + epsilon) + beta [+ residual])
+/// Training uses the statistics of the micro-batch, inference the running ones. The same inputs give the same bits, on
+/// any number of threads. The statistics are exact enough for a mean of 100 with a standard deviation of 0.1 (no naive
 /// E[x^2] - E[x]^2 in float32). Ioffe & Szegedy 2015, algorithm 1; backward from its section 3.
 class BatchNormOp {
  public:
@@ -94,12 +95,12 @@ class BatchNormOp {
   virtual ~BatchNormOp() = default;
 
   virtual void forward(const BatchNormInputs& in, const BatchNormOutputs& out) = 0;
-  /// forward once more, from the mean and inv_std that it left in `out`: y alone is overwritten, with the same bits.
+  /// Computes y again from the mean and inv_std that forward left in `out`. Overwrites y alone, with the same bits.
   virtual void forward_again(const BatchNormInputs& in, const BatchNormOutputs& out) = 0;
   virtual void infer(const BatchNormInference& args) = 0;
   virtual void backward(const BatchNormGradInputs& in, const BatchNormGradOutputs& out) = 0;
-  /// Backward of infer(): dresidual = g, dx = g * gamma / sqrt(running_var + epsilon), g = dy where the ReLU let
-  /// through.
+  /// Backward of infer(): dresidual = g, dx = g * gamma / sqrt(running_var + epsilon). g is dy if the ReLU let the
+  /// value through, else 0.
   virtual void infer_backward(const BatchNormInferenceGrad& args) = 0;
 };
 

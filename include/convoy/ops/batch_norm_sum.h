@@ -1,5 +1,5 @@
-/// The contract of two batch normalisations with their sum and the ReLU that follows it: of a ResNet block that changes
-/// its shape, whose shortcut is normalised, too. What both have in common is read and written once.
+/// The contract of two batch normalisations with their sum and the ReLU that follows it. A ResNet block that changes
+/// the shape needs it, since its shortcut is normalised, too. What both have in common is read and written once.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@
 namespace convoy::ops {
 
 struct BatchNormSumSpec {
-  Shape x;                             ///< (N,H,W,C), of both branches and of y
-  float epsilon = 1e-5f;               ///< of both
-  DataType type = DataType::kFloat32;  ///< of (N,H,W,C) tensors; (C) ones are float32
+  Shape x;                             ///< (N,H,W,C), the shape of both branches and of y
+  float epsilon = 1e-5f;               ///< added to the variances of both branches
+  DataType type = DataType::kFloat32;  ///< storage type of (N,H,W,C) tensors; (C) tensors are float32
 };
 
 struct BatchNormSumInputs {
@@ -26,12 +26,12 @@ struct BatchNormSumInputs {
 
 struct BatchNormSumOutputs {
   struct Branch {
-    float* mean = nullptr;          ///< (C), as those of BatchNormOutputs
-    float* inv_std = nullptr;       ///< (C)
-    float* var_unbiased = nullptr;  ///< (C)
+    float* mean = nullptr;          ///< (C), the same as in BatchNormOutputs
+    float* inv_std = nullptr;       ///< (C), the same as in BatchNormOutputs
+    float* var_unbiased = nullptr;  ///< (C), the same as in BatchNormOutputs
   };
   void* y = nullptr;             ///< (N,H,W,C)
-  std::uint8_t* mask = nullptr;  ///< relu_mask_bytes of y; backward reads it
+  std::uint8_t* mask = nullptr;  ///< relu_mask_bytes() bytes for y; backward reads them
   Branch a, b;
 };
 
@@ -56,18 +56,18 @@ struct BatchNormSumGradInputs {
     const float* var_unbiased = nullptr;
   };
   const void* dy = nullptr;            ///< (N,H,W,C)
-  const void* dy_addend = nullptr;     ///< (N,H,W,C) added to dy first, and the sum rounded to spec.type; null: nothing
-  const std::uint8_t* mask = nullptr;  ///< as forward left it
+  const void* dy_addend = nullptr;     ///< (N,H,W,C) added to dy first, and the sum rounded to spec.type; may be null
+  const std::uint8_t* mask = nullptr;  ///< forward's mask
   Branch a, b;
 };
 
 struct BatchNormSumGradOutputs {
   struct Branch {
-    void* dx = nullptr;             ///< (N,H,W,C), overwritten; may be dy or its addend, never the other's
+    void* dx = nullptr;             ///< (N,H,W,C), overwritten; may be dy or its addend, never the other branch's dx
     float* dgamma = nullptr;        ///< (C) overwritten
-    float* dbeta = nullptr;         ///< (C) likewise; the same of both branches
-    float* mean = nullptr;          ///< (C) a copy of the micro-batch's, where the "gradient" of the running one stands
-    float* var_unbiased = nullptr;  ///< (C) likewise
+    float* dbeta = nullptr;         ///< (C) overwritten, with the same values in both branches
+    float* mean = nullptr;          ///< (C) overwritten by the micro-batch's means: "gradient" of the running mean
+    float* var_unbiased = nullptr;  ///< (C) overwritten by the micro-batch's variances: that of the running variance
   };
   Branch a, b;
 };
@@ -76,17 +76,18 @@ struct BatchNormSumInferenceGrad {
   struct Branch {
     const float* gamma = nullptr;
     const float* running_var = nullptr;
-    void* dx = nullptr;  ///< (N,H,W,C), overwritten; may be dy or its addend, never the other's
+    void* dx = nullptr;  ///< (N,H,W,C), overwritten; may be dy or its addend, never the other branch's dx
   };
   const void* dy = nullptr;         ///< (N,H,W,C)
-  const void* dy_addend = nullptr;  ///< (N,H,W,C) added to dy first, and the sum rounded to spec.type; null: nothing
-  const void* y = nullptr;          ///< infer's output, the ReLU's mask
+  const void* dy_addend = nullptr;  ///< (N,H,W,C) added to dy first, and the sum rounded to spec.type; may be null
+  const void* y = nullptr;          ///< infer's output, whose positive values the ReLU let through
   Branch a, b;
 };
 
-/// y = relu(bn(a) + bn(b)),  bn(x) = gamma * (x - mean) / sqrt(var + epsilon) + beta  with each branch's own four
-/// All that BatchNormOp guarantees holds here. In float32 the results are those of two of them, bit for bit; in fewer
-/// bits bn(b) is not rounded before it is added.
+/// The sum of two batch normalisations:
+///   y = relu(bn(a) + bn(b))    bn(x) = gamma * (x - mean) / sqrt(var + epsilon) + beta
+/// Each branch has its own gamma, beta, mean and var. All guarantees of BatchNormOp hold. In float32 the results have
+/// the bits of two BatchNormOps; in 16-bit types they differ, since bn(b) is not rounded before it is added.
 class BatchNormSumOp {
  public:
   using Spec = BatchNormSumSpec;
@@ -95,12 +96,12 @@ class BatchNormSumOp {
   virtual ~BatchNormSumOp() = default;
 
   virtual void forward(const BatchNormSumInputs& in, const BatchNormSumOutputs& out) = 0;
-  /// forward once more, from the means and inv_stds that it left in `out`: y alone is overwritten, with the same bits.
+  /// Computes y again from the means and inv_stds that forward left in `out`. Overwrites y alone, with the same bits.
   virtual void forward_again(const BatchNormSumInputs& in, const BatchNormSumOutputs& out) = 0;
   virtual void infer(const BatchNormSumInference& args) = 0;
   virtual void backward(const BatchNormSumGradInputs& in, const BatchNormSumGradOutputs& out) = 0;
-  /// Backward of infer(): dx = g * gamma / sqrt(running_var + epsilon) of each branch, g = dy where the ReLU let
-  /// through.
+  /// Backward of infer(): dx = g * gamma / sqrt(running_var + epsilon) in each branch. g is dy if the ReLU let the
+  /// value through, else 0.
   virtual void infer_backward(const BatchNormSumInferenceGrad& args) = 0;
 };
 

@@ -1,5 +1,5 @@
-/// The contract of one vector that meets every row of a matrix: a bias, positions, or a scale by channel (LayerScale,
-/// Touvron et al. 2021, "Going deeper with image transformers", section 2).
+/// The contract of a vector that is added to every row of a matrix, or multiplies it: a bias, positions, or a scale per
+/// channel (LayerScale, Touvron et al. 2021, "Going deeper with image transformers", section 2).
 #pragma once
 
 #include <cstdint>
@@ -11,24 +11,25 @@ namespace convoy::ops {
 enum class BroadcastKind { kAdd, kMultiply };
 
 struct BroadcastSpec {
-  std::int64_t num_rows = 0;     ///< R
-  std::int64_t num_columns = 0;  ///< C
+  std::int64_t num_rows = 0;     ///< number of rows, R
+  std::int64_t num_columns = 0;  ///< number of columns, C
   BroadcastKind kind = BroadcastKind::kAdd;
-  DataType type = DataType::kFloat32;  ///< of x, y, dy, dx
+  DataType type = DataType::kFloat32;  ///< storage type of x, y, dy and dx
 };
 
 struct BroadcastBackward {
   const void* dy = nullptr;  ///< (R,C)
   const void* x = nullptr;   ///< (R,C); only kMultiply reads it
-  const float* v = nullptr;  ///< (C); likewise
-  void* dx = nullptr;        ///< (R,C) overwritten; may be dy. Null: not wanted. Of kAdd always null: dx is dy
-  float* dv = nullptr;       ///< (C) overwritten; null: not wanted
+  const float* v = nullptr;  ///< (C); only kMultiply reads it
+  void* dx = nullptr;        ///< (R,C) overwritten; may be dy. Null if not wanted, always with kAdd: dx is dy
+  float* dv = nullptr;       ///< (C) overwritten; null if not wanted
 };
 
+/// A vector v added to every row of x, or multiplied with it:
 /// kAdd         y[r,c] = x[r,c] + v[c]     dv[c] = sum over rows of dy[r,c]
 /// kMultiply    y[r,c] = v[c] * x[r,c]     dv[c] = sum over rows of dy[r,c] * x[r,c]     dx[r,c] = v[c] * dy[r,c]
-/// Sums go in blocks of rows that follow from the shape, so that no bit depends on the number of threads. y and dx are
-/// computed in float32 and rounded once to spec.type.
+/// Sums are computed in blocks of rows that follow from the shape, so that no bit depends on the number of threads. y
+/// and dx are computed in float32 and rounded once to spec.type.
 class BroadcastOp {
  public:
   using Spec = BroadcastSpec;
@@ -36,7 +37,7 @@ class BroadcastOp {
 
   virtual ~BroadcastOp() = default;
 
-  /// x, y (R,C); v (C). y may be x.
+  /// Computes y (R,C) of x (R,C) and v (C). y may be x.
   virtual void forward(const void* x, const float* v, void* y) = 0;
   virtual void backward(const BroadcastBackward& args) = 0;
 };

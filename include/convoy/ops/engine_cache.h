@@ -1,4 +1,4 @@
-/// Which of several engines computes an operation: measured once, then the same on all ranks and after restarts.
+/// The choice of the engine that computes an operation: measured once, then the same on all ranks and after restarts.
 #pragma once
 
 #include <map>
@@ -7,24 +7,25 @@
 
 namespace convoy::ops {
 
-/// Engines differ in the last bits, so ranks that measured for themselves could disagree. Therefore
-///   1. rank 0's backend takes the engines that the run directory's file names, and creates every operation of the
-///      whole network: what the cache lacks is measured;
-///   2. rank 0 broadcasts serialise(), and keeps it in the run directory;
-///   3. each rank's backend takes the parsed cache before it creates its own operations: all is found, nothing
-///      measured.
-/// Keys name the operation, the GPU and the versions of its libraries: what was measured elsewhere is not found.
+/// The engines that were chosen for operations. Engines differ in the last bits, so ranks that measured for themselves
+/// could disagree. Therefore
+///   1. rank 0's backend takes the engines from the file in the run directory and creates every operation of the whole
+///      network; it measures what the cache lacks;
+///   2. rank 0 broadcasts serialise(), and stores it in the run directory;
+///   3. each rank's backend takes the parsed cache before it creates its own operations: it finds all engines and
+///      measures none.
+/// A key names the operation, the GPU and the versions of its libraries, so that other GPUs and versions measure anew.
 class EngineCache {
  public:
-  /// Null where nobody has measured it.
+  /// Returns the engine for this key, or null if none has been inserted.
   const std::string* find(std::string_view key) const;
-  /// Neither may hold a tab or a line's end. A key that is there takes the new value.
+  /// Inserts a key with its value, or replaces the key's value. Neither may contain a tab or a newline.
   void insert(const std::string& key, const std::string& value);
   bool operator==(const EngineCache&) const = default;
 
-  /// Lines of text, sorted by key: equal caches give equal bytes.
+  /// Returns lines of text, sorted by key: equal caches give equal bytes.
   std::string serialise() const;
-  /// Throws Error naming the line that no serialise() wrote.
+  /// Reads what serialise() wrote. Throws Error, naming the line, if it is not of that form.
   static EngineCache parse(std::string_view text);
 
  private:

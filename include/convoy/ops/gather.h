@@ -1,4 +1,4 @@
-/// The contract of taking words out of sequences: those that are to be guessed, or the first.
+/// The contract of taking words out of sequences: the masked words, or the first ones.
 #pragma once
 
 #include <cstdint>
@@ -7,20 +7,21 @@
 
 namespace convoy::ops {
 
-inline constexpr std::int32_t kNoPosition = -1;  ///< where fewer words are taken than there is room for
+inline constexpr std::int32_t kNoPosition = -1;  ///< the position of an unused place: fewer than K words are taken
 
 struct GatherSpec {
-  std::int64_t n = 0;                  ///< sequences N
-  std::int64_t length = 0;             ///< T
-  std::int64_t num_taken = 0;          ///< K, words of each sequence
-  std::int64_t width = 0;              ///< C
-  DataType type = DataType::kFloat32;  ///< of x, y, dy, dx
+  std::int64_t n = 0;                  ///< number of sequences, N
+  std::int64_t length = 0;             ///< number of words of each sequence, T
+  std::int64_t num_taken = 0;          ///< number of words that are taken out of each sequence, K
+  std::int64_t width = 0;              ///< number of values of a word, C
+  DataType type = DataType::kFloat32;  ///< storage type of x, y, dy and dx
 };
 
+/// Takes K words out of each of N sequences:
 /// y[n,k]  = x[n, position[n,k]]; zeros for kNoPosition      x (N,T,C)   positions (N,K)   y (N,K,C)
-/// dx[n,t] = sum of dy[n,k] over the k with position[n,k] = t, in their order; zeros where there is none
-/// Without positions (null) position[n,k] = k: the first words; K <= T (else Error).
-/// Sums in float32, rounded once.
+/// dx[n,t] = sum of dy[n,k] over the k with position[n,k] = t, in their order; zeros if there is no such k
+/// Null positions mean position[n,k] = k: the first words. They need K <= T, else the calls throw Error.
+/// Sums are float32, rounded once.
 class GatherOp {
  public:
   using Spec = GatherSpec;
@@ -28,9 +29,11 @@ class GatherOp {
 
   virtual ~GatherOp() = default;
 
-  /// positions in memory that the device reads: kNoPosition or 0..T-1. Of another one the CPU throws Error; where the
-  /// device runs behind the host y is NaN, and backward leaves it out.
+  /// Computes y. positions are kNoPosition or 0..T-1, in memory that the device reads. For another position, the CPU
+  /// throws Error, and a GPU, which runs asynchronously to the host, makes y NaN.
   virtual void forward(const void* x, const std::int32_t* positions, void* y) = 0;
+  /// Computes dx of the positions that forward was given. For a position that is not allowed, the CPU throws Error, and
+  /// a GPU leaves the word out.
   virtual void backward(const void* dy, const std::int32_t* positions, void* dx) = 0;
 };
 

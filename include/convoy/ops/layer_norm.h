@@ -8,10 +8,10 @@
 namespace convoy::ops {
 
 struct LayerNormSpec {
-  std::int64_t num_rows = 0;           ///< R: each is normalised by itself
-  std::int64_t width = 0;              ///< C
+  std::int64_t num_rows = 0;           ///< number of rows, R; each is normalised by itself
+  std::int64_t width = 0;              ///< number of values of a row, C
   float epsilon = 1e-5f;               ///< added to the variance
-  DataType type = DataType::kFloat32;  ///< of x, y, dy, dx
+  DataType type = DataType::kFloat32;  ///< storage type of x, y, dy and dx
 };
 
 struct LayerNormForward {
@@ -19,8 +19,8 @@ struct LayerNormForward {
   const float* gamma = nullptr;  ///< (C)
   const float* beta = nullptr;   ///< (C)
   void* y = nullptr;             ///< (R,C) overwritten; may be x
-  float* mean = nullptr;         ///< (R) overwritten: for backward
-  float* inv_std = nullptr;      ///< (R) overwritten: likewise, 1 / sqrt(variance + epsilon)
+  float* mean = nullptr;         ///< (R) overwritten; backward reads it
+  float* inv_std = nullptr;      ///< (R) overwritten by 1 / sqrt(variance + epsilon); backward reads it
 };
 
 struct LayerNormBackward {
@@ -30,17 +30,18 @@ struct LayerNormBackward {
   const float* mean = nullptr;
   const float* inv_std = nullptr;
   void* dx = nullptr;            ///< (R,C) overwritten; may be dy
-  const void* addend = nullptr;  ///< (R,C) added to dx, which it may be: where x has other readers; null: none
-  float* dgamma = nullptr;       ///< (C) overwritten; null, with dbeta: not wanted
-  float* dbeta = nullptr;        ///< (C) overwritten
+  const void* addend = nullptr;  ///< (R,C) the gradient of x's other readers, added to dx; may be dx; null: none
+  float* dgamma = nullptr;       ///< (C) overwritten; null if dgamma and dbeta are not wanted
+  float* dbeta = nullptr;        ///< (C) overwritten; null if dgamma is null
 };
 
-/// mean and (biased) variance of each row    h = (x - mean) * inv_std    y = gamma * h + beta
+/// Layer normalisation, with the mean and the (biased) variance of each row:
+/// h = (x - mean) * inv_std    y = gamma * h + beta
 /// g = gamma * dy    dx = inv_std * (g - mean_C(g) - h * mean_C(g * h)) [+ addend]
 /// dgamma = sum over rows of dy * h    dbeta = sum over rows of dy
-/// The variance is the mean of (x - mean)^2: a mean far from 0 costs it no digits. Sums over rows go in blocks that
-/// follow from the shape, so that no bit depends on the number of threads. Computed in float32, rounded once to
-/// spec.type.
+/// The variance is the mean of (x - mean)^2: it loses no digits if the mean is far from 0. Sums over rows are computed
+/// in blocks that follow from the shape, so that no bit depends on the number of threads. Computed in float32, rounded
+/// once to spec.type.
 class LayerNormOp {
  public:
   using Spec = LayerNormSpec;

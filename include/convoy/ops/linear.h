@@ -10,27 +10,28 @@
 namespace convoy::ops {
 
 struct LinearSpec {
-  std::int64_t n = 0;                  ///< rows N: samples, or the words of all samples
-  std::int64_t num_inputs = 0;         ///< C
-  std::int64_t num_outputs = 0;        ///< K
-  DataType type = DataType::kFloat32;  ///< of x, w, dy, dx
-  /// Of y, b and the activated y: float32, as logits are, or `type` for a layer inside a network.
+  std::int64_t n = 0;                  ///< number of rows, N: samples, or the words of all samples
+  std::int64_t num_inputs = 0;         ///< number of inputs, C
+  std::int64_t num_outputs = 0;        ///< number of outputs, K
+  DataType type = DataType::kFloat32;  ///< storage type of x, w, dy and dx
+  /// The storage type of y, b and the activated y: float32 for logits, or `type` for a layer inside a network.
   DataType y_type = DataType::kFloat32;
-  std::optional<Activation> activation = {};  ///< that forward computes of y, too
+  std::optional<Activation> activation = {};  ///< activation f that forward also computes of y; empty: none
 
   double forward_flop() const { return 2.0 * static_cast<double>(n * num_inputs * num_outputs); }
 };
 
 struct LinearOutputs {
-  void* y = nullptr;          ///< (N,K); null with an activation: not wanted
-  void* activated = nullptr;  ///< (N,K), with an activation alone; not y
+  void* y = nullptr;          ///< (N,K) overwritten; with an activation it may be null: y is not wanted
+  void* activated = nullptr;  ///< (N,K) overwritten by f(y), only with an activation; may not be y
 };
 
+/// A fully connected layer:
 /// y  = x w^T + b    x (N,C)   w (K,C)   b (K)   y (N,K)      activated = f(y)
 /// dx = dy w         dw = dy^T x         db = column sums of dy; all overwritten
-/// Accumulated in float32; dw and db are float32. The same bits for the same inputs, on any number of threads. f is
-/// computed of y as it is stored: the bits of ActivationOp. Backward begins with dy, the gradient of y and not of f(y):
-/// ActivationOp's, of y, or of max(0, y) in its stead.
+/// Sums are float32; dw and db are float32. The same inputs give the same bits, on any number of threads. f is computed
+/// of y as it is stored, with the bits of ActivationOp. Backward begins with dy, the gradient of y and not of f(y): the
+/// caller computes it by ActivationOp's backward, of y or, for a ReLU, of max(0, y).
 class LinearOp {
  public:
   using Spec = LinearSpec;

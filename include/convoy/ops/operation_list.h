@@ -1,4 +1,4 @@
-/// The list of all operations: what a backend creates, hands on or watches follows from it.
+/// The list of all operations. What a backend creates, forwards or watches follows from it.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,7 @@
 
 namespace convoy::ops {
 
-/// An operation to be created. Each contract Op says what must be known of it (Op::Spec) and its name (Op::kName).
+/// A request to create an operation. Its contract Op defines the parameters (Op::Spec) and a name (Op::kName).
 template <typename Op>
 struct OpRequest {
   const typename Op::Spec& spec;
@@ -47,14 +47,14 @@ using AllOperations =
 using AnyRequest = AllOperations::Request;
 using AnyOp = AllOperations::Created;
 
-/// Of an Op; null where the request is for another.
+/// Returns the spec of a request for an Op; null if another operation is requested.
 template <typename Op>
 const typename Op::Spec* spec_of(const AnyRequest& request) {
   const auto* found = std::get_if<OpRequest<Op>>(&request);
   return found == nullptr ? nullptr : &found->spec;
 }
 
-/// create.template operator()<Op>(spec), which returns a std::unique_ptr<Op>.
+/// Returns create.template operator()<Op>(spec) for the Op that is requested, a std::unique_ptr<Op>.
 template <typename Create>
 AnyOp create_requested(const AnyRequest& request, Create&& create) {
   return std::visit(

@@ -8,35 +8,35 @@
 
 namespace convoy::ops {
 
-/// Square windows. Padding never wins a maximum; an average counts only the pixels inside the image.
+/// Pooling over square windows. Padding never wins a maximum; an average counts only the pixels inside the image.
 struct PoolingSpec {
   Shape x;  ///< (N,H,W,C)
   std::int64_t kernel = 2;
   std::int64_t stride = 2;
   std::int64_t padding = 0;
-  DataType type = DataType::kFloat32;  ///< of x, y, dx, dy; sums are float32
+  DataType type = DataType::kFloat32;  ///< storage type of x, y, dx and dy; sums are float32
 
   Shape y() const {
     return {x.n, (x.h + 2 * padding - kernel) / stride + 1, (x.w + 2 * padding - kernel) / stride + 1, x.c};
   }
 };
 
-/// y[n,p,q,c] = max over the window; the first in row-major order among equals.
-/// winner[n,p,q,c]: its index in the window, row * kernel + column, which backward reads.
+/// Max pooling: y[n,p,q,c] is the maximum of the window, the first in row-major order among equals. winner[n,p,q,c] is
+/// its index in the window, row * kernel + column, which backward reads.
 class MaxPoolOp {
  public:
   using Spec = PoolingSpec;
   static constexpr const char* kName = "max pooling";
-  static constexpr std::int64_t kMaxKernel = 15;  ///< an index in the window is one byte
+  static constexpr std::int64_t kMaxKernel = 15;  ///< largest kernel: an index in the window is stored in one byte
 
   virtual ~MaxPoolOp() = default;
 
   virtual void forward(const void* x, void* y, std::uint8_t* winner) = 0;
-  /// dx (N,H,W,C) overwritten: each dy goes to its window's winner, overlapping windows add up.
+  /// Overwrites dx (N,H,W,C): each value of dy is added to the pixel that has won its window, the others are 0.
   virtual void backward(const void* dy, const std::uint8_t* winner, void* dx) = 0;
 };
 
-/// y[n,p,q,c] = mean over the pixels of the window that lie inside the image.
+/// Average pooling: y[n,p,q,c] is the mean of the pixels of the window that are inside the image.
 class AveragePoolOp {
  public:
   using Spec = PoolingSpec;
@@ -53,7 +53,7 @@ struct GlobalPoolingSpec {
   DataType type = DataType::kFloat32;
 };
 
-/// y (N,1,1,C) = mean over H and W of x (N,H,W,C).
+/// Global average pooling: y (N,1,1,C) is the mean over H and W of x (N,H,W,C).
 class GlobalAveragePoolOp {
  public:
   using Spec = GlobalPoolingSpec;

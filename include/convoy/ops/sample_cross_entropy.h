@@ -1,5 +1,5 @@
-/// The contract of the loss of samples that have several labels each, as masked words: a loss for each sample, and the
-/// gradient apart from it, so that logits can be computed in blocks of samples and need not be kept.
+/// The contract of the loss of samples with several labels each, such as masked words. The loss of each sample and its
+/// gradient are computed by separate calls, so that logits can be computed in blocks of samples and need not be stored.
 #pragma once
 
 #include <cstdint>
@@ -10,23 +10,24 @@
 namespace convoy::ops {
 
 struct SampleCrossEntropySpec {
-  std::int64_t n = 0;                  ///< samples N
-  std::int64_t num_rows = 0;           ///< K, of each sample
-  std::int64_t num_classes = 0;        ///< V
-  DataType type = DataType::kFloat32;  ///< of dlogits; logits and scores are float32
+  std::int64_t n = 0;                  ///< number of samples, N
+  std::int64_t num_rows = 0;           ///< number of rows of each sample, K
+  std::int64_t num_classes = 0;        ///< number of classes, V
+  DataType type = DataType::kFloat32;  ///< storage type of dlogits; logits and scores are float32
 };
 
-/// What a sample's rows give, as three float32.
+/// The score of a sample, as three float32.
 struct SampleScore {
-  float loss = 0;         ///< mean over its rows with a label; 0 where there is none
-  float num_correct = 0;  ///< rows whose largest logit (the first among equals) is the label's
-  float num_labels = 0;   ///< rows with a label
+  float loss = 0;         ///< mean loss of the sample's rows with a label; 0 if there is none
+  float num_correct = 0;  ///< number of rows whose largest logit (the first among equals) is the label's
+  float num_labels = 0;   ///< number of rows with a label
 };
 
+/// The cross-entropy of samples with K rows each:
 /// p = softmax(z)   loss_n = -sum over the rows k with a label of log p_nk[label_nk] / num_labels_n
 /// dz_nk = dloss_n / num_labels_n * (p_nk - [label_nk]); zeros for rows without a label
-/// In double, with the row's maximum subtracted; a sample's rows are added in their order. A z that is not finite gives
-/// a loss that is not.
+/// Computed in double, with the row's maximum subtracted. The rows of a sample are added in their order. A non-finite z
+/// gives a non-finite loss.
 class SampleCrossEntropyOp {
  public:
   using Spec = SampleCrossEntropySpec;
@@ -34,12 +35,13 @@ class SampleCrossEntropyOp {
 
   virtual ~SampleCrossEntropyOp() = default;
 
-  /// logits (N,K,V)   labels (N,K): kNoLabel or 0..V-1, in memory that the device reads   scores (N)
-  /// Of another label forward throws Error, or where the device runs behind the host makes the loss NaN; backward makes
-  /// the gradient NaN.
+  /// Overwrites scores (N), from logits (N,K,V) and labels (N,K), which are kNoLabel or 0..V-1 and in memory that the
+  /// device reads. For another label, the CPU throws Error, and a GPU, which runs asynchronously to the host, makes the
+  /// loss NaN.
   virtual void forward(const float* logits, const std::int32_t* labels, SampleScore* scores) = 0;
-  /// dscores (N): `loss` is dloss, the other two are not read. dlogits (N,K,V) is overwritten, and may be logits where
-  /// spec.type is float32.
+  /// Overwrites dlogits (N,K,V), which may be logits if spec.type is float32. dscores (N): `loss` is dloss, the other
+  /// two members are not read. Call forward with the same labels before: the CPU does not check them again, and a GPU
+  /// makes the gradient of a row NaN whose label is not allowed.
   virtual void backward(const float* logits, const std::int32_t* labels, const SampleScore* dscores, void* dlogits) = 0;
 };
 

@@ -8,15 +8,17 @@
 namespace convoy::ops {
 
 struct SequenceMeanSpec {
-  std::int64_t n = 0;                  ///< sequences N
-  std::int64_t length = 0;             ///< T
-  std::int64_t width = 0;              ///< C
-  DataType type = DataType::kFloat32;  ///< of x, y, dy, dx
+  std::int64_t n = 0;                  ///< number of sequences, N
+  std::int64_t length = 0;             ///< number of words of the longest sequence, T
+  std::int64_t width = 0;              ///< number of values of a word, C
+  DataType type = DataType::kFloat32;  ///< storage type of x, y, dy and dx
 };
 
+/// The mean of the words of each sequence:
 /// y[n]    = sum over t < length[n] of x[n,t] / length[n]      x (N,T,C)   lengths (N)   y (N,C)
 /// dx[n,t] = dy[n] / length[n] for t < length[n], else 0
-/// A length is taken as the nearest of 1..T. Sums in float32, in an order that the length alone decides, rounded once.
+/// A length outside of 1..T is taken as the nearest of these. Sums are float32, in an order that depends on the length
+/// alone, and rounded once.
 class SequenceMeanOp {
  public:
   using Spec = SequenceMeanSpec;
@@ -24,7 +26,7 @@ class SequenceMeanOp {
 
   virtual ~SequenceMeanOp() = default;
 
-  /// lengths in memory that the device reads.
+  /// Computes y. lengths are in memory that the device reads, here and in backward.
   virtual void forward(const void* x, const std::int32_t* lengths, void* y) = 0;
   virtual void backward(const void* dy, const std::int32_t* lengths, void* dx) = 0;
 };

@@ -11,14 +11,14 @@ namespace convoy::ops {
 struct ShortcutSpec {
   Shape x;  ///< (N,H,W,C)
   std::int64_t stride = 2;
-  std::int64_t num_channels = 0;     ///< K >= C
-  std::int64_t channels_before = 0;  ///< of the K - C zero channels so many stand before x's, the rest after
+  std::int64_t num_channels = 0;     ///< number of channels of y, K >= C
+  std::int64_t channels_before = 0;  ///< how many of the K - C zero channels are before x's; the others are after them
   DataType type = DataType::kFloat32;
 
   Shape y() const { return {x.n, (x.h + stride - 1) / stride, (x.w + stride - 1) / stride, num_channels}; }
 };
 
-/// y = every stride-th pixel of x, new channels zero.
+/// A shortcut without parameters: y is every stride-th pixel of x, and the new channels are zero.
 class ShortcutOp {
  public:
   using Spec = ShortcutSpec;
@@ -27,7 +27,7 @@ class ShortcutOp {
   virtual ~ShortcutOp() = default;
 
   virtual void forward(const void* x, void* y) = 0;
-  /// dx (N,H,W,C) += dy at the pixels and channels taken. Adds: the block's other branch has written dx before.
+  /// Adds dy to dx (N,H,W,C) at the pixels and channels that y takes. The block's other branch has written dx before.
   virtual void backward(const void* dy, void* dx) = 0;
 };
 

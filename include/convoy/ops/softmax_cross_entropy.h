@@ -8,33 +8,34 @@
 
 namespace convoy::ops {
 
-/// Of a row that counts for nothing: a sample that only fills up the last micro-batch, a word that is not to be
-/// guessed.
+/// The label of a row that does not count: a sample that only fills up the last micro-batch, or a word that is not to
+/// be predicted.
 inline constexpr std::int32_t kNoLabel = -1;
 
 struct SoftmaxCrossEntropySpec {
-  std::int64_t n = 0;  ///< rows N of a micro-batch: its samples, or some of their words
+  std::int64_t n = 0;  ///< number of rows of a micro-batch, N: its samples, or some of their words
   std::int64_t num_classes = 0;
   float label_smoothing = 0;              ///< s: the target is 1 - s + s/classes for the label, s/classes elsewhere
-  float gradient_scale = 1;               ///< 1 / batch.global, where the step's loss is the mean over all its samples
-  DataType type = DataType::kFloat32;     ///< of dlogits; logits are float32
-  std::vector<float> class_weights = {};  ///< w (classes), >= 0 and finite; empty: 1
+  float gradient_scale = 1;               ///< factor of the gradient: 1 / batch.global if the loss is a mean of samples
+  DataType type = DataType::kFloat32;     ///< storage type of dlogits; logits are float32
+  std::vector<float> class_weights = {};  ///< w (classes), the weights of the classes, finite and >= 0; empty: all 1
 };
 
-/// The second label of a row, where two samples were mixed.
+/// The second label of a row that was mixed from two samples.
 struct MixedLabel {
-  std::int32_t label = 0;  ///< 0..classes-1, wherever the first label is one
-  float share = 0;         ///< in [0, 1]: the target is 1 - share of the first label's and share of this one's
+  std::int32_t label = 0;  ///< 0..classes-1 if the row's first label is not kNoLabel
+  float share = 0;         ///< share in [0, 1]: the target is (1 - share) of the first label's and share of this one's
 };
 
-/// Of one micro-batch and one objective, over its samples in their order. The step's loss is their sum in the order of
-/// the micro-batches, divided by the samples with a label. Here a sample is a row, and has one label at most.
+/// The sums over the samples of one micro-batch for one objective, in a fixed order. The step's loss is the sum over
+/// its micro-batches in their order, divided by the number of samples with a label. In this file a sample is a row, and
+/// has at most one label.
 struct LossSums {
-  double loss = 0;               ///< sum over samples
-  std::int64_t num_correct = 0;  ///< labels that have the largest logit (the first among equals); of two labels of a
-                                 ///< row the one with the larger share, the first among equals, is asked for
-  std::int64_t num_labels = 0;   ///< of all samples: what num_correct is a part of
-  std::int64_t num_samples = 0;  ///< with a label
+  double loss = 0;               ///< sum of the losses of the samples
+  std::int64_t num_correct = 0;  ///< number of labels that have the largest logit (the first among equals); if a row
+                                 ///< has two labels, only the one with the larger share (the first if equal) counts
+  std::int64_t num_labels = 0;   ///< number of labels of all samples, of which num_correct are correct
+  std::int64_t num_samples = 0;  ///< number of samples with a label
 };
 
 struct LossArguments {
@@ -42,14 +43,16 @@ struct LossArguments {
   const std::int32_t* labels = nullptr;      ///< (N) in a HostBuffer, kNoLabel or 0..classes-1
   const MixedLabel* mixed_labels = nullptr;  ///< (N) in a HostBuffer; null: no row has two labels
   void* dlogits = nullptr;                   ///< (N,classes) overwritten, zeros for kNoLabel rows; null in evaluation
-  float loss_scale = 1;      ///< of the gradient, beside spec.gradient_scale: keeps 16-bit gradients normal
-  LossSums* sums = nullptr;  ///< in a HostBuffer; valid after Device::synchronize()
+  float loss_scale = 1;      ///< factor of the gradient, in addition to gradient_scale: keeps 16-bit gradients normal
+  LossSums* sums = nullptr;  ///< overwritten, in a HostBuffer; valid after Device::synchronize()
 };
 
+/// The softmax cross-entropy and its gradient:
 /// p = softmax(z)   loss_n = -sum_k w_k target_nk log p_nk
 /// dz = loss_scale * gradient_scale * (p sum_k w_k target_nk - w target)
-/// As torch.nn.functional.cross_entropy has it, but that the mean over samples stays a mean over samples.
-/// Computed with the row's maximum subtracted; finite for any finite z. A non-finite z gives a non-finite loss.
+/// The definition is that of torch.nn.functional.cross_entropy, except that class weights do not change the divisor of
+/// the mean over samples. The row's maximum is subtracted first, so the loss is finite for any finite z. A non-finite z
+/// gives a non-finite loss.
 class SoftmaxCrossEntropyOp {
  public:
   using Spec = SoftmaxCrossEntropySpec;
@@ -57,6 +60,8 @@ class SoftmaxCrossEntropyOp {
 
   virtual ~SoftmaxCrossEntropyOp() = default;
 
+  /// Computes the sums and the gradient. For a label other than kNoLabel and 0..classes-1, the CPU throws Error, and a
+  /// GPU, which runs asynchronously to the host, makes the loss and the row's gradient NaN.
   virtual void run(const LossArguments& args) = 0;
 };
 

@@ -1,5 +1,5 @@
-/// All that a parameter file can say, as typed structs. Nothing here is computed: files and command line fill it
-/// (parse.h), and the checks that need the world size or the data are made by the code that knows those.
+/// All parameters of a parameter file, as typed structs. Nothing is computed here: files and command line fill the
+/// structs (parse.h), and code that knows the world size or the data checks what depends on them.
 #pragma once
 
 #include <algorithm>
@@ -22,14 +22,14 @@ template <typename T>
 struct Choice {
   T value;
   const char* word;
-  const char* synonyms = "";  ///< what else people call it, in small letters: whoever writes one is told the word
+  const char* synonyms = "";  ///< other usual names, in small letters: a message then names the right word
 };
 
-/// The table of an enumeration: an array of Choice<T>, by a specialisation. No other type has one.
+/// The table of words of an enumeration: an array of Choice<T>, as a specialisation. Other types have no table.
 template <typename T>
 inline constexpr std::nullptr_t kChoices = nullptr;
 
-/// The word that parameter files use for a value.
+/// The word for a value in parameter files.
 template <typename T>
 requires requires {
   std::size(kChoices<T>);
@@ -43,8 +43,8 @@ constexpr const char* name_of(T value) {
 
 enum class ActivationKind {
   kRelu,      ///< max(0, x)
-  kGelu,      ///< x Phi(x), Phi the normal distribution's (Hendrycks, Gimpel 2016)
-  kGeluTanh,  ///< 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): its approximation, as BERT has it
+  kGelu,      ///< x Phi(x), Phi of the normal distribution (Hendrycks, Gimpel 2016)
+  kGeluTanh,  ///< 0.5 x (1 + tanh(sqrt(2/pi) (x + 0.044715 x^3))): approximates kGelu, as in BERT
   kTanh,
 };
 template <>
@@ -97,7 +97,7 @@ inline constexpr Choice<DeviceKind> kChoices<DeviceKind>[] = {
     {DeviceKind::kAuto, "auto"}, {DeviceKind::kCpu, "cpu", "host"}, {DeviceKind::kCuda, "cuda", "gpu nvidia"}};
 
 enum class PlacementKind {
-  kAuto,  ///< ranks that fill the processors they share get each its own, near to each other
+  kAuto,  ///< ranks that fill the processors that they share each get their own, near to each other
   kNone,
 };
 template <>
@@ -144,13 +144,13 @@ inline constexpr Choice<RecomputeKind> kChoices<RecomputeKind>[] = {
     {RecomputeKind::kCell, "cell", "all full checkpoint"},
     {RecomputeKind::kAuto, "auto"}};
 
-/// How many files a checkpoint is: one, or one for each rank's share of the values and one that lists them.
+/// The files of a checkpoint: one, or one for each rank's share of the values and one that lists them.
 enum class CheckpointFiles { kOne, kSharded };
 template <>
 inline constexpr Choice<CheckpointFiles> kChoices<CheckpointFiles>[] = {
     {CheckpointFiles::kOne, "one", "single"}, {CheckpointFiles::kSharded, "sharded", "shards parts many"}};
 
-/// What the rows of a sweep do.
+/// The work that the rows of a sweep measure.
 enum class SweepWork { kTrain, kPredict };
 template <>
 inline constexpr Choice<SweepWork> kChoices<SweepWork>[] = {
@@ -224,66 +224,65 @@ inline constexpr Choice<OrientKind> kChoices<OrientKind>[] = {
 
 struct ModelParams {
   std::string name = "resnet20";
-  std::int64_t length = 256;    ///< tokens of a text that the network reads
-  double stochastic_depth = 0;  ///< share of samples for which the last block is left out; of the first block none
+  std::int64_t length = 256;    ///< tokens that the network reads per text
+  double stochastic_depth = 0;  ///< share of samples that skip the last block; it falls to 0 for the first block
   bool operator==(const ModelParams&) const = default;
 };
 
-/// Of model.name = transformer, bert and bert_classifier, but for the words that they read. Its keys stand in the
-/// section model.
+/// The shape of the networks transformer, bert and bert_classifier. Its keys are in the section model.
 struct TransformerParams {
   std::int64_t layers = 2;
   std::int64_t heads = 4;          ///< divides width
-  std::int64_t width = 128;        ///< C: values of a word between layers
-  std::int64_t feedforward = 512;  ///< F: outputs of a layer's first linear layer
+  std::int64_t width = 128;        ///< C: values per word between layers
+  std::int64_t feedforward = 512;  ///< F: outputs of the first linear layer in each layer
   double dropout = 0.1;
   ActivationKind activation = ActivationKind::kRelu;
   PositionKind positions = PositionKind::kSinusoids;
-  NormPlace norm = NormPlace::kAfter;  ///< of a layer's sums: after them, or before its parts
+  NormPlace norm = NormPlace::kAfter;  ///< layer norm after the sums of a layer, or before its parts
   bool operator==(const TransformerParams&) const = default;
 };
 
 struct DataParams {
   std::string train;  ///< a shard, a folder of shards, or a prefix such as data/fashion/train
-  std::string val;    ///< what the best checkpoint and patience follow; empty: test
+  std::string val;    ///< data set that selects the best checkpoint and that patience follows; empty: test
   std::string test;
   bool shuffle = true;
-  bool balanced = false;                   ///< each class as often as any other
-  std::int64_t loader_threads = 1;         ///< background threads per rank
-  std::string stage = "none";              ///< where copies of the shards are read: "memory", a folder of the node
+  bool balanced = false;            ///< true: draws each class equally often
+  std::int64_t loader_threads = 1;  ///< background threads per rank
+  std::string stage = "none";       ///< copies the shards before reading them: "memory", or to a folder of the node
   VerifyKind verify = VerifyKind::kEpoch;  ///< how often a sample's bytes are compared with their hash
-  bool allow_part = false;                 ///< `train` may be one shard of several
+  bool allow_part = false;                 ///< true: `train` may be one shard of several
   bool operator==(const DataParams&) const = default;
 };
 
 struct BatchParams {
   std::int64_t global = 128;  ///< samples per step, over all replicas
-  std::int64_t micro = 32;    ///< samples per micro-batch: what batch norm averages over
+  std::int64_t micro = 32;    ///< samples per micro-batch, over which batch norm averages
   bool operator==(const BatchParams&) const = default;
 };
 
 struct GridParams {
   std::int64_t stages = 1;         ///< replicas = world size / stages; 0: auto
-  std::vector<std::int64_t> cuts;  ///< by hand: the cell that each stage but the first begins with; empty: auto
+  std::vector<std::int64_t> cuts;  ///< first cell of each stage but the first; empty: auto
   bool operator==(const GridParams&) const = default;
 };
 
 struct ScheduleParams {
-  std::optional<ScheduleKind> kind;  ///< none: auto
-  std::int64_t chunks = 2;           ///< interleaved: runs of cells per stage
+  std::optional<ScheduleKind> kind;  ///< nothing: auto
+  std::int64_t chunks = 2;           ///< interleaved: number of runs of cells per stage
   bool operator==(const ScheduleParams&) const = default;
 };
 
 struct MemoryParams {
-  RecomputeKind recompute = RecomputeKind::kNone;  ///< cells whose activations backward computes again
-  double limit_gib = 0;                            ///< what a rank's plan may take; 0: none known
+  RecomputeKind recompute = RecomputeKind::kNone;  ///< the cells whose activations backward recomputes
+  double limit_gib = 0;                            ///< memory that the plan may use per rank; 0: no known limit
   bool operator==(const MemoryParams&) const = default;
 };
 
-/// Parameters that share a learning rate.
+/// A group of parameters that share a learning rate.
 struct RateGroup {
-  std::string pattern;  ///< of their names: "layer1.*"
-  double factor = 1;    ///< of the learning rate
+  std::string pattern;  ///< pattern of their names: "layer1.*"
+  double factor = 1;    ///< factor of the learning rate
   bool operator==(const RateGroup&) const = default;
 };
 
@@ -297,7 +296,7 @@ struct OptimizerParams {
   bool decay_embeddings = true;
   double beta1 = 0.9, beta2 = 0.999, epsilon = 1e-8;  ///< adam, adamw, lamb
   double trust_coefficient = 0.001;                   ///< lars
-  std::vector<RateGroup> groups;                      ///< a parameter belongs to the first that matches its name
+  std::vector<RateGroup> groups;                      ///< a parameter belongs to the first group whose pattern matches
   bool operator==(const OptimizerParams&) const = default;
 };
 
@@ -306,14 +305,14 @@ struct LearningRateParams {
   double warmup_epochs = 0;         ///< linear from 0 to optimizer.lr
   std::vector<double> step_epochs;  ///< step: the period (one value); multistep: the milestones, ascending
   double gamma = 0.1;               ///< factor of step and multistep
-  double power = 1;                 ///< of polynomial
+  double power = 1;                 ///< polynomial: the exponent
   bool operator==(const LearningRateParams&) const = default;
 };
 
-/// How much a sample of each class counts in the loss.
+/// The weights of the classes in the loss.
 struct ClassWeights {
-  bool balanced = false;        ///< each class as much as any other, however many samples it has
-  std::vector<double> factors;  ///< otherwise one of each class, in proportion; empty: all alike
+  bool balanced = false;        ///< true: all classes count equally, whatever their number of samples
+  std::vector<double> factors;  ///< otherwise one factor per class, in proportion; empty: all equal
 
   bool operator==(const ClassWeights&) const = default;
 };
@@ -326,22 +325,22 @@ struct TrainParams {
   ClassWeights class_weights;
   PrecisionKind precision = PrecisionKind::kF32;
   std::vector<std::string> freeze;         ///< patterns of names of frozen parameters: "layer1.*"
-  double clip_norm = 0;                    ///< of the gradient, over all parameters; 0: not clipped
-  double ema_decay = 0;                    ///< of the weights' moving average; 0: none
+  double clip_norm = 0;                    ///< maximal norm of the gradient of all parameters; 0: not clipped
+  double ema_decay = 0;                    ///< decay of the weights' moving average; 0: no average
   std::int64_t evaluate_every_epochs = 1;  ///< 0: only at the end
-  MetricKind metric = MetricKind::kTop1;   ///< what the best checkpoint and patience follow
-  std::int64_t patience_epochs = 0;        ///< 0: trains to the end
+  MetricKind metric = MetricKind::kTop1;   ///< selects the best checkpoint; patience follows it
+  std::int64_t patience_epochs = 0;  ///< epochs without a better value before training stops; 0: trains to the end
   BadStepKind on_bad_step = BadStepKind::kStop;
   double loss_limit = 0;            ///< a micro-batch's mean loss above it is bad; 0: no limit
-  std::int64_t max_bad_steps = 10;  ///< that are skipped in a row
-  double rollback_factor = 0.5;     ///< of the learning rate
-  std::int64_t max_rollbacks = 3;   ///< of a run
+  std::int64_t max_bad_steps = 10;  ///< maximal number skipped in a row
+  double rollback_factor = 0.5;     ///< factor of the learning rate at each rollback
+  std::int64_t max_rollbacks = 3;   ///< per run
   bool operator==(const TrainParams&) const = default;
 };
 
-/// A number for each channel of the images, in [0, 1] as values / 255 are.
+/// A number for each channel of the images, for values in [0, 1] (bytes / 255).
 struct ChannelValues {
-  bool imagenet = false;       ///< those of ImageNet, by which torchvision's weights were trained
+  bool imagenet = false;       ///< true: those of ImageNet, with which torchvision's weights were trained
   std::vector<double> values;  ///< otherwise one for each channel, or one for all; empty: those of the training set
 
   bool are_of_data() const { return !imagenet && values.empty(); }
@@ -352,19 +351,19 @@ struct AugmentParams {
   std::int64_t size = 0;                   ///< rows and columns of the network's input; 0: the images' own
   CropKind crop = CropKind::kPad;          ///< in training
   std::int64_t crop_padding = 0;           ///< pad: pixels of border before a random crop back to size
-  BorderKind border = BorderKind::kBlack;  ///< what it shows
-  double scale = 0.08;                     ///< random_resized: least share of the image's area
-  std::int64_t eval_resize = 0;  ///< what the short side becomes before the centre is cut out; 0: see key_table.cpp
-  bool flip = false;             ///< left-right with probability 1/2
-  double brightness = 0, contrast = 0, saturation = 0;  ///< factors within 1 -+ this
+  BorderKind border = BorderKind::kBlack;  ///< what the border shows
+  double scale = 0.08;                     ///< random_resized: smallest share of the image's area
+  std::int64_t eval_resize = 0;  ///< pixels of the short side before the centre is cut out; 0: see key_table.cpp
+  bool flip = false;             ///< true: flips left-right with probability 1/2
+  double brightness = 0, contrast = 0, saturation = 0;  ///< ranges of the factors: 1 - this to 1 + this
   AutoAugmentKind policy = AutoAugmentKind::kNone;
   std::int64_t policy_operations = 2, policy_magnitude = 9;  ///< of RandAugment; magnitude 0..30
   std::int64_t cutout = 0;                                   ///< pixels: side of a square set to the mean
   double erase = 0;                                          ///< probability of random erasing
-  double mixup = 0;                                          ///< alpha of Beta(alpha, alpha); 0: not
-  double cutmix = 0;                                         ///< likewise; both: one or the other for each micro-batch
-  bool normalize = true;                                     ///< (x - mean) / stddev, channel by channel
-  ChannelValues mean, stddev;                                ///< by default those of the training set
+  double mixup = 0;                                          ///< alpha of Beta(alpha, alpha); 0: off
+  double cutmix = 0;           ///< alpha of Beta(alpha, alpha); 0: off; with mixup: one of both for each micro-batch
+  bool normalize = true;       ///< (x - mean) / stddev, channel by channel
+  ChannelValues mean, stddev;  ///< by default from the training set
   bool mixes() const { return mixup > 0 || cutmix > 0; }
   bool operator==(const AugmentParams&) const = default;
 };
@@ -372,38 +371,37 @@ struct AugmentParams {
 struct CheckpointParams {
   double every_epochs = 1;       ///< 0: never
   std::int64_t every_steps = 0;  ///< 0: never
-  std::int64_t keep = 2;         ///< newest kept; 0: all
-  bool best = true;              ///< best.h5, of the best train.metric, in addition to them
-  bool background = true;        ///< written while steps go on
+  std::int64_t keep = 2;         ///< number of newest ones to keep; 0: all
+  bool best = true;              ///< also keeps best.h5, with the best train.metric
+  bool background = true;        ///< true: written while training continues
   CheckpointFiles files = CheckpointFiles::kOne;
   std::string resume = "auto";    ///< auto, best, none, or a checkpoint's path
-  bool allow_other_data = false;  ///< resumes although data.train holds other images or labels
+  bool allow_other_data = false;  ///< true: resumes even if data.train holds other images or labels
   bool operator==(const CheckpointParams&) const = default;
 };
 
 struct EvaluateParams {
   WeightsKind weights = WeightsKind::kEma;
-  bool mirror = false;     ///< each picture is evaluated plain and mirrored
-  bool confusion = false;  ///< confusion.csv and classes.csv in run.directory
+  bool mirror = false;     ///< true: evaluates each picture plain and mirrored
+  bool confusion = false;  ///< true: writes confusion.csv and classes.csv to run.directory
   bool operator==(const EvaluateParams&) const = default;
 };
 
 struct PredictParams {
-  std::string data;      ///< as data.test is given, or a folder of images; empty: data.test, or else data.val
+  std::string data;      ///< data set like data.test, or a folder of images; empty: data.test, or else data.val
   std::string text;      ///< one text to predict, in place of `data`
-  std::string output;    ///< a .csv file; empty: predictions.csv in run.directory, of one picture or text none
+  std::string output;    ///< a .csv file; empty: predictions.csv in run.directory, none for one picture or text
   std::int64_t top = 5;  ///< classes per row, the most probable first
-  OrientKind orient =
-      OrientKind::kAuto;  ///< image files are turned as their Exif orientation says; auto: the checkpoint's
-  bool strict = false;    ///< the first bad image ends the prediction
+  OrientKind orient = OrientKind::kAuto;  ///< whether image files are turned as Exif says; auto: as in the checkpoint
+  bool strict = false;                    ///< true: the first bad image ends the prediction
   bool operator==(const PredictParams&) const = default;
 };
 
 struct InitParams {
   std::string weights = "random";  ///< random, or the path of a checkpoint or a .safetensors file
   std::string strip_prefix;        ///< removed from the names of tensors that begin with it, as in "module."
-  bool strict = true;              ///< refuse weights that are not this model's; false: take those that fit
-  bool zero_residual = false;      ///< what starts at random: every block begins as its shortcut
+  bool strict = true;              ///< true: refuses weights of another model; false: takes those that fit
+  bool zero_residual = false;      ///< for random weights: every block begins as its shortcut
   bool operator==(const InitParams&) const = default;
 };
 
@@ -412,26 +410,26 @@ struct RunParams {
   std::int64_t threads = 0;  ///< compute threads per rank; 0: the cores bound to the rank, shared fairly
   PlacementKind placement = PlacementKind::kAuto;
   DeviceKind device = DeviceKind::kAuto;
-  std::string plans;  ///< the engines that a GPU's backend uses; empty: plans.txt in `directory`
+  std::string plans;  ///< file of the engines of a GPU's backend; empty: plans.txt in `directory`
   ReductionKind reduction = ReductionKind::kInvariant;
-  double bucket_mib = 4;                 ///< gradients travel in buckets of about this size; never changes a bit
-  std::int64_t trace = 0;                ///< training steps to record; 0: none
-  std::int64_t profile = 0;              ///< training steps to measure layer by layer; 0: none
-  double watchdog_seconds = 0;           ///< without an event; 0: from the step's own time
-  double watchdog_abort_seconds = 1800;  ///< after the first alarm; 0: never
-  std::int64_t fingerprint_every = 100;  ///< steps; 0: never
-  std::int64_t audit_every = 0;          ///< steps: one of so many is checked by other replicas; 0: none
-  double rank_seconds = 60;              ///< between two rows of each rank
+  double bucket_mib = 4;        ///< approximate size of the buckets in which gradients are sent; never changes a bit
+  std::int64_t trace = 0;       ///< training steps to record; 0: none
+  std::int64_t profile = 0;     ///< training steps to measure layer by layer; 0: none
+  double watchdog_seconds = 0;  ///< time without progress before the alarm; 0: from the duration of steps
+  double watchdog_abort_seconds = 1800;  ///< time from the first alarm to the abort; 0: never
+  std::int64_t fingerprint_every = 100;  ///< steps between fingerprints; 0: never
+  std::int64_t audit_every = 0;          ///< one step in this number is checked by other replicas; 0: none
+  double rank_seconds = 60;              ///< time between two rows of each rank
   bool tensorboard = false;              ///< whether event files are written
   bool operator==(const RunParams&) const = default;
 };
 
 struct CheckParams {
-  bool hash = false;  ///< every byte of the data too, not only the heads of the shards
+  bool hash = false;  ///< true: reads every byte of the data, not only the heads of the shards
   bool operator==(const CheckParams&) const = default;
 };
 
-/// Steps [first, last] of a run, counted from 1; 0 to 0: not said.
+/// The steps [first, last] of a run, counted from 1; 0 and 0: not given.
 struct StepRange {
   std::int64_t first = 0, last = 0;
 
@@ -444,32 +442,32 @@ struct ReplayParams {
 };
 
 struct PlanParams {
-  std::vector<std::int64_t> ranks;    ///< a table of layouts for each; empty: none
-  std::vector<std::int64_t> micro;    ///< to try; empty: batch.micro
-  std::int64_t samples_per_rank = 0;  ///< batch.global in those tables; 0: as it is
-  bool measure = true;                ///< cells, memory and network; false: from a model
-  std::string draw;                   ///< an .svg file: the planned step
-  std::string draw_efficiency;        ///< an .svg file: the best layout of each number of ranks
+  std::vector<std::int64_t> ranks;    ///< numbers of ranks, with a table of layouts for each; empty: no tables
+  std::vector<std::int64_t> micro;    ///< values of batch.micro to try; empty: batch.micro
+  std::int64_t samples_per_rank = 0;  ///< batch.global / ranks in these tables; 0: batch.global is fixed
+  bool measure = true;                ///< true: measures cells, memory and network; false: models them
+  std::string draw;                   ///< an .svg file for a picture of the planned step
+  std::string draw_efficiency;        ///< an .svg file for a picture of the best layout for each number of ranks
 
-  // --- A training set that is not here
+  // --- A training set that does not exist here
   std::int64_t samples = 0;  ///< 0: data.train is opened
   std::int64_t classes = 0;
-  std::vector<std::int64_t> image_size;  ///< of images: rows and columns, or one number for both, and channels
-  std::int64_t vocabulary = 0;           ///< of texts
+  std::vector<std::int64_t> image_size;  ///< images: rows and columns, or one number for both, and channels
+  std::int64_t vocabulary = 0;           ///< texts: number of tokens
 
-  // --- The cluster that is planned for, where it is not this one; 0: as measured, or as the model has it
-  double tflop_s = 0, memory_gb_s = 0;  ///< of a rank; 10^12 operations and 10^9 bytes per second
+  // --- The cluster that is planned for, if it is not this one; 0: as measured, or from the model
+  double tflop_s = 0, memory_gb_s = 0;  ///< per rank; 10^12 operations and 10^9 bytes per second
   std::int64_t ranks_per_node = 0;
-  std::vector<double> latency_us, bandwidth_gb_s;  ///< of messages on a node, between nodes; one number: of both
-  double node_gb_s = 0;                            ///< all that a node sends to others
+  std::vector<double> latency_us, bandwidth_gb_s;  ///< of messages on a node and between nodes; one number: both
+  double node_gb_s = 0;                            ///< rate at which a node sends to all others
   double spread_percent = 0;                       ///< standard deviation of the ranks' times
-  double loader_samples_s = 0;                     ///< of a rank; 0: never waited for
-  double disk_gb_s = 0;                            ///< of checkpoints; 0: never waited for
+  double loader_samples_s = 0;                     ///< per rank; 0: no step waits for samples
+  double disk_gb_s = 0;                            ///< for checkpoints; 0: no step waits for them
   bool operator==(const PlanParams&) const = default;
 };
 
-/// A table of measurements: a row for each combination of the values that are listed. An empty list: as the rest of the
-/// parameters has it.
+/// A table of measurements, with a row for each combination of the listed values. An empty list: the value of the other
+/// parameters.
 struct SweepParams {
   SweepWork work = SweepWork::kTrain;
   std::vector<std::int64_t> ranks, replicas;  ///< at most one of the two
@@ -480,11 +478,11 @@ struct SweepParams {
   std::vector<std::int64_t> chunks;
   std::vector<PrecisionKind> precision;
   std::vector<RecomputeKind> recompute;
-  std::int64_t steps = 10;      ///< measured, of each row in each round
-  std::int64_t warm_steps = 3;  ///< before them
+  std::int64_t steps = 10;      ///< measured steps per row and round
+  std::int64_t warm_steps = 3;  ///< steps before the measured ones
   std::int64_t rounds = 3;
-  std::int64_t row = 0;  ///< this one alone, counted from 1; 0: all
-  bool list = false;     ///< only says what the rows are
+  std::int64_t row = 0;  ///< only this row, counted from 1; 0: all
+  bool list = false;     ///< true: only lists the rows
   bool operator==(const SweepParams&) const = default;
 };
 
@@ -493,20 +491,20 @@ struct ImportParams {
   std::string source;
   std::string output;
   StorageKind storage = StorageKind::kRaw;
-  std::int64_t size = 0;  ///< rows and columns of a raw image; 0: as they are
+  std::int64_t size = 0;  ///< rows and columns of a raw image; 0: not resized
   ResizeKind resize = ResizeKind::kCrop;
   ChannelsKind channels = ChannelsKind::kAuto;
-  bool orient = false;  ///< images are turned as their Exif orientation says
+  bool orient = false;  ///< true: turns images as their Exif orientation says
   TokenizerKind tokenizer = TokenizerKind::kWords;
-  std::int64_t vocabulary = 20'000;    ///< tokens, with the special ones, at most
-  std::string text_column = "text";    ///< of tables
-  std::string label_column = "label";  ///< likewise
-  bool splits = true;                  ///< folders named train*, val* and test* are splits; false: classes
-  double max_class_fraction = 0.1;     ///< classes of a table, as a share of its texts
-  double val_fraction = 0;             ///< of each class of train, for a split of its own
-  std::int64_t shards = 0;             ///< files per split; 0: one for every 128 MiB, at most 256
-  bool strict = false;                 ///< the first bad file ends the import
-  bool replace = false;                ///< of a data set that `output` holds
+  std::int64_t vocabulary = 20'000;    ///< maximal number of tokens, including the special ones
+  std::string text_column = "text";    ///< name of the tables' column
+  std::string label_column = "label";  ///< name of the tables' column
+  bool splits = true;                  ///< true: folders named train*, val* and test* are splits; false: classes
+  double max_class_fraction = 0.1;     ///< maximal number of a table's classes, as a share of its texts
+  double val_fraction = 0;             ///< share of each class of train that becomes the split val
+  std::int64_t shards = 0;             ///< number of files per split; 0: one for every 128 MiB, at most 256
+  bool strict = false;                 ///< true: the first bad file ends the import
+  bool replace = false;                ///< true: replaces a data set in `output`
   bool operator==(const ImportParams&) const = default;
 };
 
@@ -516,11 +514,11 @@ struct ExportParams {
 };
 
 struct WatchParams {
-  bool once = false;  ///< draws once, and ends
+  bool once = false;  ///< true: draws once and ends
   bool operator==(const WatchParams&) const = default;
 };
 
-/// Everything. Sections in the order in which --help prints them.
+/// All parameters, with the sections in the order in which --help prints them.
 struct Parameters {
   ModelParams model;
   TransformerParams transformer;

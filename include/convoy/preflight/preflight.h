@@ -1,4 +1,4 @@
-/// Whether a training would run here: what can be known of it before it is started.
+/// Checks before a training is started whether it would run on these machines.
 #pragma once
 
 #include "convoy/base/error.h"
@@ -11,9 +11,10 @@ class StatusBoard;
 
 namespace preflight {
 
-/// `convoy check FILE.cfg`, and `convoy train --dry-run`, which sends no messages between the stages and writes nothing
-/// but says what a training would do. Rank 0 prints a table, a verdict per line; kWrongRequest on all ranks where a
-/// line fails, else kDone. What fails on one rank keeps no other waiting. All ranks of world.
+/// Runs `convoy check FILE.cfg` or `convoy train --dry-run`. The dry run sends no test messages between stages, writes
+/// nothing, and also prints what a training would do. Rank 0 prints a table with a verdict per line. Returns
+/// kWrongRequest on all ranks if a check fails, else kDone. A failure on one rank keeps no other rank waiting. All
+/// ranks of world call it.
 ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoard& board);
 
 }  // namespace preflight

@@ -1,4 +1,4 @@
-/// Steps of a run, computed again.
+/// Computes steps of a run again.
 #pragma once
 
 #include "convoy/base/error.h"
@@ -11,8 +11,8 @@ namespace convoy {
 class StatusBoard;
 
 /// Trains the steps of params.replay once more, on the grid of these parameters, from the newest checkpoint of
-/// run.directory before them, writes nothing, and prints whether each loss and each fingerprint is the one in the run's
-/// steps.csv; kFailed where one is not. All ranks of world. Throws RequestError where the run has no such steps.
+/// run.directory before them. Writes nothing; prints whether each loss and each fingerprint equals the one in the run's
+/// steps.csv. Returns kFailed if one does not. Throws RequestError if the run has no such steps. All ranks of world.
 ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops::Backend& backend, StatusBoard& board);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Steps as a picture for people: who works on what, and who waits for whom.
+/// Steps as a picture for people: which rank works on what, and which rank waits for which.
 #pragma once
 
 #include <string>
@@ -8,18 +8,19 @@
 
 namespace convoy {
 
-/// Rows of one picture: one step of some ranks.
+/// A group of rows of one picture: one step of several ranks.
 struct Panel {
   std::string title;
-  std::string note;  ///< a line below the title; empty: none
-  Timeline step;     ///< num_steps = 1
-  std::vector<std::vector<IdleSlice>> idle;
+  std::string note;                          ///< a line below the title; empty: none
+  Timeline step;                             ///< a single step: num_steps = 1
+  std::vector<std::vector<IdleSlice>> idle;  ///< the waits of the step, by rank, as divide_idle() returns them
 };
 
-/// An SVG without scripts: the panels one below the other on one scale of time, each from its own first begin; a row
-/// per rank (of large grids the first ones). Work is a box, waiting a line below it; boxes hold their micro-batch's
-/// number where there is room. What is too short to be seen is drawn together with its neighbours: a stack, each kind
-/// as high as its share. Colours: Okabe & Ito 2002, which people of all kinds of sight tell apart.
+/// Returns an SVG without scripts: the panels one below the other on one scale of time, each from its own first begin,
+/// with a row per rank (of large grids the first 32). Work is a box, waiting a line at the foot of the row; boxes show
+/// the number of their micro-batch if it fits. Pieces that are too short to be seen are merged with their neighbours
+/// into a stack, each kind as high as its share. The colours are those of Okabe & Ito 2002, which colour-blind people
+/// can tell apart.
 std::string draw(const std::vector<Panel>& panels);
 
 }  // namespace convoy

@@ -1,4 +1,5 @@
-/// Schedules: pure functions from the size of a pipeline to an instruction list for each stage. A new one is one file.
+/// Schedules: pure functions from the size of a pipeline to an instruction list for each stage. A new schedule is one
+/// file and one line of kSchedules.
 #pragma once
 
 #include <cstddef>
@@ -11,74 +12,89 @@
 
 namespace convoy {
 
-/// The size of one replica's step.
+/// The size of one replica's step, and the costs that some schedules follow.
 struct PipelineSpec {
   std::int64_t stages = 1;
-  std::int64_t micro_batches = 1;         ///< of this replica
-  std::int64_t chunks = 1;                ///< a stage: runs of cells; more than 1 only where interleaved
-  std::vector<std::int64_t> num_buckets;  ///< by virtual stage; each at least 1. Bucket 0 holds the first cells
-  /// By virtual stage, whether it reads of the samples; empty: the first (images) and the last (labels).
+  std::int64_t micro_batches = 1;         ///< micro-batches per step of this replica
+  std::int64_t chunks = 1;                ///< runs of cells per stage; more than 1 only in the interleaved schedule
+  std::vector<std::int64_t> num_buckets;  ///< by virtual stage, each at least 1; bucket 0 holds the first cells
+  /// Whether each virtual stage reads data of the samples; empty: the first (images) and the last (labels) do.
   std::vector<bool> loads = {};
   bool agree_on_update = false;  ///< no bucket is updated before all gradients of all stages are known
-  PipelineCosts costs = {};      ///< that interleaved and zero bubble follow; no chunks: all passes cost alike
+  PipelineCosts costs = {};      ///< followed by interleaved and zero bubble; without chunks: all passes cost the same
 
   std::int64_t virtual_stages() const { return stages * chunks; }
+  /// Returns whether that virtual stage reads data of the samples.
   bool loads_at(std::int64_t virtual_stage) const {
     return loads.empty() ? virtual_stage == 0 || virtual_stage == virtual_stages() - 1 : loads[virtual_stage];
   }
 };
 
-/// A list for each stage. Promises, tested for all:
-///   - each micro-batch is loaded or received, forwarded, and sent or scored once per chunk; then backward once, or the
-///     data gradient once and later the weight gradient once;
+/// An instruction list for each stage. Tests check for all schedules:
+///   - each micro-batch is loaded or received, goes forward, and is sent or scored once per chunk; then it goes
+///     backward once, or its data gradient is computed once and later its weight gradient once;
 ///   - a chunk's forward, backward, data gradient and weight gradient run in ascending order of micro-batch (the
 ///     gradient tree's binary counter needs it);
-///   - sends and receives of neighbouring virtual stages match in order; no list waits for itself, even when a send
-///     only leaves once the receiver has asked for it;
-///   - every bucket is reduced once, right after its last backward; folded and updated after the next reduction is
-///     started; gathered at the end; with agree_on_update all are folded before the one AgreeOnUpdate, and updated
-///     after it.
+///   - sends and receives of neighbouring virtual stages match in order; no list waits for itself, even if a send
+///     leaves only after its receive is posted;
+///   - every bucket is reduced once, right after its last backward; it is folded and updated after the next reduction
+///     is started, and gathered at the end. With agree_on_update all buckets are folded before the one AgreeOnUpdate
+///     and updated after it.
 using Schedule = std::vector<StageProgram>;
 
-/// Beside each schedule is what it promises of memory: the most micro-batches in flight in a stage, over all its
-/// chunks.
-Schedule make_naive(const PipelineSpec& spec);  ///< one micro-batch at a time through all stages
-std::int64_t naive_in_flight(const PipelineSpec& spec, std::int64_t stage);  ///< 1
+// Each ..._in_flight() or in_flight_of_...() function returns what its schedule guarantees about memory: the largest
+// number of micro-batches in flight in a stage, over all its chunks. p is the number of stages, s a stage, m the number
+// of micro-batches, v the number of chunks per stage.
 
-Schedule make_gpipe(const PipelineSpec& spec);  ///< all micro-batches forward, then all backward
-std::int64_t gpipe_in_flight(const PipelineSpec& spec, std::int64_t stage);  ///< all
+/// Makes the naive schedule: one micro-batch at a time goes through all stages. Throws Error if spec is not a pipeline.
+Schedule make_naive(const PipelineSpec& spec);
+/// Returns the most micro-batches in flight in a stage of the naive schedule: 1.
+std::int64_t naive_in_flight(const PipelineSpec& spec, std::int64_t stage);
 
-Schedule make_1f1b(const PipelineSpec& spec);                                  ///< one forward, one backward in turn
-std::int64_t in_flight_of_1f1b(const PipelineSpec& spec, std::int64_t stage);  ///< min(stages - stage, micro_batches)
+/// Makes the GPipe schedule: all micro-batches forward, then all backward. Throws Error if spec is not a pipeline.
+Schedule make_gpipe(const PipelineSpec& spec);
+/// Returns the most micro-batches in flight in a stage of GPipe: all.
+std::int64_t gpipe_in_flight(const PipelineSpec& spec, std::int64_t stage);
 
-/// Several chunks per stage: a v-th of 1F1B's bubble. Narayanan et al. 2021, for any number of micro-batches.
-/// Micro-batches go through the chunks in max(1, floor(m / p)) groups, of at most g: p where p divides m, else up to
-/// 2p - 1.
-/// With m >= p and equal costs, a stage's bubble is (p - 1) (forward + backward) of one chunk; where g > p + 2, up to
-/// g - p - 2 backwards of one chunk more, in which a gradient waits for a buffer.
+/// Makes the 1F1B schedule: one forward and one backward in turn. Throws Error if spec is not a pipeline.
+Schedule make_1f1b(const PipelineSpec& spec);
+/// Returns the most micro-batches in flight in a stage of 1F1B: min(stages - stage, micro_batches).
+std::int64_t in_flight_of_1f1b(const PipelineSpec& spec, std::int64_t stage);
+
+/// Makes the interleaved schedule: v chunks per stage, and a v-th of 1F1B's bubble (Narayanan et al. 2021, here for any
+/// number m of micro-batches). Throws Error if spec is not a pipeline.
+///
+/// Micro-batches go through the chunks in max(1, floor(m / p)) groups of at most g: g = p if p divides m, else up to
+/// 2p - 1. With m >= p and equal costs, a stage's bubble is (p - 1) (forward + backward) of one chunk. If g > p + 2, up
+/// to g - p - 2 backwards of one chunk are added, in which a gradient waits for a buffer.
 Schedule make_interleaved(const PipelineSpec& spec);
-/// min(2 (p - s - 1) + (v - 1) g + 1, v m) in stage s.
+/// Returns the most micro-batches in flight in stage s of the interleaved schedule, over its v chunks:
+/// min(2 (p - s - 1) + (v - 1) g + 1, v m), with g as in make_interleaved().
 std::int64_t interleaved_in_flight(const PipelineSpec& spec, std::int64_t stage);
 
-/// Data gradients first, weight gradients where there is time: ZB-H1. Qi et al. 2023.
-/// With m >= p and stages of equal cost, the weight gradient no longer than forward and the data gradient, the step's
-/// bubble is at most (p - 1) (forward + data gradient - weight gradient): a third of 1F1B's where all three are equal.
-/// At any costs, where exchanges take no time and a joint Backward takes the sum of both, it simulates (without
-/// buffering) no slower than 1F1B.
+/// Makes the zero-bubble schedule ZB-H1 (Qi et al. 2023): data gradients come first, weight gradients fill the gaps.
+/// Throws Error if spec is not a pipeline.
+///
+/// If m >= p, all stages cost the same, and the weight gradient takes no longer than forward and than the data
+/// gradient, then the step's bubble is at most (p - 1) (forward + data gradient - weight gradient): a third of 1F1B's
+/// if all three are equal. At any costs the simulated step (without buffering) is no longer than that of 1F1B, provided
+/// that exchanges take no time and a joint Backward takes the sum of both gradients.
 Schedule make_zero_bubble(const PipelineSpec& spec);
-/// min(p, m) in every stage, until BackwardWeight is done: what 1F1B's first stage holds. (Held to 1F1B's p - s in each
-/// stage, the last could delay no BackwardWeight, and the bubble would be (p - 1) (forward + data gradient).)
+/// Returns the most micro-batches in flight in a stage of the zero-bubble schedule, counted until BackwardWeight is
+/// done: min(p, m) in every stage, as in 1F1B's first stage. (With 1F1B's limit of p - s in each stage, the last stage
+/// could delay no BackwardWeight, and the bubble would be (p - 1) (forward + data gradient).)
 std::int64_t zero_bubble_in_flight(const PipelineSpec& spec, std::int64_t stage);
 
-/// What the rest of the program knows of each kind: the one list of schedules.
+/// The properties of a kind of schedule that the rest of the program needs.
 struct ScheduleTraits {
   ScheduleKind kind;
   Schedule (*make)(const PipelineSpec& spec);
-  std::int64_t (*max_in_flight)(const PipelineSpec& spec, std::int64_t stage);  ///< its promise of memory
-  bool has_chunks = false;       ///< takes several chunks per stage (schedule.chunks)
+  std::int64_t (*max_in_flight)(const PipelineSpec& spec, std::int64_t stage);  ///< the most micro-batches in flight
+  bool has_chunks = false;       ///< allows several chunks per stage (schedule.chunks)
   bool splits_backward = false;  ///< into BackwardInput and BackwardWeight
   bool follows_costs = false;    ///< its order depends on PipelineSpec::costs
 };
+/// The only list of schedules.
 inline constexpr ScheduleTraits kSchedules[] = {
     {.kind = ScheduleKind::kNaive, .make = make_naive, .max_in_flight = naive_in_flight},
     {.kind = ScheduleKind::kGpipe, .make = make_gpipe, .max_in_flight = gpipe_in_flight},
@@ -95,38 +111,40 @@ inline constexpr ScheduleTraits kSchedules[] = {
      .follows_costs = true},
 };
 
+/// Returns the entry of kSchedules of that kind. Throws Error if there is none.
 const ScheduleTraits& traits_of(ScheduleKind kind);
+/// Returns the kinds of all schedules, in the order of kSchedules.
 std::vector<ScheduleKind> all_schedules();
 
-/// The schedule of that kind. Throws Error where spec is not a pipeline, or the kind has one chunk per stage and spec
-/// more.
+/// Makes the schedule of that kind. Throws Error if spec is not a pipeline, or asks for several chunks per stage and
+/// the kind allows one only.
 Schedule make_schedule(ScheduleKind kind, const PipelineSpec& spec);
 
-/// Forward only: evaluation and prediction. One micro-batch in flight per chunk; with several chunks, micro-batches go
-/// through them in groups of p.
+/// Makes the lists of an evaluation or prediction: forward only, with one micro-batch in flight per chunk. With several
+/// chunks per stage, micro-batches go through them in groups of spec.stages. Throws Error if spec is not a pipeline.
 Schedule make_evaluation(const PipelineSpec& spec);
 
-/// The step of that kind with one micro-batch, of which no gradients are exchanged and nothing is updated: a replica
-/// computes a micro-batch of another one again, by the same instructions.
+/// Makes a step of that kind with one micro-batch, without exchange of gradients and without update. With it a replica
+/// computes a micro-batch of another replica again, by the same instructions. Throws Error as make_schedule() does.
 Schedule make_audit(ScheduleKind kind, const PipelineSpec& spec);
 
-/// A micro-batch's stay in a chunk: its saved activations live from taken_at to the end of released_at, both positions
-/// in the list.
+/// A micro-batch's stay in a chunk: its saved activations live from the begin of instruction taken_at to the end of
+/// instruction released_at, which are indices in the list.
 struct SlotUse {
   std::int64_t chunk = 0;
   std::int64_t micro_batch = 0;
-  std::size_t taken_at = 0;     ///< LoadInput or RecvActivation
+  std::size_t taken_at = 0;     ///< its first Load or RecvActivation
   std::size_t released_at = 0;  ///< its last Backward or BackwardWeight; in evaluation the Loss or the SendActivation
 };
 
-/// One per chunk and micro-batch, in the order in which they are taken.
+/// Returns the SlotUse of each chunk and micro-batch in the list, in the order of taken_at.
 std::vector<SlotUse> slot_uses(const StageProgram& program);
 
-/// Most micro-batches whose saved activations a stage holds of that chunk at once: its frames. Chunks need not come to
-/// their most at once.
+/// Returns the largest number of micro-batches whose saved activations that chunk holds at once, which is the number of
+/// frames that it needs. Different chunks may reach their maxima at different times.
 std::int64_t max_in_flight(const StageProgram& program, std::int64_t chunk);
 
-/// 1 + the highest chunk in the list.
+/// Returns the number of chunks in the list: 1 + the highest one.
 std::int64_t num_chunks(const StageProgram& program);
 
 }  // namespace convoy

@@ -1,5 +1,4 @@
-/// A step as it ran, or as it was planned: which rank was in which instruction at which time, and which rank waited for
-/// which.
+/// A step as it ran, or as it was planned: when each rank executed each instruction, and why it waited.
 #pragma once
 
 #include <cstddef>
@@ -11,86 +10,89 @@
 
 namespace convoy {
 
-/// Steps that were made one after the other.
+/// Consecutive steps of all ranks.
 struct Timeline {
   std::int64_t num_stages = 1;
   std::int64_t num_steps = 1;
-  /// By rank = replica * num_stages + stage: as many instructions in each step.
+  /// The spans of each rank = replica * num_stages + stage; every step has the same number of instructions.
   std::vector<std::vector<Span>> ranks;
 
   std::size_t num_ranks() const { return ranks.size(); }
   std::size_t stage_of(std::size_t rank) const { return rank % static_cast<std::size_t>(num_stages); }
   std::size_t replica_of(std::size_t rank) const { return rank / static_cast<std::size_t>(num_stages); }
-  /// Instructions per step.
+  /// Returns the number of that rank's instructions per step.
   std::size_t length_of(std::size_t rank) const { return ranks[rank].size() / static_cast<std::size_t>(num_steps); }
 };
 
-/// One step of several.
+/// Returns a single step of a timeline, counted from 0.
 Timeline step_of(const Timeline& timeline, std::int64_t step);
-/// Of the rank that the step took longest, from its begin to its end: ranks need not begin together.
+/// Returns the duration of the step on its slowest rank, in seconds. Each rank counts from its own begin.
 double step_seconds(const Timeline& timeline, std::int64_t step);
-/// From the first begin on any rank to the last end on any.
+/// The time from the first begin on any rank to the last end on any rank.
 struct Extent {
   double first_seconds = 0, seconds = 0;
 };
-/// All zero where there is nothing.
+/// Returns the extent of a timeline; all zero if it has no spans.
 Extent extent_of(const Timeline& timeline);
-/// The step of median length (of an even number the shorter one of the two in the middle).
+/// Returns the step of median length; of an even number of steps the shorter one of the two in the middle.
 std::int64_t median_step(const Timeline& timeline);
 
-/// What each instruction of a step works, not waits, in the mean over steps, replicas and micro-batches: by rank, in
-/// the order of its list.
+/// Returns the mean work of each instruction of a step, without waits, in seconds: by rank, in the order of its list.
+/// The mean is over steps, replicas and micro-batches.
 std::vector<WorkSeconds> mean_work(const Timeline& measured);
 
-/// The step as it would be if every instruction took exactly its work, in a row of such steps: where a rank ends early,
-/// its next step begins with a wait. Messages take no time, and replicas do not wait for each other.
-/// `replicas`: each one's lists; `work`: by rank.
+/// Returns the step as it would be if every instruction took exactly its work. It is the second of two such steps: a
+/// rank that ended the first one early begins with a wait. Messages take no time, and replicas do not wait for each
+/// other. `replicas` has the lists of each replica, `work` has one entry per rank.
 Timeline planned_step(const std::vector<Schedule>& replicas, const std::vector<WorkSeconds>& work);
 
-/// A message between neighbouring stages: positions in the lists of two ranks, counted through all steps.
+/// A message between neighbouring stages: the indices of its send and its receive in the lists of their ranks, counted
+/// through all steps.
 struct Passage {
   std::size_t from_rank = 0, send = 0;
   std::size_t to_rank = 0, receive = 0;
 };
 
-/// Every send with its receive: the k-th of the one is the k-th of the other, as Schedule guarantees.
+/// Returns every send with its receive. The k-th send across a boundary belongs to the k-th receive, as Schedule
+/// guarantees. Throws Error if their numbers differ.
 std::vector<Passage> find_passages(const Timeline& timeline);
 
 // --- Idle time -------------------------------------------------------------------------------------------------
 
-/// Why a rank waits. Each wait of an instruction, [begin, ready), is cut where its cause changes.
-///   a receive, until the neighbour has reached the send (of AgreeOnUpdate: until the last rank has reached it):
-///     kBubble         as long as this instruction waits in the planned step too
-///     kStraggler      beyond that: the neighbour is later than the plan has it
-///   a bucket's fold or gather, until the last replica has come to its exchange (has ended its ReduceBucket, or its
-///   UpdateBucket):
-///     kStraggler      from the beginning: in the plan replicas come together
-///   and from there on, until the data are here:
-///     kCommunication  also all of a wait for a message that has yet to leave its buffer, before Forward and Backward
-///   what Load reads:
-///     kData           the loader had none ready
+/// The reason why a rank waits. Each wait of an instruction, [begin, ready), is cut where its cause changes.
+///   a receive, until the neighbour has reached the send; AgreeOnUpdate, until the last rank has reached it:
+///     kBubble         for as long as this instruction waits in the planned step too
+///     kStraggler      beyond that: the neighbour is later than planned
+///   FoldBucket or GatherBucket, until the last replica has ended its ReduceBucket or its UpdateBucket:
+///     kStraggler      from the beginning: in the plan all replicas arrive together
+///   the rest of these waits, until the data have arrived:
+///     kCommunication  this is also the cause of every wait before Forward and Backward: a message has yet to leave the
+///                     buffer that they write
+///   Load:
+///     kData           the loader had no samples ready
 enum class IdleCause { kBubble, kStraggler, kCommunication, kData };
 
-/// "bubble", "straggler", "communication", "data".
+/// Returns "bubble", "straggler", "communication" or "data".
 const char* to_string(IdleCause cause);
 
-/// A part of a wait.
+/// A part of a wait that has one cause.
 struct IdleSlice {
-  std::size_t instruction_index = 0;  ///< of the instruction, among its rank's
+  std::size_t instruction_index = 0;  ///< index of the instruction that waits, in its rank's list
   IdleCause cause = IdleCause::kBubble;
   double begin_seconds = 0, end_seconds = 0;
 
   double seconds() const { return end_seconds - begin_seconds; }
 };
 
-/// All waits of all ranks, cut: by rank, in order of time. `planned`: as planned_step() has it.
+/// Returns all waits of all ranks, cut by cause: by rank, in order of time. `planned` is a result of planned_step().
 std::vector<std::vector<IdleSlice>> divide_idle(const Timeline& measured, const Timeline& planned);
 
-/// Parts of the time that all ranks spent in steps; they sum to 1.
+/// Shares of the time that all ranks spent in steps. They sum to 1.
 struct TimeShares {
   double busy = 1, bubble = 0, straggler = 0, communication = 0, data = 0;
 };
 
+/// Returns the shares of busy time and of each cause of waits; `idle` is a result of divide_idle() for `timeline`.
 TimeShares shares_of(const Timeline& timeline, const std::vector<std::vector<IdleSlice>>& idle);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Measures a table: how fast each layout, batch and precision of a list trains or predicts on the ranks of this job.
+/// Measures a table: how fast this job trains or predicts with each combination of layout, batch and precision.
 #pragma once
 
 #include <functional>
@@ -13,13 +13,15 @@ namespace convoy {
 
 class StatusBoard;
 
-/// The device's operations for a row's parameters, on those of its ranks. All ranks of the group call it.
+/// A function that makes the device's operations for a row's parameters. All ranks of the communicator, which are the
+/// ranks of the row, call it.
 using MakeBackend = std::function<std::unique_ptr<ops::Backend>(const Parameters& params, const mpi::Communicator&)>;
 
-/// Measures what params.sweep lists, and keeps sweep.csv, sweep.md and sweep.svg in run.directory up to date. A row
-/// takes the first ranks of the world; the others sleep. Rows that were measured before are not measured again, so that
-/// a sweep that was stopped continues. Throws RequestError where run.directory holds another sweep, and where no row
-/// can be measured. All ranks of the world.
+/// Measures the combinations that params.sweep lists, and keeps sweep.csv, sweep.md and sweep.svg in run.directory up
+/// to date. A row uses the first ranks of the world; the others sleep. Rows that were measured before are not measured
+/// again, so the same command continues a sweep that was stopped. Returns kStoppedEarly if a stop was requested, else
+/// kDone. Throws RequestError if nothing is listed, if no row can be measured, and if run.directory holds another
+/// sweep. All ranks of the world call it.
 ExitStatus sweep(const Parameters& params, const mpi::Communicator& world, const MakeBackend& make_backend,
                  StatusBoard& board);
 

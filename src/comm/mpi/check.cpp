@@ -13,7 +13,7 @@ namespace {
 
 constexpr std::int64_t kMaxCounted = std::numeric_limits<int>::max();
 
-// "/somewhere/src/comm/mpi/session.cpp" -> "src/comm/mpi/session.cpp": where it was built says nothing.
+// "/somewhere/src/comm/mpi/session.cpp" -> "src/comm/mpi/session.cpp": the folder of the build is of no interest.
 std::string_view inside_project(std::string_view file) {
   const auto start = file.rfind("/src/");
   return start == std::string_view::npos ? file : file.substr(start + 1);

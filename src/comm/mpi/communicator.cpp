@@ -26,14 +26,14 @@ namespace {
 constexpr std::int64_t kFirstSleepNanoseconds = 1'000;
 constexpr std::int64_t kLongestSleepNanoseconds = 50'000;
 
-// Half of the 30 s that Slurm leaves between SIGTERM and SIGKILL (KillWait): to wait longer would save nobody's time,
-// and a loader, a GPU or a network that stalls for a while has long gone on. Where a step itself makes ranks wait
-// (small machines, a pipeline's bubbles) it does so in every step: beyond four times the longest wait so far nothing
+// Half of the 30 s that Slurm leaves between SIGTERM and SIGKILL (KillWait). Waiting longer would save no time, and a
+// loader, a GPU or a network that stalls for a while has long continued by then. If the step itself makes ranks wait
+// (small machines, a pipeline's bubbles), it does so in every step: beyond four times the longest wait so far nothing
 // will come.
 constexpr double kMinPatienceSeconds = 15;
 constexpr double kPatienceRatio = 4;
 
-// What is usual in this process, whichever object waits. Only the main thread speaks MPI.
+// The longest wait of this process so far, by any object. Only the main thread calls MPI.
 double g_longest_wait_seconds = 0;
 
 int message_count(std::int64_t size_bytes) {
@@ -41,7 +41,7 @@ int message_count(std::int64_t size_bytes) {
   return static_cast<int>(size_bytes);
 }
 
-// Each element by itself. All ranks of the group.
+// Reduces each element by itself. All ranks of the group call it.
 MPI_Request start_all_reduce(std::span<const std::int64_t> values, std::span<std::int64_t> result, MPI_Op op,
                              MPI_Comm comm) {
   assert(values.size() == result.size());

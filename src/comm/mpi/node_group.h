@@ -1,4 +1,4 @@
-/// The ranks on this rank's node, and what they tell each other.
+/// The ranks on this rank's node, and the affinity masks that they exchange.
 #pragma once
 
 #include <cstddef>
@@ -14,9 +14,9 @@ namespace convoy {
 /// The ranks of a group that are on this rank's node, for the length of one question.
 class NodeGroup {
  public:
-  /// All ranks of the group.
+  /// All ranks of the group call it.
   explicit NodeGroup(const mpi::Communicator& group) : ranks_(group.split_by_node()) {}
-  /// All ranks of the node.
+  /// All ranks of the node call it.
   ~NodeGroup() {
     MPI_Comm comm = ranks_.handle();
     MPI_Comm_free(&comm);
@@ -26,7 +26,7 @@ class NodeGroup {
 
   const mpi::Communicator& ranks() const { return ranks_; }
 
-  /// By rank of the node, this one's among them. All ranks of the node.
+  /// The affinity masks of all ranks of the node, in their order. All ranks of the node call it.
   std::vector<AffinityMask> affinity_masks() const {
     const AffinityMask mine = affinity_mask();
     std::vector<AffinityMask> masks(static_cast<std::size_t>(ranks_.size()));

@@ -23,12 +23,13 @@ namespace convoy::mpi {
 
 namespace {
 
-// Rank 0 waits so long for the others to refuse too. The others give it a little longer: its message is the one to see.
+// Rank 0 waits this long for the others to refuse, too. The others wait a little longer: rank 0's message is the one to
+// see.
 constexpr double kRefusalSeconds = 10.0;
 constexpr double kRefusalSecondsElsewhere = 12.0;
 // A failure that all ranks share is printed by rank 0, which ends the others before they speak.
 constexpr useconds_t kHeadStartMicroseconds = 250'000;
-// MPI_Abort (or a failed single rank's MPI_Finalize) gets so long; on a network that is down it never returns.
+// MPI_Abort (or a failed single rank's MPI_Finalize) gets this long; on a network that is down it never returns.
 constexpr unsigned kWatchdogSeconds = 5;
 
 // What MPI and its threads map into a process when it is started.
@@ -53,7 +54,7 @@ WorldPosition my_position() {
   return position;
 }
 
-// "convoy: MESSAGE" where nobody asks who speaks, else "convoy: rank 3 of 4 (node17): MESSAGE".
+// Prints "convoy: MESSAGE" or, if `with_rank`, "convoy: rank 3 of 4 (node17): MESSAGE".
 void print_error(const WorldPosition& position, bool with_rank, const char* message) noexcept {
   std::fflush(stdout);
   try {
@@ -85,7 +86,8 @@ void arm_watchdog(ExitStatus status) noexcept {
   _exit(static_cast<int>(status));
 }
 
-// A single rank leaves in peace, as nobody waits for it: MPI_Abort would add eight lines to the one that matters.
+// A single rank ends without MPI_Abort, as no other waits for it: MPI_Abort would add eight lines to the one that
+// matters.
 int end_failed(const char* message) noexcept {
   std::signal(SIGTERM, SIG_DFL);  // another rank's abort may end this one at once
   const WorldPosition position = my_position();
@@ -128,8 +130,8 @@ int end_done(Agreement& agreement, ExitStatus status) {
   return static_cast<int>(agreement.somebody_refuses() ? ExitStatus::kWrongRequest : status);
 }
 
-// A wrong request is seen by all ranks alike, and then all leave in peace. Where only some see it (a file that one
-// node lacks) the others may wait in a message that never comes: after some seconds the job is ended by force.
+// A wrong request is seen by all ranks, and then all leave in peace. If only some see it (a file that one node lacks),
+// the others may wait for a message that never comes: after some seconds the job is ended by force.
 int end_refused(Agreement& agreement, const char* message) {
   std::signal(SIGTERM, SIG_DFL);
   std::fflush(stdout);

@@ -22,9 +22,8 @@ constexpr int kThreadLevel = MPI_THREAD_FUNNELED;
 MPI_Comm start(int* argc, char*** argv) {
   // MPI's hwloc would look for GPUs on ten X displays: seconds each in a container where "localhost" has no address.
   setenv("HWLOC_COMPONENTS", "-gl", 0);
-  // A GPU runs its streams through so many queues, and those that share one wait for each other: each link of NCCL has
-  // a stream. 8 unless the environment says more before CUDA starts, which an MPI that knows GPUs does in MPI_Init; 32
-  // is the most there are.
+  // Number of queues of the GPU, 8 by default and 32 at most. Streams that share a queue wait for each other, and each
+  // link of NCCL has a stream. It must be set before CUDA starts: an MPI that knows GPUs starts it in MPI_Init.
   setenv("CUDA_DEVICE_MAX_CONNECTIONS", "32", 0);
   // What no launcher started is one rank, which sends messages to itself alone. Ready to send to others, too, Open MPI
   // 5 would leave 72 KB in /dev/shm, and Open MPI 4 would sleep for a second at its end (in its "ofi" component).
@@ -54,7 +53,7 @@ Session::~Session() {
   if (code != MPI_SUCCESS) log_warning(fmt::format("MPI_Finalize returned {}", code));
 }
 
-// Of "Open MPI v4.1.4, package: Debian OpenMPI, ident: ..." the first part; MPICH has a line for each.
+// Returns the first part of "Open MPI v4.1.4, package: Debian OpenMPI, ident: ..."; MPICH has a line for each.
 std::string library_version() {
   std::array<char, MPI_MAX_LIBRARY_VERSION_STRING> text{};
   int length = 0;

@@ -1,4 +1,4 @@
-/// Ranks by node, found by asking MPI who shares memory.
+/// Ranks by node, found by asking MPI which of them share memory.
 #include "convoy/comm/topology.h"
 
 #include <algorithm>
@@ -17,14 +17,14 @@ namespace convoy {
 
 namespace {
 
-// The ranks of the node with the same mask as mine, myself among them. All ranks of the node.
+// Number of ranks of the node with the same mask as this one, itself included. All ranks of the node call it.
 std::int64_t count_sharers(const NodeGroup& node) {
   const std::vector<AffinityMask> masks = node.affinity_masks();
   return std::count(masks.begin(), masks.end(), masks[static_cast<std::size_t>(node.ranks().rank())]);
 }
 
-// Of the threads of my node's ranks, those that have a processor at the same time: 1 where each has one. All ranks of
-// the node.
+// The share of the threads of this node's ranks that have a processor at the same time: 1 if each has one. All ranks of
+// the node call it.
 double share_of_processors(const NodeGroup& node, std::int64_t threads_per_rank) {
   const auto share_of = [threads_per_rank](std::int64_t processors, std::int64_t ranks) {
     return static_cast<double>(processors) / static_cast<double>(threads_per_rank * ranks);
@@ -79,7 +79,7 @@ std::string describe_sharing(const NodeLoad& node) {
                           : "";
 }
 
-// A node's ranks follow each other in world; where they do not, only other groups are made.
+// A node's ranks are expected to follow each other in world; if they do not, only the groups are others.
 void take_turns(const mpi::Communicator& world, const NodeLoad& node, bool in_pairs,
                 const std::function<void()>& work) {
   const std::int64_t unit = in_pairs ? 2 : 1;  // ranks that go together

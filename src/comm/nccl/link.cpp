@@ -17,10 +17,10 @@ namespace convoy::nccl {
 
 namespace {
 
-// Streams beside those of links: arithmetic, and copies to and from the host.
+// Number of streams in addition to those of links: arithmetic, and copies to and from the host.
 constexpr std::int64_t kOtherStreams = 4;
 
-// Ahead of arithmetic: the other end waits.
+// The stream runs ahead of arithmetic, as the other end of the link waits.
 cuda::Stream make_urgent_stream() {
   int most_urgent = 0;
   CONVOY_CHECK_CUDA(cudaDeviceGetStreamPriorityRange(nullptr, &most_urgent));

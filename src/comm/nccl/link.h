@@ -28,18 +28,19 @@ struct LinkKey {
 
 inline constexpr int kExchange = -1;
 
-/// Of NCCL's kernels, on one link. They hold multiprocessors while they wait for the other end.
+/// Numbers of blocks of NCCL's kernels on one link. They hold multiprocessors while they wait for the other end.
 struct LinkBlocks {
   int pipeline = 1, exchange = 1;
 };
 
-/// Half of the multiprocessors at most are for links, as long as each has a block: arithmetic keeps the others, and all
-/// links of a rank fit the GPU at once. Kernels that wait for each other across ranks must not wait for room.
+/// Divides multiprocessors among links: at most half of them, but each link has at least one block. Arithmetic keeps
+/// the others, and all links of a rank fit the GPU at once: kernels that wait for each other across ranks must not wait
+/// for room.
 LinkBlocks blocks_of_links(std::int64_t num_links, std::int64_t num_multiprocessors);
 
-/// Throws RequestError where the streams of so many links would share the GPU's queues: one that waits for its sender
-/// would hold up another. A pipeline has a link for each boundary that the rank has a share in, and direction: four,
-/// and four for each chunk where it is interleaved; the exchange of gradients has one.
+/// Throws RequestError if the streams of `num_links` links would share queues of the GPU: one that waits for its sender
+/// would hold up another. A pipeline has a link for each boundary of the rank and each direction: four, or four for
+/// each chunk if it is interleaved. The exchange of gradients has one link.
 void check_num_links(std::int64_t num_links, std::int64_t num_queues);
 
 class Link {
@@ -47,24 +48,25 @@ class Link {
   /// `members` are ranks of the group, by NCCL rank. A pipeline's link has two: from the first to the second.
   Link(cuda::CudaDevice& device, const mpi::Communicator& group, std::vector<int> members, bool is_pipeline);
 
-  // What it will be used for, before connect(). Peers are NCCL ranks.
+  // These declare, before connect(), how the link will be used. Peers are NCCL ranks.
   void will_send_to(int peer) { receivers_.insert(peer); }
   void will_receive_from(int peer) { senders_.insert(peer); }
   void will_reduce() { reduces_ = true; }
 
-  /// All members, with equal `blocks`. Blocking: also the first use of each kind and peer, which sets up what it needs.
+  /// Connects the members, and uses the link once for each kind and peer, which sets up what it needs. All members call
+  /// it, with equal `blocks`; it blocks.
   void connect(const LinkBlocks& blocks);
 
   ncclComm_t handle() const { return communicator_.get(); }
   cudaStream_t stream() const { return stream_.get(); }
 
-  /// What is put on the stream from here on waits for the device's work issued so far.
+  /// Makes what is put on the stream from here on wait for the device's work issued so far.
   void follow_work();
-  /// Throws Error where NCCL has found that the link is broken. Cheap.
+  /// Throws Error if NCCL has found that the link is broken. Cheap.
   void check() const;
 
  private:
-  /// Frees without waiting for ranks that may never come where an exception unwinds.
+  /// Frees the communicator; while an exception unwinds, without waiting for ranks that may never come.
   struct End {
     void operator()(ncclComm_t communicator) const noexcept {
       static_cast<void>(std::uncaught_exceptions() > 0 ? ncclCommAbort(communicator) : ncclCommDestroy(communicator));
@@ -86,7 +88,7 @@ class Link {
   std::unique_ptr<ncclComm, End> communicator_;
 };
 
-/// These ranks of the group as ranks of the world.
+/// Returns these ranks of the group as ranks of the world.
 std::vector<int> world_ranks(const mpi::Communicator& world, const mpi::Communicator& group,
                              const std::vector<int>& ranks);
 

@@ -1,5 +1,5 @@
-/// Messages as kernels on streams beside the arithmetic. The host never waits: start() makes the link's stream wait for
-/// the device's work, test() makes the device's work wait for the message.
+/// Messages are kernels on streams of their own, next to the arithmetic. The host never waits: start() makes the link's
+/// stream wait for the device's work, test() makes the device's work wait for the message.
 ///
 ///   arithmetic   ... start() .......................... test() ... reads what was received
 ///   link             waits for worked, message, moved
@@ -28,7 +28,7 @@ namespace convoy::nccl {
 
 namespace {
 
-/// Of this process's GPU, as its environment has it (mpi::Session): CUDA's own number is 8.
+/// Number of queues of this process's GPU, from its environment (mpi::Session sets it); CUDA's default is 8.
 std::int64_t num_queues() {
   constexpr std::int64_t kDefault = 8;
   const char* text = std::getenv("CUDA_DEVICE_MAX_CONNECTIONS");

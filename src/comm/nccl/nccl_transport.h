@@ -13,11 +13,12 @@ class CudaDevice;
 
 namespace convoy::nccl {
 
-/// Null where NCCL was not built in, or where a rank of the world shares its GPU with another (which NCCL refuses).
-/// All ranks of the world, and the same on all of them.
+/// Makes NCCL's transport; null if NCCL was not built in, or if a rank of the world shares its GPU with another (which
+/// NCCL refuses). All ranks of the world call it, and get the same.
 std::unique_ptr<Transport> make_transport(const ProcessGrid& grid, Device& device);
 
-/// For ranks that have GPUs of their own; only where NCCL was built in. Both outlive it.
+/// Makes NCCL's transport for ranks that have GPUs of their own; only if NCCL was built in. Both arguments must outlive
+/// it.
 std::unique_ptr<Transport> make_nccl_transport(const ProcessGrid& grid, cuda::CudaDevice& device);
 
 }  // namespace convoy::nccl

@@ -1,4 +1,4 @@
-/// What evaluation does and what training adds; the random numbers of both, and the table of normalised bytes.
+/// Implements the changes of evaluation and training: their random numbers, and the table of normalised bytes.
 #include "data/images/augmenter.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace convoy {
 
 AugmentationSpec evaluation_augmentation(const io::ImageInput& input, const io::DatasetInfo& data) {
   if (input.resizes) return {.size = input.shape.h, .short_side = input.short_side};
-  return {.size = data.image == input.shape ? 0 : input.shape.h};  // the images that were trained on were not resized
+  return {.size = data.image == input.shape ? 0 : input.shape.h};  // the images of the training were not resized
 }
 
 AugmentationSpec training_augmentation(const io::ImageInput& input, const io::DatasetInfo& data,
@@ -97,7 +97,7 @@ Augmenter make_augmenter(const io::ImageInput& input, const io::DatasetInfo& dat
   return Augmenter(data.image, spec, std::vector<double>(channels, 0.0), std::vector<double>(channels, 1.0));
 }
 
-// A shift for the micro-batch, and a share for each sample.
+// Draws a shift for the micro-batch, and a share for each sample.
 SampleMix draw_mix(const AugmentationSpec& spec, const ImageShape& image, const BatchSamples& batch, std::int64_t i) {
   const std::int64_t batch_size = std::ssize(batch.samples);
   if (!spec.mixes() || batch_size < 2) return {.image = {.partner = static_cast<std::int32_t>(i)}};

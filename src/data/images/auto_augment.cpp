@@ -1,4 +1,4 @@
-/// The ranges of both policies, and shearing, moving and turning by whole pixels.
+/// Implements the ranges of both policies, and shearing, moving and turning by whole pixels.
 #include "data/images/auto_augment.h"
 
 #include <algorithm>
@@ -11,7 +11,7 @@ namespace convoy {
 
 namespace {
 
-/// The magnitudes of an edit: from `first` (level 0) to `last`.
+/// Range of an edit's magnitudes: from `first` (level 0) to `last`.
 struct Range {
   double first = 0, last = 0;
   bool has_sign = false;
@@ -23,7 +23,7 @@ Range range_of(AutoAugmentKind policy, EditKind kind, const ImageShape& image) {
     case EditKind::kShearX:
     case EditKind::kShearY:
       return {.last = wide ? 0.99 : 0.3, .has_sign = true};
-    // RandAugment's were chosen for images of 331 pixels, where the largest is 150.
+    // RandAugment's translations were chosen for images of 331 pixels; the largest is 150 there.
     case EditKind::kTranslateX:
       return {.last = wide ? 32 : 150.0 / 331.0 * static_cast<double>(image.w), .has_sign = true};
     case EditKind::kTranslateY:
@@ -47,7 +47,7 @@ Range range_of(AutoAugmentKind policy, EditKind kind, const ImageShape& image) {
   return {};
 }
 
-// torch.linspace's values: float32, from the nearer end, product and sum rounded once.
+// Returns torch.linspace's value: float32, from the nearer end, product and sum rounded once.
 double magnitude_at(const Range& range, std::int64_t level) {
   const auto first = static_cast<float>(range.first), last = static_cast<float>(range.last);
   const float step = (last - first) / static_cast<float>(kNumLevels - 1);
@@ -55,7 +55,8 @@ double magnitude_at(const Range& range, std::int64_t level) {
   return std::fma(-step, static_cast<float>(kNumLevels - 1 - level), last);
 }
 
-/// Where pixel (x, y) of what comes out is read: column = columns[0] x + columns[1] y + columns[2], row likewise.
+/// Position in the image that pixel (x, y) of the result is read from: column = columns[0] x + columns[1] y +
+/// columns[2], row = rows[0] x + rows[1] y + rows[2].
 struct Motion {
   std::array<double, 3> columns = {1, 0, 0}, rows = {0, 1, 0};
 };
@@ -66,7 +67,7 @@ Motion motion_of(const ImageEdit& edit, const ImageShape& shape) {
   if (edit.kind == EditKind::kShearY) return {.rows = {m, 1, 0}};
   if (edit.kind == EditKind::kTranslateX) return {.columns = {1, 0, -std::trunc(m)}};
   if (edit.kind == EditKind::kTranslateY) return {.rows = {0, 1, -std::trunc(m)}};
-  // About the centre, of rows that count downwards.
+  // Turns about the centre; rows count downwards.
   const double angle = -m * std::numbers::pi / 180, c = std::cos(angle), s = std::sin(angle);
   const double x = static_cast<double>(shape.w) / 2, y = static_cast<double>(shape.h) / 2;
   return {.columns = {c, s, -c * x - s * y + x}, .rows = {-s, c, s * x - c * y + y}};
@@ -76,8 +77,9 @@ std::int64_t fixed(double value) {
   return static_cast<std::int64_t>(std::floor(value * 65536 + 0.5));
 }
 
-// The pixel that holds the point where the middle of (x, y) comes from, black where there is none. In 65536ths, added
-// from row to row and from column to column, as Pillow does for "nearest" (Geometry.c): part of the result.
+// Takes for each (x, y) the pixel that holds the point from which its middle comes; black if there is none. Positions
+// are in 65536ths, added from row to row and from column to column, as Pillow does for "nearest" (Geometry.c): this is
+// part of the result.
 void move(const Motion& motion, const ImageShape& shape, const std::uint8_t* in, std::uint8_t* out) {
   const auto& [a, b] = motion;
   std::int64_t first_column = fixed(a[2] + a[0] * 0.5 + a[1] * 0.5), first_row = fixed(b[2] + b[0] * 0.5 + b[1] * 0.5);

@@ -17,9 +17,9 @@ namespace fs = std::filesystem;
 
 constexpr std::int64_t kSide = 32, kPlaneBytes = kSide * kSide, kImageBytes = 3 * kPlaneBytes;
 
-/// What tells the two sets apart.
+/// Differences between the two sets.
 struct Layout {
-  std::int64_t label_bytes = 1;  ///< the last is the label that is kept
+  std::int64_t label_bytes = 1;  ///< bytes of labels; the last is the label that is kept
   std::int64_t num_classes = 10;
   const char* names_file = "batches.meta.txt";
 
@@ -65,7 +65,7 @@ void add_file(const fs::path& path, SourceSplit& split, Reading& reading) {
   }
 }
 
-/// data_batch_1.bin, data_batch_2.bin ... by number.
+/// Finds data_batch_1.bin, data_batch_2.bin ... in the order of their numbers.
 std::vector<fs::path> find_batches(const fs::path& folder) {
   std::vector<fs::path> batches;
   std::error_code error;

@@ -34,7 +34,7 @@ void map_all(const Pixels& image, const Table& table) {
   for (std::int64_t i = 0; i < count; ++i) image.data[i] = table[image.data[i]];
 }
 
-/// Each channel by the table that table_of_counts makes of how often each of its values is there.
+/// Changes each channel by the table that table_of_counts makes from the counts of its values.
 template <typename TableOfCounts>
 void map_channels(const Pixels& image, const TableOfCounts& table_of_counts) {
   const std::int64_t count = image.shape.count(), channels = image.shape.c;
@@ -61,7 +61,7 @@ std::uint8_t same(int v) {
   return static_cast<std::uint8_t>(v);
 }
 
-// Thirteenths, rounded: 13 is odd, so no value lies in the middle of two.
+// Computes thirteenths, rounded: 13 is odd, so no value lies in the middle of two.
 void smooth(const Pixels& image, std::uint8_t* out) {
   const std::int64_t row = image.shape.w * image.shape.c, c = image.shape.c;
   std::copy_n(image.data, image.shape.count(), out);
@@ -131,7 +131,7 @@ void equalize(const Pixels& image) {
   const std::int64_t num_pixels = image.shape.h * image.shape.w;
   map_channels(image, [&](const Counts& counts) {
     const std::int64_t largest = *std::find_if(counts.rbegin(), counts.rend(), [](std::int64_t n) { return n > 0; });
-    const std::int64_t step = (num_pixels - largest) / 255;  // pixels for each value that comes out
+    const std::int64_t step = (num_pixels - largest) / 255;  // pixels for each value of the result
     if (step == 0) return table_of(same);
     std::int64_t before = step / 2;
     return table_of([&](int v) {

@@ -1,4 +1,4 @@
-/// Which factors are drawn, and in which order they are applied.
+/// Draws the factors and their order.
 #include "data/images/colour_jitter.h"
 
 #include <utility>

@@ -1,4 +1,4 @@
-/// Random brightness, contrast and saturation of bytes.
+/// Changes brightness, contrast and saturation of bytes at random.
 #pragma once
 
 #include <array>
@@ -11,17 +11,17 @@
 
 namespace convoy {
 
-/// What torchvision's ColorJitter makes of a PIL image for the same factors and order (colour_edits.h). With a factor
-/// f:
+/// Changes pixels as torchvision's ColorJitter changes a PIL image for the same factors and order (colour_edits.h).
+/// With a factor f:
 ///   brightness: f v;   contrast: f v + (1 - f) mean grey of the image;   saturation: f v + (1 - f) grey of the pixel
 /// one after the other. An image without colours has no saturation to change.
 struct ColourJitter {
   enum Kind : std::uint8_t { kBrightness, kContrast, kSaturation };
 
-  std::array<double, 3> factor = {1, 1, 1};                           ///< by Kind; 1: left alone
-  std::array<Kind, 3> order = {kBrightness, kContrast, kSaturation};  ///< any, each as likely
+  std::array<double, 3> factor = {1, 1, 1};                           ///< by Kind; 1: no change
+  std::array<Kind, 3> order = {kBrightness, kContrast, kSaturation};  ///< each order is equally likely
 
-  /// pixels (H,W,C), C = 1 or 3 where it is to change anything but brightness.
+  /// Changes pixels (H,W,C). C is 1 or 3 if anything but brightness is to be changed.
   void apply(std::uint8_t* pixels, const ImageShape& shape) const;
 };
 

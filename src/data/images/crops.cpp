@@ -1,4 +1,4 @@
-/// Centres as torchvision rounds them, and random parts.
+/// Computes centres as torchvision rounds them, and draws random parts.
 #include "data/images/crops.h"
 
 #include <algorithm>
@@ -16,7 +16,8 @@ Region centre(const ImageShape& image, double height, double width) {
           std::floor((static_cast<double>(image.w) - width) / 2), height, width};
 }
 
-// The long side is rounded down; where the crop begins to the nearest integer, of two as near the even one.
+// Returns the middle of a side. The long side is rounded down; the position at which the crop begins is rounded to the
+// nearest integer, to the even one of two.
 AxisGrid middle(std::int64_t side, std::int64_t resized, std::int64_t size) {
   return {.step = static_cast<double>(side) / static_cast<double>(resized),
           .first = std::llrint(static_cast<double>(resized - size) / 2)};
@@ -30,7 +31,7 @@ PixelGrid centre_crop(const ImageShape& picture, std::int64_t short_side, std::i
           .columns = middle(picture.w, short_side * picture.w / shorter, size)};
 }
 
-// Numbers 4t ... 4t + 3 of the key are the t-th try's: area, aspect, row, column.
+// Numbers 4t ... 4t + 3 of the key are the t-th try's area, aspect, row and column.
 Region random_resized_crop(const ImageShape& image, double min_share, const RandomKey& key) {
   const auto h = static_cast<double>(image.h), w = static_cast<double>(image.w);
   for (std::uint64_t t = 0; t < kTries; ++t) {

@@ -1,4 +1,4 @@
-/// Which codec a file is for, by its first bytes.
+/// Chooses the codec of a file by its first bytes.
 #include "data/images/decode_image.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-/// JPEG by libjpeg-turbo. Its errors arrive by longjmp, which must not pass a C++ destructor: whatever calls the
-/// library does so inside run(), in functions that own nothing.
+/// Decodes JPEG by libjpeg-turbo. Its errors arrive by longjmp, which must not pass a C++ destructor: the library is
+/// only called inside run(), in functions that own nothing.
 #include <algorithm>
 #include <array>
 #include <csetjmp>
@@ -16,24 +16,24 @@ namespace convoy {
 
 namespace {
 
-// A progressive image has some ten scans. Each passes over all coefficients, so that a file of many empty ones would
-// take hours.
+// A progressive image has about ten scans. Each scan passes over all coefficients, so that a file of many empty ones
+// would take hours.
 constexpr int kMaxScans = 100;
-// Harmless oddities (bytes between segments, an unknown version) are passed over, but not without end.
+// Harmless oddities (bytes between segments, an unknown version) are accepted, up to this number.
 constexpr long kMaxWarnings = 100;
-// A block of 64 pixels takes a bit at the least; four times that for the arithmetic coder, which can do with less.
+// A block of 64 pixels takes at least one bit; the limit is four times higher, for arithmetic coding can do with less.
 constexpr std::int64_t kMaxPixelsAByte = 4 * 8 * 64;
 constexpr std::int64_t kMaxShrink = 8;
 
 // Chroma at half the resolution is interpolated between two values, which cover two pixels each; at the edge of what is
-// decoded there is only one. And a part one value wide would be interpolated another way.
+// decoded there is only one. A part of one column would also be interpolated in another way.
 constexpr std::int64_t kMargin = 2;
-// Before version 3.0 the library may miscount the columns of a part where chroma is at a quarter of the resolution.
+// Before version 3.0 the library may miscount the columns of a part if chroma has a quarter of the resolution.
 constexpr int kMaxSampling = 2;
 
 /// libjpeg's error handler, with the point to return to.
 struct ErrorHandler {
-  jpeg_error_mgr base;  // first: the library knows only this part
+  jpeg_error_mgr base;  // first member: the library knows only this part
   std::jmp_buf jump;
   std::array<char, JMSG_LENGTH_MAX> message;
 };
@@ -48,7 +48,8 @@ struct ErrorHandler {
   leave(jpeg);
 }
 
-// After these the library would continue with grey pixels instead of what is not there.
+// Whether the warning means damage, after which the library would continue with grey pixels instead of the missing
+// ones.
 bool means_damage(int code) {
   return code == JWRN_HIT_MARKER || code == JWRN_JPEG_EOF || code == JWRN_HUFF_BAD_CODE || code == JWRN_MUST_RESYNC ||
          code == JWRN_BOGUS_PROGRESSION;
@@ -67,8 +68,8 @@ void count_scans(j_common_ptr jpeg) {
   leave(jpeg);
 }
 
-/// Four bytes per pixel to one or three. All are taken as inverted, as Adobe's programs store them, with or without
-/// Adobe's segment in the file: so Pillow does.
+/// Converts four bytes per pixel to one or three. All are taken as inverted, as Adobe's programs store them, with or
+/// without Adobe's segment in the file: Pillow does the same.
 void convert_cmyk(std::span<const std::uint8_t> cmyk, std::int64_t channels, std::uint8_t* out) {
   for (std::size_t i = 0; i < cmyk.size(); i += 4, out += channels) {
     const int k = cmyk[i + 3];
@@ -113,11 +114,11 @@ class JpegCodec final : public ImageCodec {
     jpeg_.out_color_space = cmyk ? JCS_CMYK : request.channels == 1 ? JCS_GRAYSCALE : JCS_RGB;
     require(run([this] { jpeg_start_decompress(&jpeg_); }));
 
-    // 2. What of it is decoded
+    // 2. The part of it that is decoded
     const Window window = decodable(request);
     JDIMENSION left = static_cast<JDIMENSION>(window.left), width = static_cast<JDIMENSION>(window.right) - left;
     require(run([&] {
-      // moves left to where a block begins; lossless files, of libjpeg-turbo 3, cannot be cropped
+      // moves `left` to the beginning of a block; lossless files (libjpeg-turbo 3) cannot be cropped
       if (width < jpeg_.output_width) jpeg_crop_scanline(&jpeg_, &left, &width);
       if (window.top > 0) jpeg_skip_scanlines(&jpeg_, static_cast<JDIMENSION>(window.top));
     }));
@@ -135,7 +136,7 @@ class JpegCodec final : public ImageCodec {
         if (cmyk) convert_cmyk(cmyk_row_, shape.c, out);
       }
       if (window.bottom == jpeg_.output_height) {
-        jpeg_finish_decompress(&jpeg_);  // up to the mark of the file's end
+        jpeg_finish_decompress(&jpeg_);  // reads to the marker of the file's end
       } else {
         jpeg_abort_decompress(&jpeg_);
       }
@@ -144,7 +145,7 @@ class JpegCodec final : public ImageCodec {
   }
 
  private:
-  /// True where the library came to the end of `step`, whose frame must own nothing.
+  /// Returns true if the library came to the end of `step`, whose frame must own nothing.
   template <typename Step>
   bool run(const Step& step) {
     if (setjmp(errors_.jump) != 0) return false;
@@ -158,12 +159,13 @@ class JpegCodec final : public ImageCodec {
     fail("it is damaged: {}", errors_.message.data());
   }
 
-  /// The window asked for and what its pixels depend on; all where the library may give other pixels for a part.
+  /// Returns the window asked for with the pixels that it depends on; the whole picture if the library may give other
+  /// pixels for a part.
   Window decodable(const DecodeRequest& request) {
     const std::int64_t h = jpeg_.output_height, w = jpeg_.output_width;
     if (!request.window) return {0, 0, h, w};
     if (jpeg_.max_h_samp_factor > kMaxSampling || jpeg_.max_v_samp_factor > kMaxSampling) return {0, 0, h, w};
-    // Where scans are missing blocks are smoothed, with their neighbours' help. All scans are read by now anyway.
+    // If scans are missing, blocks are smoothed with the help of their neighbours. All scans are read by now anyway.
     if (jpeg_has_multiple_scans(&jpeg_) != 0) return {0, 0, h, w};
     const Window& needed = *request.window;
     return {std::max<std::int64_t>(needed.top - kMargin, 0), std::max<std::int64_t>(needed.left - kMargin, 0),
@@ -171,7 +173,7 @@ class JpegCodec final : public ImageCodec {
   }
 
   ImageHeader begin(std::span<const std::byte> file) {
-    jpeg_abort_decompress(&jpeg_);  // where the last one ended with an exception
+    jpeg_abort_decompress(&jpeg_);  // in case the last image ended with an exception
     errors_.base.num_warnings = 0;
     require(run([&] {
       jpeg_mem_src(&jpeg_, reinterpret_cast<const unsigned char*>(file.data()), file.size());

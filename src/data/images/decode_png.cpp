@@ -1,5 +1,5 @@
-/// PNG by libpng. Its errors arrive by longjmp, which must not pass a C++ destructor: whatever calls the library does
-/// so inside run(), in functions that own nothing.
+/// Decodes PNG by libpng. Its errors arrive by longjmp, which must not pass a C++ destructor: the library is only
+/// called inside run(), in functions that own nothing.
 #include <algorithm>
 #include <array>
 #include <csetjmp>
@@ -17,16 +17,16 @@ namespace convoy {
 
 namespace {
 
-// Chunks beside the pixels (texts, profiles): few and small in an honest file, and decompressed before they are
-// dropped.
+// Limit of chunks other than pixels (texts, profiles): they are few and small in an honest file, and are decompressed
+// before they are dropped.
 constexpr png_uint_32 kMaxChunks = 128;
 constexpr png_alloc_size_t kMaxChunkBytes = png_alloc_size_t{8} << 20;
 // A pixel has at least one bit, and deflate packs at most 1032 bytes in one (zlib's documentation).
 constexpr std::int64_t kMaxPixelsAByte = 8 * 1032;
 
-/// Every chunk up to the first `last` lies within the file: libpng takes the memory that a text or profile claims
-/// before it reads it, and only warns where that is more than png_set_chunk_malloc_max allows. A chunk: length (4,
-/// big-endian), name (4), so many bytes, checksum (4). PNG specification, 5.3.
+/// Checks that every chunk up to the first `last` lies within the file: libpng takes the memory that a text or profile
+/// claims before it reads it, and only warns if that is more than png_set_chunk_malloc_max allows. A chunk: length N
+/// (4, big-endian), name (4), N bytes, checksum (4). PNG specification, 5.3.
 void check_chunks(std::span<const std::byte> file, std::string_view last) {
   constexpr std::size_t kSignatureBytes = 8, kBytesAround = 12;
   for (auto rest = file.subspan(std::min(kSignatureBytes, file.size())); !rest.empty();) {
@@ -38,7 +38,7 @@ void check_chunks(std::span<const std::byte> file, std::string_view last) {
   }
 }
 
-/// What libpng calls back with.
+/// Data of libpng's callbacks.
 struct Context {
   std::span<const std::byte> rest;
   std::jmp_buf jump;
@@ -60,7 +60,7 @@ void read_bytes(png_structp png, png_bytep out, std::size_t size) {
   context->rest = context->rest.subspan(size);
 }
 
-/// libpng's two structures for one image: it has no way to begin again with old ones.
+/// libpng's two structures for one image: they cannot be used again for another.
 class Reading {
  public:
   explicit Reading(std::span<const std::byte> file) : file_(file) {
@@ -76,7 +76,7 @@ class Reading {
   Reading(const Reading&) = delete;
   Reading& operator=(const Reading&) = delete;
 
-  /// The file may be cut off within its first pixels.
+  /// Reads the header. The file may be cut off within its first pixels.
   ImageHeader begin() {
     check_chunks(file_, "IDAT");
     run([this] {
@@ -91,7 +91,8 @@ class Reading {
     return header;
   }
 
-  /// After begin(): 8 bits, no alpha, `channels` of 1 (where the file is grey) or 3. Returns bytes per row.
+  /// Called after begin(): asks for 8 bits, no alpha, and `channels` of 1 (if the file is grey) or 3. Returns bytes per
+  /// row.
   std::size_t convert(int channels) {
     run([&] {
       png_set_scale_16(png_);
@@ -141,7 +142,7 @@ class PngCodec final : public ImageCodec {
  public:
   ImageHeader read_header(std::span<const std::byte> file) override { return Reading(file).begin(); }
 
-  /// Always the whole picture: deflate has no memory to begin or end in.
+  /// Decodes the whole picture, always: deflate cannot begin or end within it.
   ImageView decode(std::span<const std::byte> file, const DecodeRequest& request,
                    std::vector<std::uint8_t>& pixels) override {
     Reading reading(file);

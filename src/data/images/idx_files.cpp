@@ -25,7 +25,7 @@ bool begins_like_gzip(Bytes bytes) {
   return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
-/// The content of a file piece by piece, inflated where it is gzipped.
+/// Reads the content of a file piece by piece, inflated if it is gzipped.
 class Reader {
  public:
   Reader(Bytes file, std::string path)
@@ -37,14 +37,14 @@ class Reader {
   Reader(const Reader&) = delete;
   Reader& operator=(const Reader&) = delete;
 
-  /// Fills `out` as far as there is content; returns how many bytes.
+  /// Fills `out` as far as content is left; returns the number of bytes.
   std::uint64_t read(std::span<std::uint8_t> out) {
     std::uint64_t done = 0;
     while (done < out.size() && !ended_)
       done += gzipped_ ? inflate_some(out.subspan(done)) : copy_some(out.subspan(done));
     return done;
   }
-  /// What the content could be at most, known without reading it.
+  /// Returns the largest size that the content could have, known without reading it.
   std::uint64_t largest_size() const { return gzipped_ ? size_ * kLargestExpansion : size_; }
 
  private:
@@ -130,13 +130,14 @@ std::vector<std::int64_t> read_header(Reader& reader, const std::string& path, i
   return dims;
 }
 
-/// Bytes of content that the dimensions ask for; refused where the file cannot hold or the memory cannot take them.
+/// Returns the bytes of content that the dimensions ask for. Refuses them if the file cannot hold them or the memory
+/// cannot take them.
 std::uint64_t size_of_values(const std::vector<std::int64_t>& dims, const Reader& reader, const std::string& path) {
   const std::string shape = fmt::format("{}", fmt::join(dims, "x"));
   std::uint64_t count = 1;
   for (const std::int64_t dim : dims) {
     if (dim == 0) refuse("'{}' is of {} values: it holds nothing", path, shape);
-    // Dimensions are below 2^32; a product that leaves 64 bits is more than any file.
+    // Dimensions are below 2^32; a product beyond 64 bits is larger than any file.
     if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(dim), &count)) {
       refuse("'{}' claims {} values, more than any file holds. Download it again", path, shape);
     }
@@ -152,7 +153,7 @@ std::uint64_t size_of_values(const std::vector<std::int64_t>& dims, const Reader
   return count;
 }
 
-/// Reads on to the end; returns how many bytes there were.
+/// Reads to the end; returns the number of bytes.
 std::uint64_t count_rest(Reader& reader) {
   std::vector<std::uint8_t> scratch(std::size_t{1} << 16);
   std::uint64_t total = 0;
@@ -165,7 +166,7 @@ struct IdxFile {
   std::vector<std::uint8_t> values;  ///< row-major
 };
 
-/// Unsigned bytes in `rank` dimensions.
+/// Reads unsigned bytes in `rank` dimensions.
 IdxFile read_idx_file(const std::string& path, int rank) {
   const std::vector<std::byte> file = read_whole(path);
   const Bytes bytes(reinterpret_cast<const std::uint8_t*>(file.data()), file.size());
@@ -175,7 +176,7 @@ IdxFile read_idx_file(const std::string& path, int rank) {
   idx.dims = read_header(reader, path, rank);
   idx.values.resize(size_of_values(idx.dims, reader, path));
   const std::uint64_t got = reader.read(idx.values);
-  const std::uint64_t found = got + count_rest(reader);  // meets the end of the gzip stream, and its checksum, too
+  const std::uint64_t found = got + count_rest(reader);  // also reads the end of the gzip stream, with its checksum
   if (found != idx.values.size()) {
     refuse("'{}' is {}: {} values are {} bytes, it holds {}. Download it again", path,
            found < idx.values.size() ? "truncated" : "too long", fmt::join(idx.dims, "x"), idx.values.size(), found);

@@ -15,7 +15,7 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// What stands before a JPEG's dimensions (colour profiles, a small preview) is seldom longer.
+// Bytes read for a header: what precedes a JPEG's dimensions (colour profiles, a small preview) is seldom longer.
 constexpr std::uint64_t kHeaderBytes = std::uint64_t{64} << 10;
 
 FileDescriptor open_image(const std::string& path) {
@@ -28,7 +28,8 @@ FileDescriptor open_image(const std::string& path) {
   }
 }
 
-/// At most `max_bytes` of it, into `file`; the file's size. Throws Error, also where it is longer than any image's.
+/// Reads at most `max_bytes` of the file into `file`; returns the file's size. Throws Error if it cannot be read, or is
+/// longer than any image's file.
 std::uint64_t read_image_file(const std::string& path, std::uint64_t max_bytes, std::vector<std::byte>& file) {
   const FileDescriptor opened = open_image(path);
   const std::uint64_t size = io::file_size(opened, path);
@@ -76,7 +77,8 @@ ImageView FolderSource::read(const SourceSplit& split, std::int64_t sample, cons
   return decoder_.decode(file_, request);
 }
 
-// --- Used where they lie ---------------------------------------------------------------------------------------------
+// --- Used without an import
+// ---------------------------------------------------------------------------------------------
 
 SourceListing list_any_images(const std::string& folder, const std::string& key) {
   return list_any_files(folder, {}, key);

@@ -1,4 +1,4 @@
-/// Images as people keep them, JPEG or PNG: in folders that an import reads, or that are used without one.
+/// Reads folders of JPEG and PNG files, for an import or without one.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace convoy {
 
 // --- Imported: ROOT/[SPLIT/]CLASS/IMAGE ------------------------------------------------------------------------------
 
-/// As list_class_folders() does.
+/// Lists the images by list_class_folders().
 SourceListing list_image_folder(const std::string& root, bool has_splits = true);
 
 class FolderSource final : public ImageSource {
@@ -34,18 +34,19 @@ class FolderSource final : public ImageSource {
 
   std::string root_;
   std::vector<std::byte> file_;
-  bool whole_ = false;  ///< file_ holds all of it
+  bool whole_ = false;  ///< file_ holds the whole file
   ImageDecoder decoder_;
 };
 
-// --- Used where they lie ---------------------------------------------------------------------------------------------
+// --- Used without an import
+// ---------------------------------------------------------------------------------------------
 
-/// One split, of all files; see open_samples(). Throws RequestError naming `key`.
+/// Lists all images as one split; see open_samples(). Throws RequestError naming `key` if there are none.
 SourceListing list_any_images(const std::string& folder, const std::string& key);
 
 class ImageFolder final : public io::SampleStore {
  public:
-  /// `channels` that files are decoded to; `orients`: turned as their Exif orientation says.
+  /// Files are decoded to `channels`. `orients`: they are turned as their Exif orientation says.
   ImageFolder(std::string folder, SourceListing listing, std::int64_t channels, bool orients = false);
 
   const io::DatasetInfo& info() const override { return info_; }
@@ -53,7 +54,8 @@ class ImageFolder final : public io::SampleStore {
   std::int32_t label(std::int64_t sample) const override;
   std::string name(std::int64_t sample) const override { return std::string(files().names[sample]); }
 
-  /// Sentences about what is left out of the images that all ranks have read, on rank 0. All ranks of the group.
+  /// Returns, on rank 0, sentences about what is left out of the images that all ranks have read. All ranks of the
+  /// group.
   std::vector<std::string> describe_losses(const mpi::Communicator& world) const;
 
  private:
@@ -61,7 +63,7 @@ class ImageFolder final : public io::SampleStore {
 
   SourceListing listing_;
   io::DatasetInfo info_;
-  mutable ImageLosses losses_;  ///< of images that were read
+  mutable ImageLosses losses_;  ///< losses of the images that were read
 };
 
 }  // namespace convoy

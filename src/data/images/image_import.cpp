@@ -1,5 +1,5 @@
-/// Channels and size, which must be known before the first image is stored: each rank reads the headers of a range of
-/// the list, and rank 0 compares the sizes found. Then images at that size, and their statistics.
+/// Imports images. Channels and size must be known before the first image is stored: each rank reads the headers of a
+/// range of the list, and rank 0 compares the sizes found. Then images are stored at that size, with their statistics.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -22,16 +22,17 @@ namespace convoy {
 
 namespace {
 
-constexpr std::int64_t kFilesWeighed = 256;  // to know how large the others are
+constexpr std::int64_t kFilesWeighed = 256;  // sample from which the size of all is estimated
 
 // --- What images have in common --------------------------------------------------------------------------------------
 
-/// An image of a size; what a rank tells of.
+/// An image and its size, as a rank reports them.
 struct Seen {
   std::int64_t split = -1, sample = 0, h = 0, w = 0;
 };
 
-/// What the headers of all images say; each rank reads its share. Bad ones are passed over: they will be met again.
+/// Scans the headers of all images; each rank reads its share. Bad images are ignored here: they are reported when they
+/// are to be stored.
 class ImageScan {
  public:
   ImageScan(ImageSource& source, const mpi::Communicator& world, const ShowImport& show)
@@ -51,7 +52,8 @@ class ImageScan {
 
   bool any_colour() const { return world_.max(colour_ ? 1 : 0) > 0; }
 
-  /// The size of all. Throws RequestError where no image is good, or they differ. All ranks of the group.
+  /// Returns the size of all images. Throws RequestError if no image is good, or if sizes differ. All ranks of the
+  /// group.
   ImageShape size(const std::string& source_name) const {
     const std::vector<std::byte> bytes = world_.gather(std::as_bytes(std::span(sizes_)), 0);
     ImageShape size;
@@ -97,12 +99,12 @@ class ImageScan {
   std::int64_t total_ = 0;
   bool colour_ = false;
   std::vector<Seen> sizes_;   ///< the first image, and the first of another size
-  std::string first_reason_;  ///< of a bad one
+  std::string first_reason_;  ///< what is wrong with the first bad image
 };
 
 // --- The import ------------------------------------------------------------------------------------------------------
 
-/// Brings images to the channels and the size that all are stored in, or keeps their files.
+/// Brings images to the channels and the size in which all are stored, or keeps their files.
 class ImageImport final : public ImportInput {
  public:
   ImageImport(const ImportParams& params, const mpi::Communicator& world)
@@ -121,7 +123,7 @@ class ImageImport final : public ImportInput {
 
   void prepare(const ShowImport& show) override {
     const bool encoded = params_.storage == StorageKind::kEncoded;
-    std::optional<ImageScan> scan;  // only where the parameters leave something open
+    std::optional<ImageScan> scan;  // set only if the parameters leave something open
     if (params_.channels == ChannelsKind::kAuto || (!encoded && params_.size == 0))
       scan.emplace(*source_, world_, show);
 
@@ -184,7 +186,7 @@ class ImageImport final : public ImportInput {
   }
 
  private:
-  /// Number of the split's first image, where those of all splits are counted in their order.
+  /// Returns the number of the split's first image, counted over all splits in their order.
   std::int64_t first_number(std::size_t split) const {
     std::int64_t number = 0;
     for (std::size_t i = 0; i < split; ++i) number += source_->listing().splits[i].size();
@@ -205,8 +207,8 @@ class ImageImport final : public ImportInput {
   const ImportParams& params_;
   mpi::Communicator world_;
   std::unique_ptr<ImageSource> source_;
-  ImageShape image_;                       ///< that shards will say; 0, 0, C where files are kept
-  std::vector<io::ChannelCounts> counts_;  ///< of each split
+  ImageShape image_;                       ///< shape that shards record; 0, 0, C if files are kept
+  std::vector<io::ChannelCounts> counts_;  ///< counts of each split
   ImageLosses losses_;
   std::int64_t num_read_ = 0;  ///< good images, by this rank
   Resampler resampler_;

@@ -1,4 +1,4 @@
-/// Each rank lists the images that it has met; rank 0 counts each once.
+/// Lists, on each rank, the images that it has met; rank 0 counts each once.
 #include "data/images/image_losses.h"
 
 #include <cstring>

@@ -1,4 +1,4 @@
-/// What a network does not see of PNG files: the lower half of 16 bits, and the alpha channel.
+/// Finds what a network does not see of PNG files: the lower half of 16 bits, and the alpha channel.
 #pragma once
 
 #include <cstddef>
@@ -14,21 +14,21 @@
 namespace convoy {
 
 struct ImageLoss {
-  bool low_bits = false;  ///< it has 16 bits per channel
-  bool alpha = false;     ///< it has an alpha channel, or names transparent colours
+  bool low_bits = false;  ///< the image has 16 bits per channel
+  bool alpha = false;     ///< the image has an alpha channel, or names transparent colours
 };
 
-/// Reads the chunks before the pixels. Any bytes may be given; only a PNG loses something.
+/// Finds the losses from the chunks before the pixels. Any bytes may be given; only a PNG loses something.
 ImageLoss find_loss(std::span<const std::byte> file);
 
-/// Notes which images lose something. For several threads.
+/// Records which images lose something. For several threads.
 class ImageLosses {
  public:
-  /// An image may be added several times, also by several ranks.
+  /// Adds an image. It may be added several times, also by several ranks.
   void add(std::int64_t image, std::span<const std::byte> file);
 
-  /// Sentences about the images of all ranks, on rank 0; elsewhere nothing. `name_of` an image's number. All ranks of
-  /// the group.
+  /// Returns, on rank 0, sentences about the images of all ranks; elsewhere none. `name_of` names an image by its
+  /// number. All ranks of the group.
   std::vector<std::string> describe(std::int64_t num_images, const std::function<std::string(std::int64_t)>& name_of,
                                     const mpi::Communicator& world) const;
 

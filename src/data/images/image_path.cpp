@@ -1,4 +1,4 @@
-/// Features of images, and which images are mixed.
+/// Implements the features of images, and which images are mixed.
 #include "data/images/image_path.h"
 
 #include "convoy/base/error.h"

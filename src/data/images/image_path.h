@@ -1,4 +1,4 @@
-/// The path of images: pixels and labels, and what mixup and CutMix make of them.
+/// Makes the features of images: pixels and labels, and mixes of them by mixup and CutMix.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,10 @@
 
 namespace convoy {
 
-/// Gives kImage, which is read ahead, kLabel, and where the augmentation mixes kMixedLabel.
+/// Gives kImage, which is read ahead, kLabel, and kMixedLabel if the augmentation mixes.
 class ImagePath final : public SamplePath {
  public:
-  /// type: of the network's input. samples outlive it.
+  /// `type` is that of the network's input. `samples` outlives the path.
   ImagePath(const io::SampleStore& samples, Augmenter augmenter, std::int64_t batch_micro, DataType type);
 
   const io::SampleStore& samples() const { return samples_; }
@@ -26,7 +26,7 @@ class ImagePath final : public SamplePath {
   std::int64_t batch_micro() const { return batch_micro_; }
   DataType type() const { return type_; }
   bool mixes() const { return augmenter_.spec().mixes(); }
-  /// What place i is mixed with; past the data nothing is.
+  /// Returns what sample i of the micro-batch is mixed with; nothing past the data's end.
   SampleMix mix(const BatchSamples& batch, std::int64_t i) const;
 
   const std::vector<FeatureSpec>& features() const override { return features_; }
@@ -44,7 +44,7 @@ class ImagePath final : public SamplePath {
   std::vector<FeatureSpec> features_;
 };
 
-/// Of its images (image_reader.cpp). path and backend outlive it.
+/// Makes the reader of the path's images (image_reader.cpp). path and backend outlive it.
 std::unique_ptr<FeatureReader> make_image_reader(const ImagePath& path, ops::Backend& backend);
 
 std::unique_ptr<SamplePath> make_image_path(const SamplePathSpec& spec);

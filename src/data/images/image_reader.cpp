@@ -1,4 +1,4 @@
-/// How a micro-batch's images get from the data set's bytes to the network's input: the loader's threads bring them to
+/// Brings a micro-batch's images from the data set's bytes to the network's input: the loader's threads bring them to
 /// the input's size, as bytes, and draw how they are cut; the device cuts, normalises and mixes.
 #include <array>
 #include <cstring>
@@ -12,7 +12,7 @@ namespace convoy {
 
 namespace {
 
-/// A slot holds the cuts, then the images, which begin on a cache line of their own.
+/// Layout of a slot: the cuts, then the images, which begin on a cache line of their own.
 struct SlotLayout {
   explicit SlotLayout(const ImagePath& path)
       : image_bytes(path.augmenter().image().count()),
@@ -55,7 +55,7 @@ class ImageWriter final : public SlotWriter {
  private:
   static ops::ImageCut* cuts(std::byte* slot) { return reinterpret_cast<ops::ImageCut*>(slot); }
 
-  // Where they are wanted in the end, if that is large enough: most have the network's size, and need not be moved
+  // Returns the final memory, `target`, if it is large enough: most images have the network's size, and are not moved
   // again.
   std::span<std::byte> memory_for_pixels(std::span<std::byte> target) {
     const auto size = static_cast<std::size_t>(path_.augmenter().stored().count());
@@ -67,10 +67,11 @@ class ImageWriter final : public SlotWriter {
   const ImagePath& path_;
   SlotLayout layout_;
   ImagePreparer preparer_;
-  std::vector<std::byte> memory_;  ///< a file, or pixels of another size than the network's
+  std::vector<std::byte> memory_;  ///< holds a file, or pixels of another size than the network's
 };
 
-/// A device that is the host reads a slot where it is; to another it travels, to one of two buffers in turn.
+/// Passes slots to the device. The host reads a slot in place; for another device it is copied to one of two buffers in
+/// turn.
 class ImageReader final : public FeatureReader {
  public:
   ImageReader(const ImagePath& path, ops::Backend& backend)
@@ -100,22 +101,22 @@ class ImageReader final : public FeatureReader {
     device_slot.slot = device_slot.memory.data();
   }
 
-  /// x (N,H,W,C).
+  /// Writes x (N,H,W,C).
   void finish(void* x) override {
     last_ = &device_slots_[(num_started_ - 1) % device_slots_.size()];
     last_->lane->join();
     op_->run(reinterpret_cast<const std::uint8_t*>(last_->slot + layout_.images_offset),
              reinterpret_cast<const ops::ImageCut*>(last_->slot), x);
-    last_->lane->mark();  // the next copy to this place waits until the kernel has read it
+    last_->lane->mark();  // the next copy to this buffer waits until the kernel has read it
   }
 
   bool has_left() const override { return last_ == nullptr || last_->lane->done(); }
 
  private:
   struct DeviceSlot {
-    Buffer memory;  ///< none on the host
+    Buffer memory;  ///< empty on the host
     std::unique_ptr<CopyLane> lane;
-    const std::byte* slot = nullptr;  ///< as the device sees it
+    const std::byte* slot = nullptr;  ///< address for the device
   };
 
   const ImagePath& path_;

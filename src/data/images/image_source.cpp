@@ -1,4 +1,4 @@
-/// Which format a folder is in; images in memory.
+/// Finds the format of a folder; reads images in memory.
 #include "data/images/image_source.h"
 
 #include <algorithm>
@@ -33,7 +33,7 @@ ImportFormat find_format(const ImportParams& params) {
   return find_packed_format(params.source).value_or(ImportFormat::kFolder);
 }
 
-// A download that was cut off is imported without them.
+// Warns of an incomplete download, which is imported without the missing files.
 void warn_of_missing_files(const std::string& folder) {
   const std::vector<std::string> missing = missing_cifar_files(folder);
   if (!missing.empty())
@@ -56,7 +56,7 @@ ImageHeader MemorySource::read_header(const SourceSplit&, std::int64_t) {
   return {image_.h, image_.w, image_.c == 1};
 }
 
-// In the requested number of channels.
+// Returns the image in the requested number of channels.
 ImageView MemorySource::read(const SourceSplit& split, std::int64_t sample, const DecodeRequest& request) {
   const std::uint8_t* const pixels =
       pixels_.data() + split.source_ids[static_cast<std::size_t>(sample)] * image_.count();

@@ -1,4 +1,4 @@
-/// Where an import takes its images from, in whatever format: all listed once, read one by one.
+/// Reads images from any format: all are listed once, then read one by one.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace convoy {
 
-/// One per rank; not for several threads.
+/// A source of images. Each rank has its own; not for several threads.
 class ImageSource {
  public:
   virtual ~ImageSource() = default;
@@ -27,12 +27,13 @@ class ImageSource {
   SourceListing& listing() { return listing_; }
   /// Whether images are files of their own, which can be kept unchanged.
   virtual bool has_files() const { return false; }
-  /// These throw Error saying what is wrong with the image ("it is ..."). What they return holds until the next call.
+  /// Reads the header of an image. Throws Error with a reason ("it is ...") if the image is faulty; so does read().
+  /// Results are valid until the next call.
   virtual ImageHeader read_header(const SourceSplit& split, std::int64_t sample) = 0;
-  /// Length of its file; 0 where that cannot be known.
+  /// Returns the length of the image's file in bytes; 0 if it cannot be known.
   virtual std::int64_t file_bytes(const SourceSplit&, std::int64_t) const { return 0; }
   virtual ImageView read(const SourceSplit& split, std::int64_t sample, const DecodeRequest& request) = 0;
-  /// The file of the image that was read last.
+  /// Returns the file of the image that was read last.
   virtual std::span<const std::byte> file() const { return {}; }
 
  protected:
@@ -42,10 +43,10 @@ class ImageSource {
   SourceListing listing_;
 };
 
-/// Images that come many in a file, all of one size: read whole by every rank that writes some of them.
+/// Images of one size, of which a file holds many: every rank that writes some of them reads all of them.
 class MemorySource final : public ImageSource {
  public:
-  /// `pixels`: (N,H,W,C) of `image`; the listing's source_ids are numbers of images in it.
+  /// `pixels` (N,H,W,C) are images of the shape `image`; the listing's source_ids are their numbers.
   MemorySource(SourceListing listing, const ImageShape& image, std::vector<std::uint8_t> pixels);
 
   ImageHeader read_header(const SourceSplit& split, std::int64_t sample) override;
@@ -57,11 +58,11 @@ class MemorySource final : public ImageSource {
   std::vector<std::uint8_t> converted_;
 };
 
-/// kIdx or kCifar where the folder holds the first files of such a download.
+/// Returns kIdx or kCifar if the folder holds the first files of such a download.
 std::optional<ImportFormat> find_packed_format(const std::string& folder);
 
-/// import.source in import.format. Rank 0 lists, all know the list. Throws RequestError, on all ranks alike, saying
-/// what was looked for. All ranks of the group.
+/// Opens import.source in import.format. Rank 0 lists the images and tells all ranks. Throws RequestError, on all
+/// ranks, saying what was looked for. All ranks of the group.
 std::unique_ptr<ImageSource> open_source(const ImportParams& params, const mpi::Communicator& world);
 
 }  // namespace convoy

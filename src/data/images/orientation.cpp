@@ -28,7 +28,7 @@ constexpr std::array<Orientation, 9> kOrientations = {{
     {.transposed = true, .columns_reversed = true},                         // 8: left, bottom
 }};
 
-/// Whole numbers of a TIFF file, which lie within it or are none.
+/// Reads whole numbers of a TIFF file; a number outside of the file reads as none.
 struct Tiff {
   Bytes bytes;
   std::endian order;
@@ -50,8 +50,8 @@ std::optional<Tiff> open_tiff(Bytes bytes) {
   return std::nullopt;
 }
 
-/// The orientation's value in the first directory; 0 where there is none. After a directory's count stand entries of 12
-/// bytes: tag (2), type (2), count (4), and the value where it has no more than 4 bytes.
+/// Returns the orientation's value in the first directory; 0 if there is none. A directory holds a count, then entries
+/// of 12 bytes: tag (2), type (2), count (4), and the value if it has no more than 4 bytes.
 std::size_t value_in_tiff(Bytes bytes) {
   constexpr std::size_t kOffsetAt = 4, kEntryBytes = 12, kTag = 274, kShort = 3;
   const auto tiff = open_tiff(bytes);
@@ -69,7 +69,7 @@ std::size_t value_in_tiff(Bytes bytes) {
   return 0;
 }
 
-/// The segment's content; empty where there is none before the first scan. A segment: 0xff (any number of them),
+/// Returns the segment's content; empty if there is none before the first scan. A segment: 0xff (any number of them),
 /// marker, length (2, big-endian, counts itself).
 Bytes find_exif(Bytes file) {
   constexpr std::string_view kExif = "Exif\0\0"sv;
@@ -116,7 +116,7 @@ Window stored_window(const Window& seen, Orientation orientation, std::int64_t h
 
 ImageView turned(const ImageView& stored, Orientation orientation, std::int64_t h, std::int64_t w,
                  std::vector<std::uint8_t>& pixels) {
-  // 1. Where the part is seen
+  // 1. Position at which the part is seen
   const ImageShape& in = stored.shape;
   Range rows{stored.top, stored.top + in.h}, columns{stored.left, stored.left + in.w};
   if (orientation.rows_reversed) rows = reversed_in(rows, h);
@@ -124,7 +124,7 @@ ImageView turned(const ImageView& stored, Orientation orientation, std::int64_t 
   if (orientation.transposed) std::swap(rows, columns);
   const ImageShape out{rows.end - rows.begin, columns.end - columns.begin, in.c};
 
-  // 2. Pixel (y,x) of what is stored to its position: first + y * a row's stride + x * a column's
+  // 2. Pixel (y,x) of the stored part goes to first + y * a row's stride + x * a column's
   pixels.resize(std::max(pixels.size(), static_cast<std::size_t>(out.count())));
   std::int64_t row_stride = out.w * out.c, column_stride = out.c, first = 0;
   if (orientation.transposed) std::swap(row_stride, column_stride);

@@ -1,4 +1,4 @@
-/// The orientation of the camera in a photograph's Exif data, and pixels turned accordingly.
+/// Reads the orientation of the camera from a photograph's Exif data, and turns pixels accordingly.
 #pragma once
 
 #include <cstddef>
@@ -10,22 +10,22 @@
 
 namespace convoy {
 
-/// What makes the stored picture the one that is seen: rows in reverse order, columns in reverse order, then rows and
-/// columns exchanged.
+/// Steps that make the stored picture the one that is seen: rows in reverse order, columns in reverse order, then rows
+/// and columns exchanged.
 struct Orientation {
   bool transposed = false, rows_reversed = false, columns_reversed = false;
   bool operator==(const Orientation&) const = default;
 };
 
-/// Of a JPEG: what the first Exif segment says. What is malformed says nothing, as a file without one does. PNGs say
-/// nothing. Reads no byte outside of `file`, which may be cut off after its first scan's header.
-/// Exif 2.3: 4.5 (the segment and its directory), 4.6.4 (tag 274).
+/// Returns the orientation in the first Exif segment of a JPEG; none if it is missing or malformed, and none for a PNG.
+/// Reads no byte outside of `file`, which may be cut off after its first scan's header. Exif 2.3: 4.5 (the segment and
+/// its directory), 4.6.4 (tag 274).
 Orientation exif_orientation(std::span<const std::byte> file);
 
-/// The part of the stored picture (h,w) that is seen as `seen` once it is turned.
+/// Returns the part of the stored picture (h,w) that is seen as `seen` after turning.
 Window stored_window(const Window& seen, Orientation orientation, std::int64_t h, std::int64_t w);
 
-/// Turns a part of a stored picture (h,w): a view of `pixels`, which are resized as needed.
+/// Turns a part of a stored picture (h,w). Returns a view of `pixels`, which are resized as needed.
 ImageView turned(const ImageView& stored, Orientation orientation, std::int64_t h, std::int64_t w,
                  std::vector<std::uint8_t>& pixels);
 

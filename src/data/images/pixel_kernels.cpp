@@ -16,7 +16,7 @@ using HalfVec = float __attribute__((vector_size(2 * kLanes)));
 using LooseVec = float __attribute__((vector_size(4 * kLanes), may_alias, aligned(4)));
 using LooseDoubles = double __attribute__((vector_size(4 * kLanes), may_alias, aligned(8)));
 
-/// A pixel of three channels, and what comes after it.
+/// A pixel of three channels, and the value after it.
 using Pixel = double __attribute__((vector_size(32)));
 using LoosePixel = double __attribute__((vector_size(32), may_alias, aligned(8)));
 using PixelWords = std::int32_t __attribute__((vector_size(16)));
@@ -32,7 +32,7 @@ using LoosePixelWords = std::int32_t __attribute__((vector_size(16), may_alias, 
   *reinterpret_cast<LooseDoubles*>(to + kLanes / 2) = __builtin_convertvector(high, LooseDoubles);
 }
 
-/// Values [i, i + 2 kLanes).
+/// Adds the values [i, i + 2 kLanes).
 [[gnu::always_inline]] inline void add_rows_at(std::int64_t i, const Rows& rows, const Weights& weights,
                                                std::int64_t count, double* between) {
   Vec a = {}, b = {};
@@ -48,7 +48,7 @@ using LoosePixelWords = std::int32_t __attribute__((vector_size(16), may_alias, 
   store(b, between + i + kLanes);
 }
 
-/// kTaps = 0: any number.
+/// kTaps = 0 means any number of taps.
 template <int kTaps>
 void add_columns_of_three(const double* between, const Columns& columns, std::int32_t* sums) {
   const std::int64_t taps = kTaps > 0 ? kTaps : columns.weights.taps;
@@ -61,7 +61,7 @@ void add_columns_of_three(const double* between, const Columns& columns, std::in
   }
 }
 
-// What three channels are added by; past the table's end: any number of taps.
+// Functions that add three channels, by taps; past the table's end the one for any number of taps is used.
 constexpr void (*kOfThreeByTaps[])(const double*, const Columns&, std::int32_t*) = {
     add_columns_of_three<0>, add_columns_of_three<0>, add_columns_of_three<2>,
     add_columns_of_three<3>, add_columns_of_three<4>, add_columns_of_three<5>};
@@ -84,7 +84,7 @@ void widen(const std::uint8_t* bytes, std::int64_t count, float* values) {
   for (std::int64_t i = 0; i < count; ++i) values[i] = bytes[i];
 }
 
-// The last vectors overlap those before.
+// The last vectors overlap the ones before.
 void add_rows(const Rows& rows, const Weights& weights, std::int64_t count, double* between) {
   constexpr std::int64_t kStep = 2 * kLanes;
   if (count >= kStep) {

@@ -1,4 +1,4 @@
-/// Only what an image needs is done: raw bytes of the right size are passed on unchanged.
+/// Does only what an image needs: raw bytes of the right size are passed on unchanged.
 #include "data/images/prepare_image.h"
 
 #include <algorithm>
@@ -11,19 +11,19 @@ namespace convoy {
 
 namespace {
 
-// Of a side that is scaled by `size` / `part`, rounded up.
+// Returns the length of a side that is scaled by `size` / `part`, rounded up.
 std::int64_t scaled_side(std::int64_t side, std::int64_t size, double part) {
   return static_cast<std::int64_t>(std::ceil(static_cast<double>(side * size) / part));
 }
 
-/// The same part of the picture at another size.
+/// Returns the same part of the picture at another size.
 Region scaled(const Region& region, const ImageShape& from, const ImageShape& to) {
   const double down = static_cast<double>(to.h) / static_cast<double>(from.h);
   const double across = static_cast<double>(to.w) / static_cast<double>(from.w);
   return {region.top * down, region.left * across, region.height * down, region.width * across};
 }
 
-/// image and out (H,W,C) of one shape; see ImageCut.
+/// Makes the cut on bytes. image and out (H,W,C) have the same shape; see ImageCut.
 void cut_bytes(const std::uint8_t* image, const ImageShape& shape, const ops::ImageCut& cut, BorderKind border,
                std::uint8_t* out) {
   for (std::int64_t y = 0; y < shape.h; ++y) {
@@ -42,7 +42,8 @@ void cut_bytes(const std::uint8_t* image, const ImageShape& shape, const ops::Im
 
 }  // namespace
 
-// A random part is scaled down while it is decoded, as long as it keeps the pixels that it is resized to.
+// Draws a random part. It is scaled down while it is decoded, as long as no fewer pixels are left than it is resized
+// to.
 ImagePreparer::Part ImagePreparer::random_part(const ImageHeader& header, const ImageOrder& order) const {
   const AugmentationSpec& spec = augmenter_->spec();
   const ImageShape full{header.h, header.w, augmenter_->image().c};
@@ -64,13 +65,13 @@ ImagePreparer::Part ImagePreparer::part_seen(const ImageHeader& header, const Im
 }
 
 PreparedImage ImagePreparer::prepare(const ImageOrder& order) {
-  // 1. What is read of the picture, and what is seen of that
+  // 1. What is read from the picture, and what is seen of that
   const ImageShape &wanted = augmenter_->image(), &stored = augmenter_->stored();
   const bool raw = order.image != nullptr;
   auto [request, shape, grid] =
       part_seen(raw ? ImageHeader{.h = stored.h, .w = stored.w} : decoder_.read_header(order.file), order);
 
-  // 2. At the network's size: of a file only what that takes is decoded
+  // 2. At the network's size: only what that needs of a file is decoded
   const bool is_ready = shape == wanted && grid == PixelGrid{};
   if (!is_ready) request.window = resampler_.plan(shape, grid, wanted.h, wanted.w);
   const ImageView image = raw ? ImageView{shape, order.image} : decoder_.decode(order.file, request);
@@ -81,7 +82,7 @@ PreparedImage ImagePreparer::prepare(const ImageOrder& order) {
     prepared.pixels = resized_.data();
   }
 
-  // 3. Edits and other colours: of what is left after the crop, as its mean counts
+  // 3. Edits and changed colours, of what is left after the crop: its mean counts
   const AugmentationSpec& spec = augmenter_->spec();
   if (spec.policy.policy != AutoAugmentKind::kNone || has_jitter(spec)) {
     prepared.pixels = edit(prepared.pixels, prepared.cut, order);

@@ -1,7 +1,7 @@
-/// Turns what a data set stores of an image into bytes of the network's size: decoded, cropped, resized, edited. Of a
-/// JPEG only what is seen is decoded, so that damage elsewhere in a file may go unnoticed; an import reads whole files.
-/// The centre of a picture gives the same bytes from the file and from an import of it as pixels; random parts, which
-/// only training sees, may be decoded at 1/2, 1/4 or 1/8 of their size.
+/// Turns an image of a data set into bytes of the network's size: decoded, cropped, resized, edited. Only the part of a
+/// JPEG that is seen is decoded, so damage elsewhere in a file may go unnoticed; an import reads whole files. The
+/// centre of a picture gives the same bytes from the file and from an import of it as pixels; random parts, which only
+/// training sees, may be decoded at 1/2, 1/4 or 1/8 of their size.
 #pragma once
 
 #include <cstddef>
@@ -15,34 +15,34 @@
 
 namespace convoy {
 
-/// One sample of a micro-batch.
+/// A request for one sample of a micro-batch.
 struct ImageOrder {
-  const std::uint8_t* image = nullptr;  ///< (H,W,C), of a raw data set
-  std::span<const std::byte> file;      ///< of an encoded one
+  const std::uint8_t* image = nullptr;  ///< pixels (H,W,C) from a raw data set
+  std::span<const std::byte> file;      ///< bytes of the file from an encoded data set
   std::int64_t epoch = 0;
   std::int64_t sample = 0;
 };
 
 struct PreparedImage {
-  const std::uint8_t* pixels = nullptr;  ///< of Augmenter::image()
-  ops::ImageCut cut;                     ///< what is still to be done
+  const std::uint8_t* pixels = nullptr;  ///< pixels (H,W,C) of Augmenter::image()
+  ops::ImageCut cut;                     ///< the cut that is still to be made
 };
 
-/// Keeps its memory. One per thread; augmenter outlives it.
+/// Prepares images, one after the other, in memory that it keeps. Each thread has its own; `augmenter` outlives it.
 class ImagePreparer {
  public:
   /// `orients`: files are turned as their Exif orientation says.
   explicit ImagePreparer(const Augmenter& augmenter, bool orients = false)
       : augmenter_(&augmenter), decoder_(orients) {}
 
-  /// Holds until the next call. Throws Error saying what is wrong with the file.
+  /// Returns the prepared image, valid until the next call. Throws Error with a reason if the file is faulty.
   PreparedImage prepare(const ImageOrder& order);
 
  private:
   struct Part {
     DecodeRequest request;
-    ImageShape shape;  ///< of the whole picture, as it is decoded
-    PixelGrid grid;    ///< of the network's input in it
+    ImageShape shape;  ///< shape of the whole picture, as it is decoded
+    PixelGrid grid;    ///< positions of the network's pixels in it
   };
   Part random_part(const ImageHeader& header, const ImageOrder& order) const;
   Part part_seen(const ImageHeader& header, const ImageOrder& order) const;

@@ -25,8 +25,8 @@ PixelGrid grid_over(const Region& region, std::int64_t h, std::int64_t w) {
           .columns = {.begin = region.left, .step = region.width / static_cast<double>(w)}};
 }
 
-// The triangle around a pixel that comes out reaches max(1, step) to both sides: over ceil(2 reach) centres of pixels
-// at most.
+// The triangle around a pixel of the result reaches max(1, step) to both sides: over ceil(2 reach) centres of pixels at
+// most.
 void Resampler::plan(Axis& axis, std::int64_t in_size, const AxisGrid& grid, std::int64_t out_size) {
   const double reach = std::max(1.0, grid.step);
   axis.taps = std::min(in_size, static_cast<std::int64_t>(std::ceil(2 * reach)));

@@ -8,7 +8,7 @@
 
 namespace convoy {
 
-/// A rectangle of an image, in its pixels; edges may fall between them.
+/// A rectangle of an image, in units of its pixels; its edges may fall between them.
 struct Region {
   double top = 0, left = 0, height = 0, width = 0;
   bool operator==(const Region&) const = default;
@@ -16,30 +16,31 @@ struct Region {
 
 Region whole(const ImageShape& image);
 
-/// Pixel i of what comes out has its centre at begin + (first + i + 1/2) * step along an axis of the picture, whose
-/// pixel j has its centre at j + 1/2.
+/// Positions along one axis: pixel i of the result has its centre at begin + (first + i + 1/2) * step of the picture,
+/// whose pixel j has its centre at j + 1/2.
 struct AxisGrid {
   double begin = 0, step = 1;
   std::int64_t first = 0;
   bool operator==(const AxisGrid&) const = default;
 };
 
-/// Where the pixels that come out lie in the picture; the default: where the picture's own lie.
+/// Positions of the result's pixels in the picture; by default they are the picture's own.
 struct PixelGrid {
   AxisGrid rows, columns;
   bool operator==(const PixelGrid&) const = default;
 };
 
-/// h x w pixels that fill the region.
+/// Returns the grid of h x w pixels that fill the region.
 PixelGrid grid_over(const Region& region, std::int64_t h, std::int64_t w);
 
-/// Separable triangle filter (bilinear; as wide as the step where it shrinks) with weights of 14 bits, summed exactly
-/// and rounded once: the same bits everywhere. Keeps its memory. One per thread.
+/// Resizes by a separable triangle filter (bilinear; as wide as the step if it shrinks) with weights of 14 bits, summed
+/// exactly and rounded once: the same bits everywhere. Keeps its memory. Each thread has its own.
 class Resampler {
  public:
-  /// h x w pixels are to be made of a picture. Returns what of the picture they depend on.
+  /// Prepares to make h x w pixels from a picture. Returns the part of the picture that they depend on.
   Window plan(const ImageShape& picture, const PixelGrid& grid, std::int64_t h, std::int64_t w);
-  /// As planned, from a view of at least that window. `out` takes h * w * image.shape.c bytes.
+  /// Resizes as planned, from a view of at least the window that plan() returned. `out` takes h * w * image.shape.c
+  /// bytes.
   void resample(const ImageView& image, std::uint8_t* out);
 
  private:
@@ -57,9 +58,9 @@ class Resampler {
   static void plan(Axis& axis, std::int64_t in_size, const AxisGrid& grid, std::int64_t out_size);
 
   Axis rows_, columns_;
-  std::vector<float> widened_;      ///< rows of the image, as many as a row of what comes out is made of
-  std::vector<double> between_;     ///< a row of what comes out, before its columns are added
-  std::vector<std::int32_t> sums_;  ///< after
+  std::vector<float> widened_;      ///< as many rows of the image as one row of the result depends on
+  std::vector<double> between_;     ///< a row of the result, before its columns are added
+  std::vector<std::int32_t> sums_;  ///< a row of the result, after its columns were added
 };
 
 }  // namespace convoy

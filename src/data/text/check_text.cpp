@@ -53,7 +53,7 @@ void check_class_name(std::string_view name) {
     fail("its class has a control character: byte {:#04x} at {}", byte_at(name, control), control);
   if (const auto at = find_not_utf8(name); at >= 0)
     fail("its class is not UTF-8: byte {:#04x} at {}. Convert it to UTF-8", byte_at(name, at), at);
-  check_is_name(name, "its class");  // as those who open the data set do
+  check_is_name(name, "its class");  // the check that is also made when the data set is opened
 }
 
 void check_text_size(std::int64_t bytes) {

@@ -1,4 +1,4 @@
-/// What is taken for a text, or for the name of a class, at all.
+/// Checks what is accepted as a text, or as the name of a class.
 #pragma once
 
 #include <cstdint>
@@ -6,31 +6,31 @@
 
 namespace convoy {
 
-/// Longer ones are no reviews: a dump, or many texts in one file.
+/// Longest text in bytes. Longer ones are not single texts: a dump, or many texts in one file.
 inline constexpr std::int64_t kMaxTextBytes = std::int64_t{1} << 20;
 
-/// The text without a byte order mark. Throws Error saying what is wrong with it ("it is ..."): it is empty, longer
-/// than kMaxTextBytes, binary, or not UTF-8.
+/// Returns the text without a byte order mark. Throws Error with a reason ("it is ...") if it is empty, longer than
+/// kMaxTextBytes, binary, or not UTF-8.
 std::string_view check_text(std::string_view bytes);
 
-/// The longest name of a class that a table may have. Names are stored padded to the longest.
+/// Longest name in bytes that a class of a table may have. Names are stored padded to the longest.
 inline constexpr std::int64_t kMaxClassBytes = 1000;
 
-/// Whether there are no letters but spaces.
+/// Whether the text has nothing but spaces.
 bool is_blank(std::string_view text);
 
-/// Throws Error saying what is wrong with it ("it has no class"): it is blank, longer than kMaxClassBytes, has a
-/// control character, or is not UTF-8.
+/// Throws Error with a reason ("it has no class") if the name is blank, longer than kMaxClassBytes, has a control
+/// character, or is not UTF-8.
 void check_class_name(std::string_view name);
 
-/// What to do with a table that is in another encoding.
+/// What to do with a table in another encoding.
 inline constexpr const char* kConvertToUtf8 =
     "Convert the file, for example: iconv -f WINDOWS-1252 -t UTF-8 FILE > NEW_FILE";
 
-/// Position of the first byte that does not belong to a character in UTF-8; -1 where all do.
+/// Returns the position of the first byte that does not belong to a character in UTF-8; -1 if all do.
 std::int64_t find_not_utf8(std::string_view bytes);
 
-/// Throws Error where that many bytes are too many.
+/// Throws Error if a text of that many bytes is too long.
 void check_text_size(std::int64_t bytes);
 
 }  // namespace convoy

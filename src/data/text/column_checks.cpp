@@ -19,8 +19,8 @@ namespace convoy {
 
 namespace {
 
-constexpr std::int64_t kMaxUsualClasses = 10;  // allowed however few texts there are
-constexpr std::int64_t kMaxWholeNumbers = 20;  // as classes, before they look like quantities
+constexpr std::int64_t kMaxUsualClasses = 10;  // always allowed, however few texts there are
+constexpr std::int64_t kMaxWholeNumbers = 20;  // that many are taken for classes; more look like quantities
 
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
@@ -47,7 +47,8 @@ void check_number_of_classes(const std::string& path, const TableColumns& column
       allowed);
 }
 
-// "0.73": to a classifier it is as far from 0.72 as from 0.1. A few whole numbers are names of classes.
+// Warns of classes like "0.73": to a classifier 0.73 is as far from 0.72 as from 0.1. A few whole numbers are taken for
+// names of classes.
 std::string warn_of_numbers(const std::vector<std::string>& names) {
   const bool are_names = std::ssize(names) <= kMaxWholeNumbers && std::ranges::all_of(names, is_whole_number);
   if (are_names || !std::ranges::all_of(names, is_number)) return "";
@@ -64,7 +65,8 @@ std::vector<std::string_view> parts_of(std::string_view name, char separator) {
   return parts;
 }
 
-// "1|3" where there is "1", or "3|4": "Paris, France" has a space after its comma.
+// Warns of classes like "1|3" if there is a class "1", or like "3|4". "Paris, France" is not a list: a space follows
+// its comma.
 std::string warn_of_lists(const std::vector<std::string>& names) {
   for (const char separator : {'|', ';', ','}) {
     std::unordered_map<std::string_view, std::int64_t> uses;

@@ -1,4 +1,4 @@
-/// The draws: which number is for what stands here, and is part of the results.
+/// Makes the draws. Which number is used for what is fixed here, and is part of the results.
 #include "data/text/masked_pairs.h"
 
 #include <algorithm>
@@ -25,7 +25,7 @@ class Draws {
              .item = static_cast<std::uint64_t>(sample)} {}
 
   double uniform(std::uint64_t index) const { return random_uniform(key_, index); }
-  /// In 0..bound-1.
+  /// Returns a number in 0..bound-1.
   std::int64_t below(std::uint64_t index, std::int64_t bound) const {
     return static_cast<std::int64_t>(random_below(key_, index, static_cast<std::uint64_t>(bound)));
   }

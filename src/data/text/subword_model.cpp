@@ -1,4 +1,5 @@
-/// Reads of protobuf's encoding what is needed to find the table of letters, and of that table where each node points.
+/// Reads as much of protobuf's encoding as is needed to find the table of letters, and checks where each of its nodes
+/// points.
 ///   model:  3 normalizer, 5 denormalizer: 2 table of letters; 2 trainer: 3 kind, 1 for unigram
 ///   table:  bytes of the trie (32 bits, least significant byte first), the trie, the texts that letters become, each
 ///           with a 0 at its end
@@ -18,14 +19,14 @@ namespace {
 
 // --- Messages of protobuf's ------------------------------------------------------------------------------------------
 
-constexpr std::uint64_t kTrainer = 2, kNormalizer = 3, kDenormalizer = 5;  // of a model
-constexpr std::uint64_t kKind = 3;                                         // of a trainer
-constexpr std::uint64_t kTable = 2;                                        // of a normalizer
+constexpr std::uint64_t kTrainer = 2, kNormalizer = 3, kDenormalizer = 5;  // fields of a model
+constexpr std::uint64_t kKind = 3;                                         // field of a trainer
+constexpr std::uint64_t kTable = 2;                                        // field of a normalizer
 constexpr std::uint64_t kUnigram = 1;
 
 struct Field {
-  std::uint64_t number = 0, value = 0;  ///< the value of a whole number
-  std::string_view bytes;               ///< of a text or a message
+  std::uint64_t number = 0, value = 0;  ///< value if it is a whole number
+  std::string_view bytes;               ///< content if it is a text or a message
 };
 
 std::string_view take(std::string_view& rest, std::uint64_t count) {
@@ -35,7 +36,7 @@ std::string_view take(std::string_view& rest, std::uint64_t count) {
   return taken;
 }
 
-// Seven bits a byte, the least significant first; the last byte has no eighth bit.
+// Reads a number of seven bits per byte, the least significant first; the last byte has no eighth bit.
 std::uint64_t take_number(std::string_view& rest) {
   std::uint64_t value = 0;
   for (int shift = 0; shift < 64; shift += 7) {
@@ -87,7 +88,7 @@ std::size_t offset_of(std::uint32_t unit) {
 bool ends_text(std::uint32_t unit) {
   return (unit & 1u << 8) != 0;
 }
-// It holds where a text is, and no letter leads on from it.
+// Whether the unit holds the position of a text, so that no letter leads from it to another unit.
 bool is_position(std::uint32_t unit) {
   return (unit & 1u << 31) != 0;
 }

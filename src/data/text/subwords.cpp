@@ -1,4 +1,5 @@
-/// SentencePiece, told to be the same everywhere: a fixed number of threads, no sampling, texts in the order given.
+/// Sets SentencePiece up to give the same results everywhere: a fixed number of threads, no sampling, texts in the
+/// order given.
 #include "data/text/subwords.h"
 
 #include <sentencepiece_processor.h>
@@ -14,14 +15,14 @@ namespace convoy {
 
 namespace {
 
-// SentencePiece leaves out longer lines.
+// SentencePiece ignores longer lines.
 constexpr std::size_t kMaxLineBytes = 4000;
 
 bool continues_character(char c) {
   return (static_cast<unsigned char>(c) & 0xc0) == 0x80;
 }
 
-// Of a text's lines, those that are too long cut where a word, or else a character, ends.
+// Returns the lines of the texts. Lines that are too long are cut at the end of a word, or else of a character.
 std::vector<std::string> lines_of(const std::vector<std::string>& texts) {
   std::vector<std::string> lines;
   for (const std::string& text : texts) {
@@ -66,7 +67,7 @@ io::Tokenization learn_subwords(const std::vector<std::string>& texts, std::int6
   const auto status = sentencepiece::SentencePieceTrainer::Train(
       {{"model_type", "unigram"},
        {"vocab_size", fmt::format("{}", vocabulary)},
-       {"hard_vocab_limit", "false"},  // where the texts do not have so many parts
+       {"hard_vocab_limit", "false"},  // for texts that do not have that many parts
        {"normalization_rule_name", "nmt_nfkc_cf"},
        {"num_threads", "2"},  // their sums are added in a fixed order
        {"pad_id", fmt::format("{}", kPadding)},
@@ -77,7 +78,7 @@ io::Tokenization learn_subwords(const std::vector<std::string>& texts, std::int6
        {"bos_piece", kNames[kBegin]},
        {"eos_id", fmt::format("{}", kSeparator)},
        {"eos_piece", kNames[kSeparator]},
-       {"control_symbols", kNames[kMask]},  // gets the first free number
+       {"control_symbols", kNames[kMask]},  // the symbol gets the first free number
        {"minloglevel", "3"}},
       &iterator, &tokenization.model);
   if (!status.ok())

@@ -1,4 +1,4 @@
-/// Parts of words as tokens, by SentencePiece (Kudo & Richardson 2018): no word is unknown but for its letters.
+/// Uses parts of words as tokens, by SentencePiece (Kudo & Richardson 2018): a word can only be unknown by its letters.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,11 @@
 
 namespace convoy {
 
-/// How much text SentencePiece learns from; more takes longer and hardly changes the parts.
+/// Bytes of text that SentencePiece learns from; more takes longer and hardly changes the parts.
 inline constexpr std::int64_t kSubwordTrainingBytes = std::int64_t{8} << 20;
 
-/// A unigram model (Kudo 2018) of at most `vocabulary` tokens, learnt from the texts, which check_text() has accepted;
-/// in lower case. The same texts in the same order give the same model. Throws RequestError where they are too few.
+/// Learns a unigram model (Kudo 2018) of at most `vocabulary` tokens, in lower case, from texts that check_text() has
+/// accepted. The same texts in the same order give the same model. Throws RequestError if there are too few texts.
 io::Tokenization learn_subwords(const std::vector<std::string>& texts, std::int64_t vocabulary);
 
 class SubwordTokenizer final : public Tokenizer {

@@ -1,4 +1,5 @@
-/// Most tables that cannot be read are written in another way than their names say; their first rows tell which.
+/// Recognizes tables in another format than their names say, as most tables are that cannot be read: their first rows
+/// tell.
 #include "data/text/table_header.h"
 
 #include <algorithm>
@@ -19,8 +20,8 @@ namespace {
 
 struct Separator {
   char letter;
-  const char* name;    ///< of many
-  const char* pandas;  ///< as Python writes it
+  const char* name;    ///< name for many of them
+  const char* pandas;  ///< the separator as Python writes it
 };
 constexpr Separator kSeparators[] = {
     {',', "commas", ","}, {'\t', "tabs", "\\t"}, {';', "semicolons", ";"}, {'|', "vertical bars", "|"}};
@@ -36,7 +37,7 @@ std::int64_t position_of(const std::string& name, const TableRow& header) {
 
 // --- Files that are something else -----------------------------------------------------------------------------------
 
-// The first bytes tell these before anything is taken for a field.
+// Recognizes other encodings by the first bytes, before anything is taken for a field.
 void check_encoding(const std::string& path) {
   std::array<char, 4096> bytes = {};
   const FileDescriptor file = io::open_for_reading(path);
@@ -54,7 +55,7 @@ void check_encoding(const std::string& path) {
                               : "LE");
 }
 
-// Whether the first row names the texts where other separators are taken for separators.
+// Refuses the table if its first row names the texts when it is divided at other separators.
 void check_separators(const std::string& path, const TableColumns& columns, const TableRow& header) {
   const TableFormat own = table_format(path);
   for (const Separator& other : kSeparators) {

@@ -1,4 +1,4 @@
-/// Character by character, from blocks of the file.
+/// Reads character by character, from blocks of the file.
 #include "data/text/table_reader.h"
 
 #include <algorithm>
@@ -38,7 +38,7 @@ TableReader::TableReader(const std::string& path, const TableFormat& format, std
   }
 }
 
-// The next byte, or kEnd.
+// Returns the next byte, or kEnd.
 int TableReader::peek() {
   if (at_ == block_.size()) {
     block_offset_ += std::ssize(block_);
@@ -65,9 +65,9 @@ void TableReader::add(std::string* field, int c) {
   ++length_;
 }
 
-// From after the first quote to after the last.
+// Reads a field in quotes, from after the first quote to after the last.
 void TableReader::read_quoted(TableRow& row, std::string* field) {
-  bool ends_line = false;  // the byte before
+  bool ends_line = false;  // whether the byte before ends a line
   for (int c = peek();; c = peek()) {
     if (c == kEnd) {
       row.fault = TableFault::kOpenQuote;
@@ -87,7 +87,7 @@ void TableReader::read_quoted(TableRow& row, std::string* field) {
   }
 }
 
-// Up to the separator or the line's end, of which carriage returns before it are a part.
+// Reads a field without quotes up to the separator or the line's end, to which carriage returns before it belong.
 void TableReader::read_plain(TableRow& row, std::string* field) {
   bool has_returns = false;
   for (int c = peek(); c != kEnd && c != format_.separator && c != '\n'; c = peek()) {
@@ -129,7 +129,7 @@ void TableReader::read_field(TableRow& row) {
   ++row.num_fields;
 }
 
-// Takes the line's end; or goes back, where the row's quotes have taken in lines that may be rows.
+// Takes the line's end; or goes back, if the row's quotes have taken in lines that may be rows.
 void TableReader::end_row(TableRow& row) {
   if (row.fault != TableFault::kOpenQuote) row.last_line = line_;
   const bool may_hold_rows = row.fault == TableFault::kTextAfterQuote || row.fault == TableFault::kOpenQuote;

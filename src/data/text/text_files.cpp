@@ -1,4 +1,4 @@
-/// Reads a file when its text is asked for.
+/// Reads each file when its text is asked for.
 #include "data/text/text_files.h"
 
 #include <filesystem>

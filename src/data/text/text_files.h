@@ -1,4 +1,4 @@
-/// Texts in files of their own.
+/// Reads texts from files of their own.
 #pragma once
 
 #include <string>
@@ -8,13 +8,13 @@
 
 namespace convoy {
 
-/// aclImdb keeps reviews without stars in train/unsup.
+/// Folders of text files. aclImdb keeps reviews without stars in train/unsup.
 inline constexpr ClassFolders kTextFolders = {
     .file = "TEXT.txt", .samples = "texts", .suffix = ".txt", .unlabelled = "unsup"};
 
 class TextFiles final : public TextSource {
  public:
-  /// The listing's names are of files below the folder.
+  /// Reads the files that the listing names, relative to the folder.
   TextFiles(std::string folder, SourceListing listing) : TextSource(std::move(listing)), folder_(std::move(folder)) {}
 
   std::string_view read(const SourceSplit& split, std::int64_t sample) override;

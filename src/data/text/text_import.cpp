@@ -1,4 +1,4 @@
-/// What an import must know of texts: their vocabulary, and how shards hold them.
+/// Imports texts: finds their vocabulary, and how shards hold them.
 
 #include <algorithm>
 #include <bit>
@@ -24,9 +24,9 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "tokens are stored as they are in memory");
 
-constexpr std::int64_t kTextsWeighed = 256;     // to know how large the others are
-constexpr std::int64_t kBytesPerToken = 4;      // of English words, and of parts of words
-constexpr std::int64_t kMaxIn16Bits = 1 << 16;  // as io/dataset.h stores tokens
+constexpr std::int64_t kTextsWeighed = 256;     // sample from which the size of all is estimated
+constexpr std::int64_t kBytesPerToken = 4;      // for English words, and for parts of words
+constexpr std::int64_t kMaxIn16Bits = 1 << 16;  // limit of tokens that io/dataset.h stores in 16 bits
 
 /// Learns a vocabulary from the split train, and stores texts as its tokens.
 class TextImport final : public ImportInput {
@@ -59,7 +59,7 @@ class TextImport final : public ImportInput {
   ImportedTexts texts_;
   io::Tokenization tokenization_;
   std::unique_ptr<Tokenizer> tokenizer_;
-  std::vector<std::int64_t> num_tokens_;  ///< of each split, by this rank
+  std::vector<std::int64_t> num_tokens_;  ///< of each split, those that this rank has read
   std::vector<std::int32_t> tokens_;
   std::vector<std::uint16_t> narrow_;
 };
@@ -78,7 +78,7 @@ void TextImport::check_request() const {
 
 // --- The vocabulary --------------------------------------------------------------------------------------------------
 
-// A text that cannot be read is met again when it is to be stored.
+// Counts words. A text that cannot be read is ignored here: it is reported when it is to be stored.
 io::Tokenization TextImport::count_words(const ShowImport& show) {
   const SourceSplit& train = listing().splits.front();
   ImportRounds rounds(world_, "counting words", train.size(), show);
@@ -106,7 +106,7 @@ io::Tokenization TextImport::count_words(const ShowImport& show) {
   return tokenization;
 }
 
-// Texts at equal distances over the list, so many that they have about kSubwordTrainingBytes.
+// Learns from texts at equal distances in the list; their number is chosen to give about kSubwordTrainingBytes.
 io::Tokenization TextImport::learn_from_sample(const ShowImport& show) {
   io::Tokenization tokenization;
   mpi::on_root(world_, [&] {
@@ -116,7 +116,7 @@ io::Tokenization TextImport::learn_from_sample(const ShowImport& show) {
     for (std::int64_t i = 0; i < wanted; ++i) {
       try {
         texts.emplace_back(texts_.source->read(train, train.size() * i / wanted));
-      } catch (const Error&) {  // as above
+      } catch (const Error&) {  // reported when it is to be stored
       }
       show({"reading", i + 1, wanted, 0});
     }

@@ -1,4 +1,4 @@
-/// A row of whole numbers for each sample and feature: made by threads ahead of the step, or looked up.
+/// Makes a row of whole numbers for each sample and feature: by threads ahead of the step, or when it is looked up.
 #include "data/text/text_path.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ namespace {
 
 // --- How words travel ------------------------------------------------------------------------------------------------
 
-/// A slot holds a row of whole numbers for each sample.
+/// Writes slots of a row of whole numbers for each sample.
 class RowWriter final : public SlotWriter {
  public:
   RowWriter(const TextPath::Row& row, std::int64_t width) : row_(row), width_(static_cast<std::size_t>(width)) {}
@@ -42,7 +42,7 @@ class RowWriter final : public SlotWriter {
   MaskedPairs::Memory memory_;
 };
 
-/// Straight from the slot to where they are read.
+/// Copies rows straight from the slot to the feature's memory.
 class RowReader final : public FeatureReader {
  public:
   RowReader(const TextPath::Row& row, const TensorSpec& spec, Device& device)
@@ -54,7 +54,7 @@ class RowReader final : public FeatureReader {
   void start(const std::byte* slot) override { slot_ = slot; }
   void finish(void* to) override {
     while (!lane_->done()) std::this_thread::yield();
-    lane_->mark();  // work that still reads what was there
+    lane_->mark();  // waits for work that still reads the old values
     lane_->start_to_device(to, slot_, slot_bytes());
     lane_->join();
   }
@@ -85,7 +85,7 @@ void TextPath::add(const FeatureSpec& feature, Row row) {
   rows_.push_back(std::move(row));
 }
 
-// A text's first tokens.
+// Adds the feature of a text's first tokens.
 void TextPath::add_plain(std::int64_t n) {
   add({.name = features::kTokens, .spec = features::tokens_spec(n, spec_.length), .read_ahead = true},
       {.padding = ops::kNoToken, .write = [this](std::int64_t, std::int64_t sample, auto row, auto& memory) {
@@ -101,7 +101,7 @@ void TextPath::add_plain(std::int64_t n) {
        .write = [this](std::int64_t, std::int64_t sample, auto row, auto&) { row.front() = samples_.label(sample); }});
 }
 
-// [CLS] and [SEP] around a text's first tokens.
+// Adds the feature of a text's first tokens between [CLS] and [SEP].
 void TextPath::add_marked(std::int64_t n) {
   const auto num_words = [this](std::int64_t sample) {
     return static_cast<std::size_t>(std::clamp<std::int64_t>(spec_.length - 2, 0, samples_.num_tokens(sample)));
@@ -197,7 +197,7 @@ std::unique_ptr<SamplePath> make_text_path(const SamplePathSpec& spec) {
     refuse("evaluate.mirror = true mirrors images, and {} holds texts. Leave it out", spec.samples.info().source);
   const io::TextInput* const input = spec.metadata.text();
   if (input == nullptr) fail("a network of images cannot read the texts from {}", spec.samples.info().source);
-  // An evaluation, which has one epoch, draws the same for every run.
+  // An evaluation, which has one epoch, draws the same in every run.
   const std::uint64_t seed = spec.view == SampleView::kTraining ? spec.params.train.seed : 0;
   return std::make_unique<TextPath>(spec.samples,
                                     TextPathSpec{.length = input->length,

@@ -1,4 +1,5 @@
-/// The path of texts: their tokens, cut or filled to the network's length, as they are or as BERT reads them.
+/// Makes the features of texts: their tokens, cut or padded to the network's length, plain or in the form that BERT
+/// reads.
 #pragma once
 
 #include <cstdint>
@@ -21,15 +22,15 @@ struct TextPathSpec {
   std::int64_t length = 0;  ///< T
   std::int64_t vocabulary = 0;
   std::int64_t batch_micro = 0;
-  std::uint64_t seed = 0;  ///< of pairs, and of what is masked
+  std::uint64_t seed = 0;  ///< seed of pairs and of masking
 };
 
-/// Gives the features of texts (convoy/base/features.h). Those that hold words are read ahead; the others follow from
-/// the texts' lengths, which lie in memory. A text that is longer than the network reads is cut at its end; of pairs a
-/// part is drawn. Past the data's end every length is 1.
+/// Gives the features of texts (convoy/base/features.h). Features that hold words are read ahead; the others follow
+/// from the texts' lengths, which are in memory. A text that is longer than the network reads is cut at its end; for
+/// pairs, a part of it is drawn. Past the data's end every length is 1.
 class TextPath final : public SamplePath {
  public:
-  /// samples outlive it.
+  /// `samples` outlives the path.
   TextPath(const io::SampleStore& samples, const TextPathSpec& spec);
 
   const std::vector<FeatureSpec>& features() const override { return features_; }
@@ -37,7 +38,7 @@ class TextPath final : public SamplePath {
   void look_up(std::string_view feature, const BatchSamples& batch, void* to) const override;
   std::string describe(std::int64_t sample) const override;
 
-  /// One sample of a feature: writes what it has to the front of `row`, which holds the feature's padding.
+  /// Writes the values of one sample of a feature to the front of `row`, which holds the feature's padding.
   using WriteRow = std::function<void(std::int64_t epoch, std::int64_t sample, std::span<std::int32_t> row,
                                       MaskedPairs::Memory& memory)>;
   struct Row {
@@ -56,10 +57,10 @@ class TextPath final : public SamplePath {
   TextPathSpec spec_;
   MaskedPairs pairs_;
   std::vector<FeatureSpec> features_;
-  std::vector<Row> rows_;  ///< by feature
+  std::vector<Row> rows_;  ///< one per feature
 };
 
-/// Throws RequestError where the parameters ask for what is done to images only.
+/// Makes the path. Throws RequestError if the parameters ask for changes that only images allow.
 std::unique_ptr<SamplePath> make_text_path(const SamplePathSpec& spec);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Which form a source has.
+/// Finds out which form a source has.
 #include "data/text/text_source.h"
 
 #include <algorithm>
@@ -26,10 +26,10 @@ bool is_text_file(const std::string& path) {
   return lower_case(path).ends_with(kTextFolders.suffix);
 }
 
-// The first folder, going down by name, that holds no folders: a class's.
+// Returns the first folder, going down by name, that holds no folders: the folder of a class.
 fs::path first_leaf(const std::string& root) {
   fs::path folder = root;
-  for (int depth = 0; depth < 8; ++depth) {  // a link may lead in a circle
+  for (int depth = 0; depth < 8; ++depth) {  // limited, as a link may lead in a circle
     const std::vector<fs::path> inner = folders_in(folder, kKey);
     if (inner.empty()) break;
     folder = inner.front();
@@ -45,7 +45,7 @@ bool holds_mostly_texts(const fs::path& folder) {
   return texts > others;
 }
 
-// Rank 0.
+// Finds the format that import.format = auto means. Rank 0.
 ImportFormat find_format(const ImportParams& params) {
   std::error_code error;
   const bool is_folder = fs::is_directory(params.source, error);

@@ -1,4 +1,4 @@
-/// Where texts come from, in whatever form: all listed once, read one by one.
+/// Reads texts from any form of source: all are listed once, then read one by one.
 #pragma once
 
 #include <cstdint>
@@ -18,16 +18,17 @@ namespace convoy {
 struct CarriedColumns;
 struct TableColumns;
 
-/// One per rank; not for several threads.
+/// A source of texts. Each rank has its own; not for several threads.
 class TextSource {
  public:
   virtual ~TextSource() = default;
 
   const SourceListing& listing() const { return listing_; }
   SourceListing& listing() { return listing_; }
-  /// The text, which check_text() accepts; holds until the next call. Throws Error saying what is wrong with it.
+  /// Returns the text, which check_text() accepts; valid until the next call. Throws Error with a reason if it is not
+  /// accepted.
   virtual std::string_view read(const SourceSplit& split, std::int64_t sample) = 0;
-  /// About how long it is, without reading it; 0 where that cannot be known.
+  /// Returns about how many bytes the text has, without reading it; 0 if that cannot be known.
   virtual std::int64_t text_bytes(const SourceSplit& split, std::int64_t sample) const = 0;
 
  protected:
@@ -37,23 +38,23 @@ class TextSource {
   SourceListing listing_;
 };
 
-/// Whether import.source holds texts rather than images: import.format says so, or, where it is auto, what lies there.
-/// Throws RequestError where nothing does. All ranks of the group.
+/// Whether import.source holds texts rather than images: import.format says so, or, if it is auto, the files at
+/// import.source do. Throws RequestError if neither does. All ranks of the group.
 bool holds_texts(const ImportParams& params, const mpi::Communicator& world);
 
-/// The texts of an import, and the columns that they come from: empty where they are in files of their own.
+/// The texts of an import, and the columns that they come from: empty if each text is a file of its own.
 struct ImportedTexts {
   std::unique_ptr<TextSource> source;
   io::ColumnNames columns;
 };
 
-/// import.source, of holds_texts(). Rank 0 lists, all know the list. Throws RequestError, on all ranks alike, saying
-/// what was looked for. All ranks of the group.
+/// Opens import.source, for which holds_texts() is true. Rank 0 lists the texts and tells all ranks. Throws
+/// RequestError, on all ranks, saying what was looked for. All ranks of the group.
 ImportedTexts open_texts(const ImportParams& params, const mpi::Communicator& world);
 
-/// What a prediction is asked for: a folder of texts, a table, or a file with one text. Of a table the column of the
-/// texts and, if the table has it, that of the classes; rank 0 gets the others in `carried`. Throws RequestError naming
-/// `key`. All ranks of the group.
+/// Opens what a prediction is asked for: a folder of texts, a table, or a file with one text. From a table it takes the
+/// column of texts and, if the table has it, that of classes; rank 0 gets the others in `carried`. Throws RequestError
+/// naming `key`. All ranks of the group.
 std::unique_ptr<TextSource> open_any_texts(const std::string& path, const std::string& key, const TableColumns& columns,
                                            const mpi::Communicator& world, CarriedColumns& carried);
 

@@ -1,4 +1,4 @@
-/// Every rank learns what all have read.
+/// Exchanges the texts, so that every rank has those that all have read.
 #include "data/text/text_store.h"
 
 #include <algorithm>
@@ -37,7 +37,7 @@ TextStore::TextStore(TextSource& source, const std::string& name, const io::Toke
            .source = name};
   const auto tokenizer = make_tokenizer(tokenization);
   const SourceSplit& split = source.listing().splits.front();
-  mpi::Packer mine;  // of each text: 1 and its tokens, or 0 and what is wrong with it
+  mpi::Packer mine;  // for each text: 1 and its tokens, or 0 and what is wrong with it
   std::vector<std::int32_t> tokens;
   const std::int64_t end = split.size() * (world.rank() + 1) / world.size();
   for (std::int64_t i = split.size() * world.rank() / world.size(); i < end; ++i) {
@@ -87,7 +87,7 @@ std::int64_t TextStore::num_tokens(std::int64_t sample) const {
 }
 
 std::string TextStore::describe_unknown() const {
-  // Subwords have one for a space alone, also before a letter that they do not know.
+  // Subwords have a token for a space alone, also before an unknown letter.
   std::vector<std::int32_t> of_unknown_letter, none;
   make_tokenizer(info_.text.tokenization)->encode(kUnknownLetter, of_unknown_letter);
   std::int64_t num_unknown = 0, first = 0;

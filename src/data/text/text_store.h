@@ -1,4 +1,4 @@
-/// Texts that are used where they lie, without an import.
+/// Uses texts where they are stored, without an import.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace convoy {
 
-/// Holds the tokens of all texts in memory: 4 bytes each, on every rank.
+/// Holds the tokens of all texts in memory: 4 bytes per token, on every rank.
 class TextStore final : public io::SampleStore {
  public:
-  /// Reads the source's first split, each rank a share, and adds those texts that cannot be used to `skipped`, on all
-  /// ranks alike. All ranks of the group.
+  /// Reads the source's first split, each rank a share, and adds texts that cannot be used to `skipped`, on all ranks.
+  /// All ranks of the group.
   TextStore(TextSource& source, const std::string& name, const io::Tokenization& tokenization,
             const mpi::Communicator& world, std::vector<SkippedSample>& skipped);
-  /// One text, of the name. Throws Error where it cannot be used.
+  /// Holds one text of that name. Throws Error if the text cannot be used.
   TextStore(std::string_view text, const std::string& name, const io::Tokenization& tokenization);
 
   const io::DatasetInfo& info() const override { return info_; }
@@ -30,7 +30,7 @@ class TextStore final : public io::SampleStore {
   std::int32_t label(std::int64_t sample) const override { return labels_[static_cast<std::size_t>(sample)]; }
   std::string name(std::int64_t sample) const override { return std::string(names_[sample]); }
 
-  /// "2 of 10 texts have no word of the vocabulary: 'a.txt' and others. ..."; nothing where none is so.
+  /// Returns "2 of 10 texts have no word of the vocabulary: 'a.txt' and others. ..."; empty if each has one.
   std::string describe_unknown() const;
 
  private:

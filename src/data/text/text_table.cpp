@@ -1,4 +1,4 @@
-/// Rank 0 reads a table once, for its classes and for where its rows begin.
+/// Reads a table once, on rank 0, for its classes and for the positions of its rows.
 #include "data/text/text_table.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 namespace fs = std::filesystem;
 
 constexpr std::int32_t kNoClass = -1;
-constexpr std::int64_t kMaxNamed = 3;  // bad rows in one message
+constexpr std::int64_t kMaxNamed = 3;  // bad rows named in one message
 
 std::vector<std::string> in_order(std::vector<std::string> names) {
   std::ranges::sort(names);
@@ -37,7 +37,8 @@ std::vector<std::string> in_order(std::vector<std::string> names) {
   return names;
 }
 
-// pandas writes line breaks within quotes in a .tsv too, where quotes are letters: the halves would be two rows.
+// Refuses a .tsv with quotes around line breaks, as pandas writes them: in a .tsv quotes are letters, and the two
+// halves would be two rows.
 void check_not_quoted(const std::string& path, const TableRow& row, const TableHeader& header) {
   const auto is_quoted = [](const std::string& field) { return field.starts_with('"'); };
   if (row.num_fields == header.num_fields || std::ranges::none_of(row.fields, is_quoted)) return;
@@ -84,16 +85,16 @@ class Listing {
   }
 
  private:
-  /// What the rows of a table hold, one after the other.
+  /// Content of the rows of a table, in their order.
   struct Rows {
-    std::vector<std::int32_t> labels;  ///< by the order in which classes appear; kNoClass: none, or a bad row
-    std::unordered_map<std::string, std::int32_t> numbers;  ///< of classes
+    std::vector<std::int32_t> labels;  ///< classes in the order of appearance; kNoClass: none, or a bad row
+    std::unordered_map<std::string, std::int32_t> numbers;  ///< numbers of the classes
     ColumnContent content;
     std::int64_t num_good = 0;
     std::int64_t num_longer = 0;        ///< rows with one field more than the header
-    std::int64_t num_not_utf8 = 0;      ///< rows with other bytes
-    std::int64_t first_not_utf8 = 0;    ///< line of the first of these
-    bool has_utf8 = false;              ///< a row has a letter beyond ASCII in UTF-8
+    std::int64_t num_not_utf8 = 0;      ///< rows that are not UTF-8
+    std::int64_t first_not_utf8 = 0;    ///< line of the first row that is not UTF-8
+    bool has_utf8 = false;              ///< a row has a letter beyond ASCII that is UTF-8
     std::vector<std::string> some_bad;  ///< the first bad rows, and what is wrong with them
 
     std::string describe_bad() const {
@@ -150,7 +151,8 @@ class Listing {
     return rows;
   }
 
-  // The end of a field that is too long is not kept, and a letter may be cut there.
+  // Notes whether the row is UTF-8. Rows with a field that is too long are left out: its end is not kept, and may cut a
+  // letter.
   static void note_encoding(const TableRow& row, Rows& rows) {
     if (row.longest > kMaxTextBytes) return;
     const auto is_not_utf8 = [](const std::string& field) { return find_not_utf8(field) >= 0; };
@@ -164,7 +166,8 @@ class Listing {
       rows.first_not_utf8 = row.first_line;
   }
 
-  // One row may be damaged; if no letter beyond ASCII is UTF-8, all rows with accents would be left out.
+  // Refuses the table if it has rows that are not UTF-8, and no letter beyond ASCII is UTF-8: all rows with accents
+  // would be left out. A single damaged row is accepted.
   static void check_encoding(const std::string& path, const Rows& rows) {
     if (rows.has_utf8 || rows.num_not_utf8 < 2) return;
     refuse("'{}' is not UTF-8: {} rows have other bytes, the first on line {}. {}", path, rows.num_not_utf8,
@@ -249,15 +252,15 @@ class Listing {
   const TableColumns& columns_;
   const std::string& key_;
   CarriedColumns* carried_;
-  std::string bad_rows_;  ///< of train
+  std::string bad_rows_;  ///< description of the bad rows of train
   SourceListing listing_;
   bool has_unlabelled_ = false;                              ///< a table without a column of classes was left out
-  std::unordered_map<std::string, std::int32_t> positions_;  ///< of class names
+  std::unordered_map<std::string, std::int32_t> positions_;  ///< positions of class names
 };
 
 }  // namespace
 
-// GLUE and others call val dev: dev.tsv, dev_matched.tsv. A table devices.tsv is of no split.
+// GLUE and others name val dev: dev.tsv, dev_matched.tsv. A table devices.csv is of no split.
 std::optional<std::size_t> split_of_table(const std::string& name) {
   const std::string lower = lower_case(name);
   const bool is_dev = lower.starts_with("dev") && (lower.size() == 3 || lower[3] < 'a' || lower[3] > 'z');
@@ -330,7 +333,7 @@ std::string_view TextTable::read(const SourceSplit& split, std::int64_t sample) 
   return check_text(row_.fields[static_cast<std::size_t>(header_.text)]);
 }
 
-// A file's rows share it.
+// Returns the distance to the next row that is listed; 0 for the last one.
 std::int64_t TextTable::text_bytes(const SourceSplit& split, std::int64_t sample) const {
   const auto at = static_cast<std::size_t>(sample);
   return at + 1 < split.source_ids.size() ? std::max<std::int64_t>(0, split.source_ids[at + 1] - split.source_ids[at])

@@ -1,4 +1,4 @@
-/// Texts in the rows of tables.
+/// Reads texts from the rows of tables.
 #pragma once
 
 #include <cstdint>
@@ -16,32 +16,34 @@ namespace convoy {
 /// The columns of a table other than those of texts and classes, for a prediction to write next to its own.
 struct CarriedColumns {
   std::vector<std::string> names;
-  NameList rows;  ///< of each row the fields as CSV, each after a comma; empty for a bad row
+  NameList rows;  ///< the fields of each row as CSV, each after a comma; empty for a bad row
 };
 
-/// A table of each split. A path of one table is the split train; in a folder, tables are named as splits are
-/// (split_of_table), and a warning names the others. A table of test without classes is left out with a warning where
-/// classes are needed. Classes are what the column of labels holds in train, in the order of the numbers where
-/// all are whole numbers, else of the bytes. Names of samples are FILE:LINE. Rows that cannot be used are listed too:
-/// read() says what is wrong with them, and a row that check_row() refuses has the label -1. Throws RequestError naming
-/// `key`: no tables, two of a split, none of train, what read_header() and check_columns() refuse, no good rows, a
-/// class that train does not have, one class only (where labels are needed). Of one table `carried` takes the other
-/// columns, unless it is null.
+/// Lists the tables, one for each split. If `path` is one table, it is the split train; in a folder, tables are named
+/// as splits are (split_of_table()), and a warning names the others. If classes are needed, a table of test without
+/// them is left out with a warning. Classes are the values of the column of labels in train, in the order of the
+/// numbers if all are whole numbers, else of the bytes. Names of samples are FILE:LINE. Rows that cannot be used are
+/// listed, too: read() says what is wrong with them, and a row that check_row() refuses has the label -1. If there is
+/// one table and `carried` is not null, `carried` takes its other columns. Throws RequestError naming `key` if there
+/// are no tables, two of a split, none of train, no good rows, a class that train does not have, or one class only (if
+/// labels are needed), and if read_header() or check_columns() refuse.
 SourceListing list_tables(const std::string& path, const TableColumns& columns, const std::string& key,
                           CarriedColumns* carried = nullptr);
 
-/// As split_called(); names that begin with dev are of val, too, but devices.csv is of no split.
+/// Returns the split that a table's name means, as split_called() does; names that begin with dev also mean val, but
+/// devices.csv means no split.
 std::optional<std::size_t> split_of_table(const std::string& name);
 
-/// Tables in the folder, or the one at `path`: their names, in the order of the splits; empty where there are none.
+/// Finds the tables in the folder, or the one at `path`: their names, in the order of the splits; empty if there are
+/// none.
 std::vector<std::pair<std::string, std::string>> find_tables(const std::string& path, const std::string& key);
 
-/// Names of the tables in the folder that find_tables() passes over, as no split is called so.
+/// Returns the names of the tables in the folder that find_tables() ignores, since they do not name a split.
 std::vector<std::string> other_tables(const std::string& path);
 
 class TextTable final : public TextSource {
  public:
-  /// Of list_tables(): its source_ids are the rows' positions in their files.
+  /// Reads texts of a listing that list_tables() made, whose source_ids are the rows' positions in their files.
   TextTable(const std::string& path, SourceListing listing, const TableColumns& columns);
 
   std::string_view read(const SourceSplit& split, std::int64_t sample) override;
@@ -53,7 +55,7 @@ class TextTable final : public TextSource {
 
   std::string folder_;
   TableColumns columns_;
-  std::string file_;  ///< that the reader reads
+  std::string file_;  ///< file that reader_ reads
   std::optional<TableReader> reader_;
   TableHeader header_;
   TableRow row_;

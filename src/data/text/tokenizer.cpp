@@ -1,4 +1,4 @@
-/// One line for each kind of tokenizer.
+/// Has one line for each kind of tokenizer.
 #include "data/text/tokenizer.h"
 
 #include "convoy/base/error.h"

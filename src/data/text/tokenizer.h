@@ -1,4 +1,4 @@
-/// From texts to tokens, by a tokenization that an import has made.
+/// Turns texts into tokens, by a tokenization that an import has made.
 #pragma once
 
 #include <cstdint>
@@ -10,16 +10,17 @@
 
 namespace convoy {
 
-/// One per thread.
+/// Turns texts into tokens. Each thread has its own.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  /// Of a text that check_text() has accepted; `tokens` loses what it held. There may be none: "?!".
+  /// Writes the tokens of a text that check_text() has accepted to `tokens`, whose old content is removed. A text like
+  /// "?!" has none.
   virtual void encode(std::string_view text, std::vector<std::int32_t>& tokens) = 0;
 };
 
-/// Throws Error where the tokenization is not what an import makes.
+/// Makes the tokenizer. Throws Error if the tokenization is not one that an import makes.
 std::unique_ptr<Tokenizer> make_tokenizer(const io::Tokenization& tokenization);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// ICU works in UTF-16: texts are converted once, words where a vocabulary is written or read.
+/// Works in UTF-16, as ICU does: texts are converted once, words when a vocabulary is written or read.
 #include "data/text/words.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ namespace convoy {
 
 namespace {
 
-// What is longer is no word that would come again: an address, a row of letters.
+// Longer words are ignored, as they would not occur again: addresses, rows of letters.
 constexpr std::size_t kMaxWordUnits = 64;
 
 void check_icu(UErrorCode status, const char* what) {
@@ -55,7 +55,7 @@ struct WordSplitter::Impl {
     UErrorCode status = U_ZERO_ERROR;
     fold = unorm2_getNFKCCasefoldInstance(&status);
     check_icu(status, "open its tables of letters");
-    boundaries = ubrk_open(UBRK_WORD, "", nullptr, 0, &status);  // no language's own rules
+    boundaries = ubrk_open(UBRK_WORD, "", nullptr, 0, &status);  // not the rules of a language
     check_icu(status, "open its rules of words");
   }
   ~Impl() { ubrk_close(boundaries); }
@@ -74,7 +74,7 @@ struct WordSplitter::Impl {
     }
   }
 
-  const UNormalizer2* fold = nullptr;  ///< ICU's own
+  const UNormalizer2* fold = nullptr;  ///< ICU's own object
   UBreakIterator* boundaries = nullptr;
   std::u16string raw, folded;
 };
@@ -108,7 +108,7 @@ void WordCounts::add(std::string_view text) {
   });
 }
 
-// "the 322198\n": no word holds a space.
+// Writes lines like "the 322198": no word holds a space.
 std::string WordCounts::pack() const {
   std::string packed;
   for (const auto& [word, count] : counts_) packed += fmt::format("{} {}\n", to_utf8(word), count);
@@ -129,7 +129,7 @@ void WordCounts::merge(std::string_view packed) {
 }
 
 io::Tokenization WordCounts::vocabulary_of(std::int64_t vocabulary) const {
-  std::vector<std::pair<std::int64_t, std::string>> words;  // the more frequent first
+  std::vector<std::pair<std::int64_t, std::string>> words;  // more frequent words come first
   words.reserve(counts_.size());
   for (const auto& [word, count] : counts_) words.emplace_back(-count, to_utf8(word));
   const std::int64_t kept = std::min(std::ssize(words), vocabulary - special_tokens::kCount);

@@ -1,4 +1,4 @@
-/// Words as tokens: where Unicode says that words begin and end, in lower case.
+/// Uses words as tokens, in lower case, as Unicode divides texts into words.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace convoy {
 
-/// Divides texts by UAX #29's word boundaries, once they are brought to NFKC_Casefold: lower case, one form for what is
-/// written in several ways. Words are what holds a letter, a digit or a character of a script without spaces (those by
-/// ICU's dictionaries); spaces, punctuation and symbols are passed over.
+/// Divides texts at the word boundaries of UAX #29, after converting them to NFKC_Casefold: lower case, and one form
+/// for what can be written in several ways. Words hold a letter, a digit or a character of a script without spaces
+/// (which ICU divides by dictionaries); spaces, punctuation and symbols are ignored.
 class WordSplitter {
  public:
   WordSplitter();
@@ -25,7 +25,7 @@ class WordSplitter {
   WordSplitter(const WordSplitter&) = delete;
   WordSplitter& operator=(const WordSplitter&) = delete;
 
-  /// The words of a text that check_text() has accepted, one after the other, in UTF-16.
+  /// Passes the words of a text that check_text() has accepted to `take`, one after the other, in UTF-16.
   void split(std::string_view text, const std::function<void(std::u16string_view word)>& take);
 
  private:
@@ -33,7 +33,7 @@ class WordSplitter {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Looks up words without a copy of them.
+/// Hash with which words are looked up without a copy of them.
 struct WordHash {
   using is_transparent = void;
   std::size_t operator()(std::u16string_view word) const { return std::hash<std::u16string_view>()(word); }
@@ -41,16 +41,16 @@ struct WordHash {
 template <typename Value>
 using WordMap = std::unordered_map<std::u16string, Value, WordHash, std::equal_to<>>;
 
-/// How often words occur: on each rank in a part of the texts, then in all.
+/// Counts how often words occur: on each rank in a part of the texts, then in all texts.
 class WordCounts {
  public:
   void add(std::string_view text);
-  /// Counts as bytes, for another rank's merge().
+  /// Returns the counts as bytes, for merge() on another rank.
   std::string pack() const;
   void merge(std::string_view packed);
   bool empty() const { return counts_.empty(); }
-  /// The most frequent words, those of equal counts in the order of their bytes, so many that there are `vocabulary`
-  /// tokens with the special ones.
+  /// Returns the most frequent words as a tokenization of `vocabulary` tokens, including the special ones. Words of
+  /// equal counts are in the order of their bytes.
   io::Tokenization vocabulary_of(std::int64_t vocabulary) const;
 
  private:

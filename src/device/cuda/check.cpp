@@ -6,7 +6,7 @@
 namespace convoy::cuda {
 
 void fail_call(cudaError_t status, const char* call, const char* file, int line) {
-  cudaGetLastError();  // forgotten: it is reported here, not by the next call
+  cudaGetLastError();  // cleared: the error is reported here, not by the next call
   fail("{} failed: {} ({}:{})", call, cudaGetErrorString(status), file, line);
 }
 

@@ -5,7 +5,7 @@
 
 namespace convoy::cuda {
 
-/// Throws Error: "cudaMalloc(...) failed: out of memory (file:line)".
+/// Throws Error with the message "cudaMalloc(...) failed: out of memory (file:line)".
 [[noreturn]] void fail_call(cudaError_t status, const char* call, const char* file, int line);
 
 }  // namespace convoy::cuda

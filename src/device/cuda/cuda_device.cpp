@@ -1,4 +1,4 @@
-/// Memory, order and description of a GPU.
+/// A GPU: its memory, the order of its work, and its description.
 #include "device/cuda/cuda_device.h"
 
 #include <cstring>
@@ -16,15 +16,15 @@ namespace convoy::cuda {
 
 namespace {
 
-/// For destructors and releases: said, not thrown.
+/// Logs a failure as a warning, for destructors and releases, which must not throw.
 void warn_of(cudaError_t status, const char* what) noexcept {
   if (status == cudaSuccess) return;
   cudaGetLastError();
   log_warning(std::string(what) + " failed: " + cudaGetErrorString(status));
 }
 
-/// Yield: ranks poll in their own loops, and share their cores with the threads that load data, which a spinning wait
-/// would starve; a blocking one would sleep through the microseconds that a wait usually takes.
+/// A waiting thread yields. Ranks poll in their own loops, and share their cores with the threads that load data, which
+/// a spinning wait would starve. A blocking wait would sleep longer than the microseconds that a wait usually takes.
 constexpr unsigned kWaiting = cudaDeviceScheduleYield;
 
 void take(int index) {
@@ -38,28 +38,28 @@ void take(int index) {
       index, cudaGetErrorString(status));
 }
 
-/// The first driver whose kernels take 8 KB of arguments, as the fold of gradients does.
+/// The first driver version that allows kernels 8 KB of arguments, which the fold of gradients needs.
 constexpr int kMinDriver = 12010;
 
 std::string version_text(int version) {
   return fmt::format("{}.{}", version / 1000, version % 1000 / 10);
 }
 
-/// Of a query that does not wait.
+/// Whether the queried work is done, from the status of a query that does not wait.
 bool is_done(cudaError_t status) {
   if (status == cudaErrorNotReady) return false;
   CONVOY_CHECK_CUDA(status);
   return true;
 }
 
-/// Copies beside the GPU's arithmetic: on a stream of its own, so that the GPU's copy engines work while its
-/// multiprocessors do. Two events keep order:
+/// Copies on a stream of its own, so that the GPU's copy engines work while its multiprocessors compute. Two events
+/// keep the order:
 ///   arithmetic   ... mark() ................ join() waits for ended ...
 ///   lane             waits for marked, copies, ended
 class StreamLane final : public CopyLane {
  public:
   explicit StreamLane(cudaStream_t arithmetic) : arithmetic_(arithmetic) {}
-  /// Waits for a copy under way: it uses memory that its owner may give back next.
+  /// Waits for a copy in flight: the owner of its memory may release that next.
   ~StreamLane() override { static_cast<void>(cudaStreamSynchronize(lane_.get())); }
 
   void mark() override { CONVOY_CHECK_CUDA(cudaEventRecord(marked_.get(), arithmetic_)); }
@@ -85,17 +85,17 @@ class StreamLane final : public CopyLane {
   Event ended_ = make_event(Timing::kOff);
 };
 
-/// Work that is issued again and again, as a CUDA graph: one launch instead of hundreds.
+/// Work that is issued again and again, replayed as a CUDA graph: one launch instead of hundreds.
 class GraphRecording final : public Recording {
  public:
   explicit GraphRecording(cudaStream_t stream) : stream_(stream) {}
-  /// Waits for a graph under way.
+  /// Waits for a graph that is running.
   ~GraphRecording() override {
     if (graph_ != nullptr) static_cast<void>(cudaStreamSynchronize(stream_));
   }
 
   /// The first run issues the work directly: kernels are loaded when they are first used, which a capture does not
-  /// allow. The second captures it, and from there on it is replayed.
+  /// allow. The second run captures it; each run from then on replays the graph.
   void run(const std::function<void()>& issue) override {
     if (!warm_) {
       issue();
@@ -108,8 +108,7 @@ class GraphRecording final : public Recording {
 
  private:
   void capture(const std::function<void()>& issue) {
-    // Thread-local: what other threads of this process call meanwhile (NCCL's, say) neither enters nor ends the
-    // capture.
+    // Thread-local: calls of other threads of this process (NCCL's, for example) neither enter nor end the capture.
     CONVOY_CHECK_CUDA(cudaStreamBeginCapture(stream_, cudaStreamCaptureModeThreadLocal));
     cudaGraph_t captured = nullptr;
     try {
@@ -133,8 +132,8 @@ class GraphRecording final : public Recording {
   GraphExec graph_;
 };
 
-/// An event a mark, recorded among the arithmetic. The GPU's clock is set against the host's when marks are read: times
-/// follow from one more event, whose time both clocks know.
+/// Records one event per mark between the GPU's work. When marks are read, the GPU's clock is compared with the host's
+/// by one more event, the anchor, whose time both clocks know.
 class EventStopwatch final : public Stopwatch {
  public:
   EventStopwatch(cudaStream_t stream, std::int64_t num_marks) : stream_(stream) {
@@ -145,7 +144,7 @@ class EventStopwatch final : public Stopwatch {
     CONVOY_CHECK_CUDA(cudaEventRecord(marks_[static_cast<std::size_t>(number)].get(), stream_));
   }
 
-  // Events give milliseconds as float: 2^-24 of the distance to the anchor, a microsecond in 17 s.
+  // Events give milliseconds as float: the error is 2^-24 of the distance to the anchor, a microsecond in 17 s.
   std::vector<double> read(std::int64_t num_marks) override {
     const double anchor_seconds = set_against_host();
     std::vector<double> seconds;
@@ -158,8 +157,8 @@ class EventStopwatch final : public Stopwatch {
   }
 
  private:
-  /// The host's seconds at which the GPU met the anchor. Nothing else is under way, so that is between the calls before
-  /// and after it; of several attempts the last is as short as the shortest so far, if it can be had.
+  /// The host's time, in seconds, at which the GPU met the anchor. Nothing else is running, so it is between the calls
+  /// before and after. The last of several attempts is used: one that took at most 1.2 times the shortest, if possible.
   double set_against_host() {
     constexpr int kAttempts = 100;
     CONVOY_CHECK_CUDA(cudaStreamSynchronize(stream_));
@@ -246,7 +245,7 @@ void* CudaDevice::allocate(std::int64_t size_bytes) {
   CONVOY_CHECK_CUDA(status);
   allocated_bytes_ += size_bytes;
   try {
-    // Waits: streams that do not wait for ours may use the memory next.
+    // Waits, because the memory may be used next on a stream that does not wait for this one.
     CONVOY_CHECK_CUDA(cudaMemsetAsync(data, 0, static_cast<std::size_t>(size_bytes), stream_));
     synchronize();
   } catch (...) {

@@ -1,4 +1,4 @@
-/// One GPU as a device: a stream for arithmetic, lanes for copies beside it, recordings as CUDA graphs.
+/// One GPU as a device: a stream for arithmetic, lanes for copies at the same time, recordings as CUDA graphs.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +12,17 @@
 
 namespace convoy::cuda {
 
-/// Why this process can use no GPU, as part of a sentence; empty where it can.
+/// The reason why this process can use no GPU, as part of a sentence; empty if it can.
 std::string why_no_gpu();
 
 struct CudaDeviceSpec {
-  std::int64_t local_rank = 0;  ///< among the ranks of this host; ranks beyond the number of GPUs share them
-  std::string libraries;        ///< for the description: "cuDNN 9.19"
+  std::int64_t local_rank = 0;  ///< number of the rank on this host; it gets GPU local_rank mod the number of GPUs
+  std::string libraries;        ///< text for description(): "cuDNN 9.19"
 };
 
 class CudaDevice final : public Device {
  public:
-  /// Throws RequestError where the GPU cannot be had: another process may hold it for itself alone.
+  /// Throws RequestError if the GPU cannot be used: another process may hold it exclusively.
   explicit CudaDevice(const CudaDeviceSpec& spec);
   ~CudaDevice() override;
   CudaDevice(const CudaDevice&) = delete;
@@ -46,9 +46,9 @@ class CudaDevice final : public Device {
   void synchronize() override;
   bool idle() override;
 
-  /// Where all work goes. Of the lowest priority: kernels that move messages, on streams of others, go first.
+  /// The stream of all work. It has the lowest priority: kernels that move messages, on other streams, go first.
   const cudaStream_t& stream() const { return stream_; }
-  /// Folds that `issue` issues go to another stream. Nothing else may be issued by it: other operations keep to the
+  /// Calls `issue`, whose folds go to the stream `other`. It may issue nothing else: other operations stay on the
   /// device's stream, or have memory that two streams must not use at once.
   template <typename Issue>
   void issue_on(cudaStream_t other, Issue&& issue) {

@@ -10,7 +10,7 @@
 
 namespace convoy::cuda {
 
-/// Destroys without a word: what could fail is an error of work before, which its own caller has met.
+/// Destroys without reporting a failure: that is an error of earlier work, which its own caller has met.
 template <auto kDestroy>
 struct Destroy {
   template <typename Handle>
@@ -27,14 +27,14 @@ using Event = Owned<cudaEvent_t, &cudaEventDestroy>;
 using Graph = Owned<cudaGraph_t, &cudaGraphDestroy>;
 using GraphExec = Owned<cudaGraphExec_t, &cudaGraphExecDestroy>;
 
-/// Runs beside all other streams.
+/// Makes a stream whose work runs at the same time as that of all other streams.
 inline Stream make_stream() {
   cudaStream_t stream = nullptr;
   CONVOY_CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   return Stream(stream);
 }
 
-enum class Timing { kOff, kOn };  ///< off: cheaper, for order alone
+enum class Timing { kOff, kOn };  ///< kOff: cheaper, for order only
 
 inline Event make_event(Timing timing) {
   cudaEvent_t event = nullptr;

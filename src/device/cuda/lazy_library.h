@@ -32,7 +32,7 @@ class LazyLibrary {
   const char* name_;
   const char* built_with_;
   void* handle_ = nullptr;  ///< Stays open until the process ends.
-  char reason_[512] = {};   ///< that it could not be opened by its name
+  char reason_[512] = {};   ///< why it could not be opened by its name
 };
 
 }  // namespace convoy::cuda

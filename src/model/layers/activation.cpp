@@ -1,4 +1,4 @@
-/// Activations by themselves are the operation of the device.
+/// An activation as a layer of its own is an operation of the device.
 #include "model/layers/activation.h"
 
 namespace convoy {

@@ -7,10 +7,11 @@
 
 namespace convoy {
 
-/// max(0, x). After a batch norm, with or without a sum between, or a linear layer, it costs no pass.
+/// y = max(0, x). After a batch norm, with or without a sum between, or after a linear layer, it needs no extra pass
+/// over memory.
 Value relu(const Value& x);
 
-/// f(x). After a linear layer it costs no pass in forward.
+/// y = f(x). After a linear layer it needs no extra pass over memory in forward.
 Value activate(ops::Activation f, const Value& x);
 
 class ActivationLayer final : public Layer {
@@ -31,7 +32,7 @@ class ActivationLayer final : public Layer {
   std::unique_ptr<ops::ActivationOp> op_;
 };
 
-/// What an activation's derivative follows from: a ReLU's from its output too, which others read anyway.
+/// Whether an activation's derivative follows from its output, which other layers read anyway: true for a ReLU.
 inline bool derivative_follows_from_output(ops::Activation f) {
   return f == ops::Activation::kRelu;
 }

@@ -1,4 +1,4 @@
-/// Attention between two linear layers; the logarithms of its sums are kept for backward.
+/// Attention between two linear layers; the logarithms of its sums are stored for backward.
 #include "model/layers/attention.h"
 
 #include <cmath>
@@ -17,7 +17,7 @@ class Attention final : public Layer {
             memory.statistic(spec.n * spec.num_heads * spec.length * static_cast<std::int64_t>(sizeof(float)))) {}
 
   std::string operation() const override { return ops::AttentionOp::kName; }
-  /// Backward: five products, one of them again.
+  /// Backward needs five products, one of which repeats one of forward's two.
   LayerFlop flop(bool /*is_split*/) const override {
     return {.forward = spec_.forward_flop(), .input_gradient = 2.5 * spec_.forward_flop()};
   }
@@ -76,7 +76,7 @@ Value attention(const Value& qkv, const Value* lengths, const AttentionSettings&
                   {.spec = {{shape.n, shape.h, 1, width}, cell.type()}});
 }
 
-// lengths may be null.
+// Attention between in_proj and out_proj; `lengths` may be null.
 Value between_projections(const std::string& name, const Value& x, const Value* lengths,
                           const AttentionSettings& settings) {
   const std::int64_t c = x.shape().c;

@@ -9,15 +9,15 @@ namespace convoy {
 
 struct AttentionSettings {
   std::int64_t num_heads = 1;  ///< divides C
-  double dropout = 0;          ///< of the attention weights, in training
+  double dropout = 0;          ///< share of the attention weights set to 0 in training
 };
 
-/// y = out_proj(attention(in_proj(x))): Vaswani et al. 2017, section 3.2.2; words past a sequence's length are neither
-/// attended to nor do they attend.    x, y (N,T,1,C)   lengths (N,1,1,1) int32
-/// Parameters as torch.nn.MultiheadAttention names and starts them: NAME.in_proj_weight (3C,C), NAME.in_proj_bias (3C),
-/// NAME.out_proj.weight (C,C), NAME.out_proj.bias (C).
+/// y = out_proj(attention(in_proj(x))): Vaswani et al. 2017, section 3.2.2. Words past a sequence's length neither
+/// attend nor are attended to.    x, y (N,T,1,C)   lengths (N,1,1,1) int32
+/// Names and initial values of parameters are as in torch.nn.MultiheadAttention: NAME.in_proj_weight (3C,C),
+/// NAME.in_proj_bias (3C), NAME.out_proj.weight (C,C), NAME.out_proj.bias (C).
 Value self_attention(const std::string& name, const Value& x, const Value& lengths, const AttentionSettings& settings);
-/// Of sequences that all have T words.
+/// The same for sequences that all have T words.
 Value self_attention(const std::string& name, const Value& x, const AttentionSettings& settings);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Batch norms with the sum and the ReLU that they take over.
+/// Batch norms, and the sum and the ReLU that they take over.
 #include "model/layers/batch_norm.h"
 
 #include "model/layers/activation.h"
@@ -68,7 +68,7 @@ void BatchNorm::create_ops(ops::Backend& backend) {
   elementwise_ = &backend.elementwise();
 }
 
-// In training the mask of a ReLU follows from x, or forward leaves it.
+// In training the mask of a ReLU follows from x, or forward stores it.
 Reads BatchNorm::read_by_backward_input(bool training) const {
   Reads reads;
   if (training) reads.push_back(&x());

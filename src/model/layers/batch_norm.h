@@ -12,20 +12,20 @@ namespace convoy {
 class MaxPool;
 
 /// y = gamma * (x - mean) / sqrt(var + epsilon) + beta    x, y (N,H,W,C)
-/// NAME.weight is gamma, NAME.bias beta, NAME.running_mean and NAME.running_var the statistics, each (C).
+/// NAME.weight is gamma, NAME.bias is beta, NAME.running_mean and NAME.running_var are the statistics, each (C).
 Value batch_norm(const std::string& name, const Value& x);
 
 /// y = relu(bn(x) [+ residual])
-/// The micro-batch's mean and unbiased variance go where the gradients of the running statistics are: the reducer sums
-/// them over the step's micro-batches, the update averages them (one update per step).
-/// In a frozen cell the running statistics stand for the micro-batch's, in backward too.
+/// The micro-batch's mean and unbiased variance are written where the gradients of the running statistics are: the
+/// reducer sums them over the step's micro-batches, the update averages them (one update per step). A frozen cell uses
+/// the running statistics in place of the micro-batch's, in backward too.
 class BatchNorm final : public Layer {
  public:
   BatchNorm(CellMemory& memory, const std::string& name, std::int64_t num_channels);
 
   std::string operation() const override { return ops::BatchNormOp::kName; }
   bool merge(Layer& next) override;
-  /// With a max pooling of its ReLU; or with the batch norm that adds this one's output and has a ReLU.
+  /// Fuses with a max pooling of its ReLU, or with the batch norm that adds this one's output and has a ReLU.
   std::unique_ptr<Layer> fused_with(Layer& next) override;
   void connect(CellGraph& graph) override;
   bool has_weights() const override { return true; }
@@ -46,7 +46,7 @@ class BatchNorm final : public Layer {
 
   bool has_relu_ = false, has_residual_ = false;
   BatchNormParameters parameters_;
-  TensorLocation mask_;  ///< of the ReLU, where a residual is added before it
+  TensorLocation mask_;  ///< of the ReLU, if a residual is added before it
   ops::BatchNormSpec spec_;
   std::unique_ptr<ops::BatchNormOp> op_;
   ops::ElementwiseOps* elementwise_ = nullptr;

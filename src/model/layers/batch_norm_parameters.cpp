@@ -1,4 +1,4 @@
-/// Reserves the memory of a batch norm's parameters and statistics, and hands them to operations.
+/// Reserves the memory of a batch norm's parameters and statistics, and passes it to operations.
 #include "model/layers/batch_norm_parameters.h"
 
 namespace convoy {

@@ -1,5 +1,5 @@
-/// The parameters of one batch norm, its micro-batch's statistics, and where their gradients lie: for each layer that
-/// normalises, alone or with what follows it.
+/// The parameters of one batch norm, the statistics of its micro-batch, and the locations of their gradients. Each
+/// layer that normalises has them, alone or fused with what follows it.
 #pragma once
 
 #include <string>
@@ -12,7 +12,7 @@
 namespace convoy {
 
 struct BatchNormParameters {
-  /// NAME.weight is gamma, NAME.bias beta, NAME.running_mean and NAME.running_var the statistics, each (C).
+  /// NAME.weight is gamma, NAME.bias is beta, NAME.running_mean and NAME.running_var are the statistics, each (C).
   BatchNormParameters(CellMemory& memory, const std::string& name, std::int64_t num_channels);
 
   float* mean_of(const Frame& frame) const { return floats(frame, mean); }
@@ -20,7 +20,7 @@ struct BatchNormParameters {
   float* var_unbiased_of(const Frame& frame) const { return floats(frame, var_unbiased); }
 
   /// The arguments of BatchNormOp and BatchNormMaxPoolOp: tensors, parameters, statistics. The caller adds what a sum
-  /// before the ReLU needs (residual, dy_addend, dresidual, mask), and with a ReLU `y` of inference_gradient.
+  /// before the ReLU needs (residual, dy_addend, dresidual, mask) and, with a ReLU, `y` of inference_gradient.
   ops::BatchNormInputs inputs(const Frame& frame, const Tensor& x) const;
   ops::BatchNormOutputs outputs(const Frame& frame, const Tensor& y) const;
   ops::BatchNormInference inference(const Frame& frame, const Tensor& x, const Tensor& y) const;
@@ -29,9 +29,9 @@ struct BatchNormParameters {
   ops::BatchNormInferenceGrad inference_gradient(const Frame& frame, const GradientLocation& dy,
                                                  const GradientLocation& dx) const;
 
-  std::size_t gamma_number;                             ///< among the cell's parameters
+  std::size_t gamma_number;                             ///< index among the cell's parameters
   ParameterRef gamma, beta, running_mean, running_var;  ///< neighbours in the arena
-  EarlyGradients gradients;                             ///< of these four
+  EarlyGradients gradients;                             ///< of these four parameters
   TensorLocation mean, inv_std, var_unbiased;           ///< (C) of the micro-batch
 
  private:

@@ -12,7 +12,7 @@ void BatchNormMaxPool::create_ops(ops::Backend& backend) {
   elementwise_ = &backend.elementwise();
 }
 
-// The winners say where the ReLU let through.
+// The winners tell which values the ReLU let through.
 Reads BatchNormMaxPool::read_by_backward_input(bool training) const {
   return training ? Reads{&x()} : Reads{};
 }

@@ -12,7 +12,7 @@
 namespace convoy {
 
 /// y = max_pool(relu(bn(x)))    x (N,H,W,C)   y (N,P,Q,C)
-/// As BatchNorm, but what it normalises is nowhere in memory, and neither is its gradient.
+/// It works like BatchNorm, but the normalised values and their gradient are never in memory.
 class BatchNormMaxPool final : public Layer {
  public:
   BatchNormMaxPool(const BatchNormParameters& parameters, const ops::BatchNormMaxPoolSpec& spec,

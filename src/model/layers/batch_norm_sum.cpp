@@ -1,4 +1,4 @@
-/// Hands the tensors of both batch norms to the operation for them.
+/// Passes the tensors of both batch norms to the operation for both.
 #include "model/layers/batch_norm_sum.h"
 
 namespace convoy {

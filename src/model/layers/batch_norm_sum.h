@@ -11,7 +11,7 @@
 
 namespace convoy {
 
-/// y = relu(bn(a) + bn(b)), in training and frozen as BatchNorm's two would: what BatchNorm::fused_with gives.
+/// y = relu(bn(a) + bn(b)), in training and frozen like two BatchNorms. BatchNorm::fused_with() makes it.
 class BatchNormSum final : public Layer {
  public:
   struct Branch {

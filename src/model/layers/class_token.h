@@ -1,4 +1,4 @@
-/// The word that stands for the whole image.
+/// The class token: a word that represents the whole image.
 #pragma once
 
 #include <string>
@@ -7,7 +7,7 @@
 
 namespace convoy {
 
-/// The image's patches as a sequence, and a trained word before them: y[n,0] = token, y[n,1 + h W + w] = x[n,h,w].
+/// The image's patches as a sequence, after a trained word: y[n,0] = token, y[n,1 + h W + w] = x[n,h,w].
 /// x (N,H,W,C)   NAME is the token (1,1,C), which starts at 0   y (N,1 + H W,1,C)
 /// Dosovitskiy et al. 2020, "An image is worth 16x16 words", section 3.1.
 Value class_token(const std::string& name, const Value& x);

@@ -1,4 +1,4 @@
-/// Convolution, with a bias or without.
+/// Convolution, with or without a bias.
 #pragma once
 
 #include <memory>
@@ -14,16 +14,16 @@ struct ConvolutionSettings {
   std::int64_t kernel = 1;       ///< R = S
   std::int64_t stride = 1;
   std::int64_t padding = 0;
-  std::int64_t groups = 1;  ///< G: a filter sees C/G channels
+  std::int64_t groups = 1;  ///< G: a filter reads C/G channels
   bool bias = false;
-  /// Of the weights; otherwise He et al. 2015, "Delving deep", fan-out: variance 2 / (K R S), whatever the groups, as
-  /// in torchvision. A bias starts at 0.
+  /// Initial values of the weights. By default He et al. 2015, "Delving deep", fan-out: variance 2 / (K R S), whatever
+  /// the groups, as in torchvision. A bias starts at 0.
   std::optional<InitialValues> initial_weight = {};
 };
 
 /// y = conv(x, w) [+ b]    x (N,H,W,C)   w (K,R,S,C/G): NAME.weight   b (K): NAME.bias   y (N,P,Q,K)
 Value convolution(const std::string& name, const Value& x, const ConvolutionSettings& settings);
-/// 3x3, padded: the same size at stride 1.
+/// A 3x3 convolution, padded: y has the size of x at stride 1.
 Value convolution_3x3(const std::string& name, const Value& x, std::int64_t num_filters, std::int64_t stride = 1);
 Value convolution_1x1(const std::string& name, const Value& x, std::int64_t num_filters, std::int64_t stride = 1);
 

@@ -1,4 +1,4 @@
-/// Nothing is stored: backward draws again.
+/// Dropout stores no mask: backward draws the same numbers again.
 #include "model/layers/dropout.h"
 
 #include "model/layers/sum.h"
@@ -7,7 +7,7 @@ namespace convoy {
 
 bool Dropout::merge(Layer& next) {
   if (has_residual() || dynamic_cast<Sum*>(&next) == nullptr) return false;
-  // The residual's gradient is dy, which must stay.
+  // dx may not replace dy, which is the residual's gradient.
   inputs.front().rule = GradientRule::kWrites;
   for (const LayerInput& in : next.inputs)
     if (in.tensor != &y()) inputs.push_back({in.tensor, GradientRule::kIsTheSame});

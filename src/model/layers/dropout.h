@@ -7,14 +7,14 @@
 
 namespace convoy {
 
-/// x with a share p of its values set to 0 and the others divided by 1 - p, in training; elsewhere, and in a frozen
-/// cell, x itself. What is drawn depends on the seed, the step, the micro-batch, the cell's name and how many layers of
-/// the cell drew before.
-/// A sum that it is a part of costs no pass; nor does it after a linear layer's ReLU.
+/// In training x with a share p of its values set to 0 and the others divided by 1 - p; in evaluation, and in a frozen
+/// cell, x itself. The drawn numbers depend on the seed, the step, the micro-batch, the cell's name and the number of
+/// layers of the cell that drew before.
+/// It needs no extra pass over memory if its output is added to another value, or if it follows a linear layer's ReLU.
 Value dropout(const Value& x, double p);
 
-/// Likewise, whole samples at a time: a block's contribution to its sum, left out of some samples (Huang et al. 2016,
-/// "Deep networks with stochastic depth"). With p = 0 it is x.
+/// Dropout of whole samples: for some samples a block's contribution to its sum is left out (Huang et al. 2016, "Deep
+/// networks with stochastic depth"). With p = 0 it is x.
 Value stochastic_depth(const Value& x, double p);
 
 /// y = [residual +] dropout(x)

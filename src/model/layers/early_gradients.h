@@ -1,5 +1,5 @@
-/// Gradients of parameters that come out of the same pass as that with respect to the input: of a normalisation's
-/// scale and shift.
+/// Gradients of parameters that are computed in the same pass as the gradient with respect to the input: those of a
+/// normalisation's scale and shift.
 #pragma once
 
 #include "convoy/model/cell.h"
@@ -7,22 +7,22 @@
 
 namespace convoy {
 
-/// Where those gradients lie: in the arena; in a split backward in the frame, until backward_weight copies them.
+/// The location of these gradients: in the arena; in a split backward in the frame, until backward_weight copies them.
 class EarlyGradients {
  public:
   EarlyGradients() = default;
-  /// Of parameters that are neighbours in the arena, from `first` to `last`, which has `last_count` values.
+  /// Gradients of parameters that are neighbours in the arena, from `first` to `last`, which has `last_count` values.
   EarlyGradients(CellMemory& memory, ParameterRef first, ParameterRef last, std::int64_t last_count)
       : first_(first.offset),
         bytes_((last.offset + last_count - first.offset) * static_cast<std::int64_t>(sizeof(float))),
         stored_(memory.weight_gradient_input(bytes_)) {}
 
-  /// For backward_input; null where nobody wants it, in a frozen cell.
+  /// The address to which backward_input writes the gradient of p; null if it is not wanted, in a frozen cell.
   float* at(const Frame& frame, ParameterRef p) const {
     if (frame.splits_backward()) return reinterpret_cast<float*>(frame[stored_]) + (p.offset - first_);
     return frame.gradients == nullptr ? nullptr : frame.gradient(p);
   }
-  /// For backward_weight.
+  /// Called by backward_weight: copies the gradients of a split backward to the arena.
   void finish(const Frame& frame, ops::ElementwiseOps& elementwise) const {
     if (frame.splits_backward()) elementwise.copy(frame[stored_], frame.gradient({first_}), bytes_);
   }

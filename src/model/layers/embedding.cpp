@@ -1,4 +1,4 @@
-/// Binds the device's embedding to its table; where tokens stand for places, none are read.
+/// Binds the device's embedding to its table; for positions it reads no tokens.
 #include "model/layers/embedding.h"
 
 namespace convoy {

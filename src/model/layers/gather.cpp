@@ -1,4 +1,4 @@
-/// Binds the device's gathering to tensors; without positions the first word is taken.
+/// Binds the device's gathering to tensors; without positions it takes the first word.
 #include "model/layers/gather.h"
 
 namespace convoy {

@@ -1,4 +1,4 @@
-/// Binds the device's layer norm to tensors; each row's mean and deviation are kept for backward.
+/// Binds the device's layer norm to tensors; each row's mean and deviation are stored for backward.
 #include "model/layers/layer_norm.h"
 
 #include "model/layers/early_gradients.h"

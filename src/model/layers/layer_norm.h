@@ -8,7 +8,7 @@
 namespace convoy {
 
 /// y = gamma * (x - mean) / sqrt(var + epsilon) + beta, over the channels of each position    x, y (N,H,W,C)
-/// NAME.weight is gamma, NAME.bias beta, each (C).
+/// NAME.weight is gamma, NAME.bias is beta, each (C).
 Value layer_norm(const std::string& name, const Value& x, float epsilon = 1e-5f);
 
 }  // namespace convoy

@@ -7,7 +7,7 @@
 
 namespace convoy {
 
-/// y = gamma * x, gamma of each channel    x, y (N,H,W,C)    NAME is gamma (C,1,1), which starts at `initial`.
+/// y = gamma * x with one gamma per channel    x, y (N,H,W,C)    NAME is gamma (C,1,1), which starts at `initial`.
 /// Touvron et al. 2021, "Going deeper with image transformers", section 2.
 Value layer_scale(const std::string& name, const Value& x, double initial);
 

@@ -1,4 +1,5 @@
-/// Three products; the activation that alone reads the result, and a dropout after it, are computed with it.
+/// A linear layer: three products. The activation that alone reads its result, and a dropout after it, are computed
+/// with it.
 #include "model/layers/linear.h"
 
 #include <cmath>
@@ -42,9 +43,9 @@ class Linear final : public Layer {
   bool drops(const Frame& frame) const { return dropout_ && frame.training; }
 
   ops::LinearSpec spec_;
-  std::optional<ops::DropoutSpec> drop_spec_;  ///< after a ReLU: its result tells what was dropped
+  std::optional<ops::DropoutSpec> drop_spec_;  ///< only after a ReLU: the output tells what was dropped
   LinearParameters parameters_;
-  Tensor* before_activation_ = nullptr;  ///< u, where an activation follows
+  Tensor* before_activation_ = nullptr;  ///< u, if an activation follows
   std::unique_ptr<ops::LinearOp> op_;
   std::unique_ptr<ops::ActivationOp> activation_;
   std::unique_ptr<ops::DropoutOp> dropout_;
@@ -77,7 +78,7 @@ Reads Linear::read_by_backward_input(bool /*training*/) const {
 
 void Linear::create_ops(ops::Backend& backend) {
   ops::LinearSpec spec = spec_;
-  if (drop_spec_) spec.activation.reset();  // in one pass with the dropout
+  if (drop_spec_) spec.activation.reset();  // the dropout computes it in the same pass
   op_ = backend.create<ops::LinearOp>(spec);
   if (drop_spec_) dropout_ = backend.create<ops::DropoutOp>(*drop_spec_);
   if (spec_.activation)

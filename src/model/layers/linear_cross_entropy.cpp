@@ -1,5 +1,5 @@
-/// Block after block in scratch memory: logits, their gradient in the same place where the types allow it, and the
-/// block's part of the weights' gradients.
+/// Computes block after block in scratch memory: logits, their gradient (in the same place if the types allow it), and
+/// the block's part of the weights' gradients.
 #include "model/layers/linear_cross_entropy.h"
 
 #include <algorithm>
@@ -10,7 +10,7 @@ namespace convoy {
 
 namespace {
 
-constexpr std::int64_t kMaxRows = 512;  // of a block: products of so many rows are as fast as of more
+constexpr std::int64_t kMaxRows = 512;  // of a block: products of this many rows are as fast as of more
 constexpr std::int64_t kAlignmentBytes = 64;
 
 class LinearCrossEntropy final : public Layer {
@@ -18,7 +18,7 @@ class LinearCrossEntropy final : public Layer {
   LinearCrossEntropy(CellBuilder& cell, const std::string& name, const Shape& x, std::int64_t num_classes);
 
   std::string operation() const override { return "linear layer and cross-entropy"; }
-  /// Each backward computes the logits again; a joint one does all its work with the gradient of x.
+  /// Each backward computes the logits again. A joint backward does all its work in the part for x.
   LayerFlop flop(bool is_split) const override {
     const double flop = static_cast<double>(num_blocks_) * linear_spec_.forward_flop();
     return {
@@ -35,20 +35,21 @@ class LinearCrossEntropy final : public Layer {
 
   void create_ops(ops::Backend& backend) override;
   void forward(const Frame& frame) const override;
-  /// In a joint backward also the weights' gradients: a block's logits are computed again once.
+  /// Computes the gradient of x and, in a joint backward, also the weights' gradients: so a block's logits are computed
+  /// again only once.
   void backward_input(const Frame& frame) const override;
   void backward_weight(const Frame& frame) const override;
 
  private:
-  /// Where a block's tensors lie.
+  /// The addresses of a block's tensors.
   struct Block {
     const std::byte* x;
     const std::int32_t* labels;
-    std::int64_t begin;  ///< samples
+    std::int64_t begin;  ///< its first sample
   };
   Block block(const Frame& frame, std::int64_t b) const;
   void compute_logits(const Frame& frame, const Block& of, std::byte* logits) const;
-  /// Of a block, in the scratch of backward.
+  /// Computes the gradients of a block's logits in the scratch of backward.
   const std::byte* compute_dlogits(const Frame& frame, const Block& of) const;
   void add_weight_gradients(const Frame& frame, std::int64_t b, const std::byte* dlogits) const;
 
@@ -57,13 +58,13 @@ class LinearCrossEntropy final : public Layer {
   std::int64_t num_biases() const { return linear_spec_.num_outputs; }
 
   LinearParameters parameters_;
-  ops::LinearSpec linear_spec_;       ///< of a block
-  ops::SampleCrossEntropySpec spec_;  ///< likewise
+  ops::LinearSpec linear_spec_;       ///< for one block
+  ops::SampleCrossEntropySpec spec_;  ///< for one block
   std::int64_t num_blocks_;
   std::int64_t logits_bytes_;  ///< of a block, rounded up
-  // In the scratch of backward.
-  std::int64_t dlogits_offset_;          ///< 0: over the logits
-  std::int64_t block_gradients_offset_;  ///< of the weights and biases, where there are several blocks
+  // Offsets in the scratch of backward.
+  std::int64_t dlogits_offset_;          ///< 0: gradients replace the logits
+  std::int64_t block_gradients_offset_;  ///< of the weights' and biases' gradients of one block, if there are several
   std::unique_ptr<ops::LinearOp> linear_;
   std::unique_ptr<ops::SampleCrossEntropyOp> op_;
   ops::ElementwiseOps* elementwise_ = nullptr;

@@ -1,4 +1,4 @@
-/// Copies of a few values per sample.
+/// Copies a few values per sample.
 #include "model/layers/objectives.h"
 
 namespace convoy {

@@ -1,11 +1,11 @@
-/// Pooling and padding: the device's operations, bound to tensors.
+/// Binds the device's pooling and padding to tensors.
 #include "model/layers/pooling.h"
 
 namespace convoy {
 
 namespace {
 
-/// y = op(x), dx = op'(dy), of any operation that needs nothing else.
+/// y = op(x), dx = op'(dy), for any operation that needs nothing else.
 template <typename Op>
 class OneToOne final : public Layer {
  public:

@@ -19,7 +19,7 @@ struct PoolingSettings {
 /// The maximum over each window.    x (N,H,W,C)   y (N,P,Q,C)
 Value max_pool(const Value& x, const PoolingSettings& settings);
 
-/// dy of each window goes to its maximum.
+/// A max pooling. In backward dy of each window goes to the position of its maximum.
 class MaxPool final : public Layer {
  public:
   MaxPool(CellMemory& memory, const ops::PoolingSpec& spec);
@@ -50,12 +50,12 @@ Value global_average_pool(const Value& x);
 
 struct ChannelPadding {
   std::int64_t num_channels = 0;     ///< K >= C
-  std::int64_t channels_before = 0;  ///< so many of the K - C zero channels stand before x's, the rest after
-  std::int64_t stride = 1;           ///< every so many pixels are taken
+  std::int64_t channels_before = 0;  ///< number of the K - C zero channels that come before x's; the others come after
+  std::int64_t stride = 1;           ///< takes every stride-th pixel in each direction
 };
 
-/// x with zero channels.    x (N,H,W,C)   y (N,P,Q,K)
-/// Another reader of x must write its gradient first: backward adds to it.
+/// x with zero channels added.    x (N,H,W,C)   y (N,P,Q,K)
+/// Backward adds to the gradient of x: another reader of x must write it first.
 Value pad_channels(const Value& x, const ChannelPadding& padding);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Sums are the elementwise operation of the device.
+/// A sum is an elementwise operation of the device.
 #include "model/layers/sum.h"
 
 #include <stdexcept>

@@ -5,7 +5,8 @@
 
 namespace convoy {
 
-/// y = a + b, of one shape; rounded to the network's type. After a batch norm of a's or b's own it costs no pass.
+/// y = a + b of the same shape, rounded to the network's type. After a batch norm of a or b it needs no extra pass over
+/// memory.
 Value operator+(const Value& a, const Value& b);
 
 class Sum final : public Layer {

@@ -1,12 +1,12 @@
-/// Activations on the CPU. Compiled without contraction, and with all lanes of a vector for the values at the end, too:
-/// a value's result does not depend on where its range begins.
+/// Activations on the CPU. Compiled without contraction; the values at the end also use whole vectors. So a value's
+/// result does not depend on where its range begins.
 #include "ops/cpu/activation.h"
 
 #include <algorithm>
 #include <bit>
 #include <memory>
 
-// Where vectors are as wide as the intrinsics' (clang-tidy's are not).
+// Only if vectors are as wide as the intrinsics' (clang-tidy's are not).
 #if defined(__FMA__) && __BIGGEST_ALIGNMENT__ >= 32
 #include <immintrin.h>
 #define CONVOY_HAS_FMA 1
@@ -67,7 +67,7 @@ struct VectorMath {
 
 using Formulas = ActivationMath<VectorMath>;
 
-/// The first `count` lanes; zeros in the others.
+/// Loads the first `count` lanes, with zeros in the others.
 template <typename T>
 Vec load_first(const T* p, std::int64_t count) {
   T values[kLanes] = {};
@@ -124,7 +124,7 @@ void differentiate_values(Activation activation, const T* x, const T* dy, T* dx,
   }
 }
 
-/// loop(T*{}, the calling thread's range).
+/// Calls loop(T*{}, the calling thread's range) on each thread.
 template <typename Loop>
 void in_parts(const ActivationSpec& spec, int threads, Loop&& loop) {
   const bool alone = spec.count < kWorthThreads || threads == 1;

@@ -1,5 +1,5 @@
-/// Attention on the CPU: blocks of queries meet all keys of their head. A thread takes one head of one sequence at a
-/// time, so that no bit depends on the number of threads.
+/// Attention on the CPU: blocks of queries are multiplied by all keys of their head. A thread takes one head of one
+/// sequence at a time, so that no bit depends on the number of threads.
 #include "convoy/ops/attention.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// Where a thread keeps what one head needs. Sizes are those of the longest sequence.
+/// A thread's scratch memory for one head. Sizes are those of the longest sequence.
 template <typename Panels>
 struct ForwardScratch {
   using Word = typename Panels::Word;
@@ -80,7 +80,7 @@ class CpuAttention final : public AttentionOp {
  public:
   CpuAttention(const AttentionSpec& spec, Workspace& workspace) : spec_(spec), workspace_(workspace) {
     Pieces pieces(nullptr);
-    Backward::take(spec_, pieces);  // holds all that forward needs, and more
+    Backward::take(spec_, pieces);  // at least as large as forward's
     scratch_bytes_ = pieces.size_bytes();
     workspace_.reserve(workspace_.threads() * scratch_bytes_);
   }
@@ -109,7 +109,7 @@ class CpuAttention final : public AttentionOp {
     HeadRows<const T> queries, keys, values;
   };
 
-  /// The rows of a head of part `part` of `parts`, as qkv (N,T,3,H,D) and y (N,T,1,H,D) have them.
+  /// The rows of a head in part `part` of `parts`: qkv (N,T,3,H,D) has three parts, y (N,T,1,H,D) has one.
   template <typename Stored>
   HeadRows<Stored> rows(Stored* data, const Head& head, std::int64_t parts, std::int64_t part) const {
     const std::int64_t stride = parts * spec_.width();
@@ -121,7 +121,7 @@ class CpuAttention final : public AttentionOp {
     return {there(0), there(1), there(2)};
   }
 
-  /// body(head, draws, scratch) for every head. Each is computed by one thread, whichever is free.
+  /// Calls body(head, draws, scratch) for every head, on the next thread that is free.
   template <typename Scratch, typename Body>
   void for_all_heads(const DrawKey* key, const std::int32_t* lengths, const Body& body) {
     const auto run = [&](const auto& draws) {
@@ -152,7 +152,7 @@ class CpuAttention final : public AttentionOp {
     return 1;
   }
 
-  /// Of the weights of a query and key 0.
+  /// The index of the draw for the weight of a query and key 0.
   std::int64_t first_draw(const Head& head, std::int64_t query) const {
     return (head.index * spec_.length + query) * spec_.length;
   }
@@ -217,7 +217,7 @@ class CpuAttention final : public AttentionOp {
     for (const HeadRows<T>& d : {dqueries, dkeys, dvalues}) store_zeros(d.part(num_keys, missing));
   }
 
-  /// A block of queries: all of s.dqueries, and its part of the sums s.dkeys and s.dvalues.
+  /// Computes, for a block of queries, all of s.dqueries and its part of the sums s.dkeys and s.dvalues.
   template <typename Draws>
   void backward_block(const AttentionBackward& args, const Head& head, const HeadRows<const T>& queries,
                       std::int64_t query, const Draws& draws, const Backward& s) const {
@@ -253,7 +253,7 @@ class CpuAttention final : public AttentionOp {
     add_sums_over_queries(queries, s.queries_across, kDepth == 1 ? dz : p + keys, padded, keys, query > 0, s.dkeys);
   }
 
-  /// products (padded,keys) = rows (padded,D) transposed (D,keys)
+  /// Computes products (padded,keys) = rows (padded,D) transposed (D,keys).
   void multiply_by_keys(const Word* rows, const Word* transposed, std::int64_t padded, std::int64_t keys,
                         float* products) const {
     const std::int64_t row_words = spec_.head_width / kDepth;
@@ -266,8 +266,8 @@ class CpuAttention final : public AttentionOp {
                       .columns = keys});
   }
 
-  /// sums[k,d] [+]= sum over queries of weights[q,k] rows[q,d], where weights are p or dz as differentiate_rows has
-  /// written them.
+  /// Computes sums[k,d] [+]= sum over queries of weights[q,k] rows[q,d]. weights are p or dz in the layout that
+  /// differentiate_rows() writes.
   void add_sums_over_queries(const HeadRows<const T>& rows, Word* packed, const Word* weights, std::int64_t padded,
                              std::int64_t keys, bool add, float* sums) const {
     const std::int64_t width = spec_.head_width, inner = padded / kDepth, weight_stride = kDepth * keys;

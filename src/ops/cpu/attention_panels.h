@@ -1,6 +1,6 @@
-/// How attention's factors lie in a thread's scratch memory, for small_products.h: packed from storage, row by row,
-/// transposed, or interleaved along the sum.
-/// Only for files compiled with -march=CONVOY_ARCH, as simd.h.
+/// The layouts of attention's factors in a thread's scratch memory, for small_products.h: packed from storage row by
+/// row, transposed, or interleaved along the sum.
+/// Like simd.h only for files compiled with -march=CONVOY_ARCH.
 #pragma once
 
 #include <algorithm>
@@ -28,19 +28,20 @@ struct HeadRows {
   HeadRows part(std::int64_t begin, std::int64_t count) const { return {row(begin), stride, count, width}; }
 };
 
-/// How vectors multiply: what a kind of panels says of its products.
+/// The constants of panels that are multiplied by vectors.
 template <typename Factors>
 struct VectorProducts : Factors {
-  static constexpr std::int64_t kQueries = 32;  ///< of a block: its rows of z stay in the second cache up to T = 2000
-  static constexpr std::int64_t kQueryAlignment = 8, kKeyAlignment = 16;  ///< of the numbers of rows and columns
-  /// Products whose sums are over queries: c (keys, width), or (width, keys) where left factors cannot be read across.
+  static constexpr std::int64_t kQueries = 32;  ///< per block, whose rows of z stay in the second cache up to T = 2000
+  static constexpr std::int64_t kQueryAlignment = 8, kKeyAlignment = 16;  ///< numbers are rounded up to these
+  /// Whether products summed over queries are c (width, keys), since left factors cannot be read across; else they are
+  /// c (keys, width).
   static constexpr bool kSumsOverQueriesLieAcross = false;
-  struct ThreadState {};  ///< while a thread multiplies
+  struct ThreadState {};  ///< lives while a thread multiplies
 
   static void multiply(const SmallProduct<typename Factors::Word>& product) { cpu::multiply<Factors>(product); }
 };
 
-/// Stored as T, multiplied as floats; a factor that is computed is rounded to T and widened again.
+/// Panels that are stored as T and multiplied as floats. A factor that is computed is rounded to T and widened again.
 template <typename T>
 struct FloatPanels : VectorProducts<FloatFactors> {
   using Stored = T;
@@ -49,7 +50,7 @@ struct FloatPanels : VectorProducts<FloatFactors> {
   [[gnu::always_inline]] static WordVec words(const T* row, std::int64_t i) {
     return std::bit_cast<WordVec>(read<Vec>(row + i));
   }
-  /// Interleaved along the sum: of one row nothing to do.
+  /// Interleaves rows along the sum. With a depth of 1 nothing has to be done.
   [[gnu::always_inline]] static WordVec interleaved(const T* const (&rows)[1], std::int64_t d) {
     return words(rows[0], d);
   }
@@ -57,16 +58,16 @@ struct FloatPanels : VectorProducts<FloatFactors> {
     if constexpr (sizeof(T) == 4) return v;
     return widened(rounded_to_bf16(v));
   }
-  /// Computed factors k, ..., k + kLanes - 1 of a row.
+  /// Stores the computed factors k, ..., k + kLanes - 1 of a row.
   [[gnu::always_inline]] static void store_along_row(float* row, std::int64_t k, Vec v) { write(row + k, rounded(v)); }
-  /// The same of neighbouring rows, interleaved along the sum over rows.
+  /// Stores the same factors of neighbouring rows, interleaved along the sum over rows.
   [[gnu::always_inline]] static void store_across_rows(float* row, std::int64_t k, const Vec (&v)[1]) {
     write(row + k, rounded(v[0]));
   }
 };
 
 #ifdef CONVOY_HAS_BF16_PRODUCTS
-/// Stored and multiplied in bf16, two at a time.
+/// Panels that are stored and multiplied in bf16, two values at a time.
 struct Bf16Panels : VectorProducts<Bf16Factors> {
   using Stored = Bf16;
 
@@ -82,7 +83,7 @@ struct Bf16Panels : VectorProducts<Bf16Factors> {
     const auto halves = [d](const Bf16* row) { return HalfVec(*reinterpret_cast<const HalfVecAt*>(row + d)); };
     return cpu::zipped(halves(rows[0]), halves(rows[1]));
   }
-  // By the processor's own rounding, which takes what is below 2^-126 for 0.
+  // Rounds by the processor's instruction, which takes values below 2^-126 as 0.
   [[gnu::always_inline]] static void store_along_row(float* row, std::int64_t k, Vec v) {
     const auto halves = std::bit_cast<HalfVec>(_mm512_cvtneps_pbh(v));
     *reinterpret_cast<HalfVecAt*>(reinterpret_cast<Bf16*>(row) + k) = halves;
@@ -95,9 +96,9 @@ struct Bf16Panels : VectorProducts<Bf16Factors> {
 #endif
 
 #ifdef CONVOY_HAS_TILES
-/// The same, multiplied by tiles.
+/// Panels that are stored in bf16 and multiplied by tiles.
 struct TilePanels : Bf16Panels {
-  static constexpr std::int64_t kQueries = 64;  ///< more, since loading and storing sums over them takes most time
+  static constexpr std::int64_t kQueries = 64;  ///< more than for vectors: loading and storing sums takes most time
   static constexpr std::int64_t kQueryAlignment = 32, kKeyAlignment = 32;
   static constexpr bool kSumsOverQueriesLieAcross = true;
   using ThreadState = TileShapes;
@@ -106,7 +107,8 @@ struct TilePanels : Bf16Panels {
 };
 #endif
 
-/// Memory of one thread, handed out in pieces that begin at multiples of 64 bytes. From null: counted.
+/// Divides the memory of one thread into pieces that begin at multiples of 64 bytes. Created from null, it only counts
+/// the bytes.
 class Pieces {
  public:
   explicit Pieces(std::byte* begin) : begin_(begin) {}
@@ -124,7 +126,7 @@ class Pieces {
   std::int64_t size_bytes_ = 0;
 };
 
-/// to (padded, width / depth): word by word, zeros in the rows past the last.
+/// Copies `from` word by word to `to` (padded, width / depth), with zeros in the rows past the last.
 template <typename Panels>
 void pack_rows(const HeadRows<const typename Panels::Stored>& from, std::int64_t padded, typename Panels::Word* to) {
   const std::int64_t words = from.width / Panels::kDepth;
@@ -137,7 +139,7 @@ void pack_rows(const HeadRows<const typename Panels::Stored>& from, std::int64_t
   }
 }
 
-/// to (width / depth, padded): the transposed of pack_rows' words. padded: a multiple of kLanes.
+/// Writes the transpose of pack_rows' words to `to` (width / depth, padded). padded is a multiple of kLanes.
 template <typename Panels>
 void pack_transposed(const HeadRows<const typename Panels::Stored>& from, std::int64_t padded,
                      typename Panels::Word* to) {
@@ -156,7 +158,7 @@ void pack_transposed(const HeadRows<const typename Panels::Stored>& from, std::i
   }
 }
 
-/// to (padded / depth, width): neighbouring rows interleaved, for sums over rows.
+/// Writes neighbouring rows, interleaved for sums over rows, to `to` (padded / depth, width).
 template <typename Panels>
 void pack_interleaved(const HeadRows<const typename Panels::Stored>& from, std::int64_t padded,
                       typename Panels::Word* to) {
@@ -172,7 +174,8 @@ void pack_interleaved(const HeadRows<const typename Panels::Stored>& from, std::
   }
 }
 
-/// to (width, padded / depth): the transposed of pack_interleaved's words. padded: a multiple of depth * kLanes.
+/// Writes the transpose of pack_interleaved's words to `to` (width, padded / depth). padded is a multiple of
+/// depth * kLanes.
 template <typename Panels>
 void pack_across(const HeadRows<const typename Panels::Stored>& from, std::int64_t padded, typename Panels::Word* to) {
   constexpr std::int64_t kDepth = Panels::kDepth;
@@ -198,7 +201,8 @@ void pack_across(const HeadRows<const typename Panels::Stored>& from, std::int64
   }
 }
 
-/// to's rows = factor * from's columns, (width,padded) row by row. padded: a multiple of kLanes.
+/// Writes factor * the columns of `from` (width, padded), stored row by row, to the rows of `to`. padded is a multiple
+/// of kLanes.
 template <typename T>
 void store_scaled_across(const float* from, std::int64_t padded, float factor, const HeadRows<T>& to) {
   for (std::int64_t row = 0; row < to.num; row += kLanes) {
@@ -214,7 +218,7 @@ void store_scaled_across(const float* from, std::int64_t padded, float factor, c
   }
 }
 
-/// to's rows = factor * from's, (num,width) row by row.
+/// Writes factor * the rows of `from` (num, width), stored row by row, to the rows of `to`.
 template <typename T>
 void store_scaled(const float* from, float factor, const HeadRows<T>& to) {
   for (std::int64_t row = 0; row < to.num; ++row) {

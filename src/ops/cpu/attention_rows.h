@@ -1,5 +1,5 @@
-/// What attention does with rows of its products, word by word: weights and their gradients, some of them dropped.
-/// Only for files compiled with -march=CONVOY_ARCH, as simd.h.
+/// Computes attention's weights and their gradients from rows of its products; some weights are dropped.
+/// Like simd.h only for files compiled with -march=CONVOY_ARCH.
 #pragma once
 
 #include <algorithm>
@@ -15,7 +15,7 @@
 
 namespace convoy::ops::cpu {
 
-inline constexpr int kRowsAtATime = 4;  ///< of z
+inline constexpr int kRowsAtATime = 4;  ///< rows of z that weigh_rows() takes
 inline constexpr float kLog2E = std::numbers::log2e_v<float>;
 
 /// The draws of rows of weights, one row at a time.
@@ -24,12 +24,13 @@ class RowDraws {
   RowDraws(const AttentionSpec& spec, const DrawKey& key)
       : words_(key, spec.layer), threshold_(static_cast<std::uint16_t>(spec.dropout_threshold())) {}
 
-  /// What draw() needs for `count` weights: the first block may begin with 7 others, the last draw may pass the end.
+  /// The number of draws in draw()'s scratch memory for `count` weights: the first block may begin with 7 other draws,
+  /// and the last vectors may pass the end.
   static constexpr std::int64_t scratch_draws(std::int64_t count) {
     return count + kDrawsOfBlock - 1 + LayerWords::kNumDraws;
   }
 
-  /// Draws first, ..., first + count - 1 and some more; where they begin in `scratch`.
+  /// Writes the draws first, ..., first + count - 1 and some more to `scratch`. Returns the position of draw `first`.
   const std::uint16_t* draw(std::int64_t first, std::int64_t count, std::uint16_t* scratch) const {
     const std::int64_t offset = first % kDrawsOfBlock;
     auto block = static_cast<std::uint32_t>(first / kDrawsOfBlock);
@@ -43,7 +44,7 @@ class RowDraws {
     return scratch + offset;
   }
 
-  /// v where the weight is kept, 0 where it is dropped.
+  /// v if the weight is kept, 0 if it is dropped.
   [[gnu::always_inline]] Vec kept(const std::uint16_t* draws, Vec v) const {
     return kept_values(*reinterpret_cast<const HalfVecAt*>(draws), threshold_, v);
   }
@@ -55,7 +56,7 @@ class RowDraws {
   std::uint16_t threshold_;
 };
 
-/// For where nothing is dropped.
+/// The draws of attention without dropout: every weight is kept.
 struct NoDraws {
   static const std::uint16_t* draw(std::int64_t /*first*/, std::int64_t /*count*/, std::uint16_t* scratch) {
     return scratch;
@@ -63,14 +64,14 @@ struct NoDraws {
   [[gnu::always_inline]] static Vec kept(const std::uint16_t* /*draws*/, Vec v) { return v; }
 };
 
-/// Keys past the last get z = -infinity: their weight then is 2^-125 and their value 0.
+/// Sets z to -infinity for keys past the last: their weight then is 2^-125, and their value is 0.
 inline void mask_tail(float* z, std::int64_t num_keys, std::int64_t padded) {
   std::fill(z + num_keys, z + padded, -INFINITY);
 }
 
-/// Overwrites neighbouring rows of z by w = exp(scale (z - max z)), dropped or not, as factors. Of each row: what the
-/// spec's contract calls log_sum_exp, and the sum of all w before they are dropped. Some rows at a time, since each
-/// maximum and sum is a chain of operations.
+/// Overwrites neighbouring rows of z by w = exp(scale (z - max z)), dropped or not, as factors. Also writes, for each
+/// row, AttentionOp's log_sum_exp and the sum of all w before they are dropped. It takes several rows at a time, since
+/// each maximum and each sum is a chain of dependent operations.
 template <typename Panels, typename Draws>
 void weigh_rows(float* z, std::int64_t num_keys, std::int64_t padded, float scale, const Draws& draws,
                 const std::uint16_t* const (&drawn)[kRowsAtATime], float* log_sum_exp, float* sums) {
@@ -103,14 +104,14 @@ void weigh_rows(float* z, std::int64_t num_keys, std::int64_t padded, float scal
   }
 }
 
-/// What differentiate_rows reads of a row of z, beside z and dp.
+/// The sums that differentiate_rows() reads for a row of z, in addition to z and dp.
 struct RowSums {
   float log_sum_exp, y_dy;
 };
 
-/// Of neighbouring rows, from z and dp = dy value^T: p, dropped or not, and dz / scale, as factors for sums over keys
-/// (in dp) and over queries. With a depth of 2 the rows of z are written by pairs: p to the first of them, dz to the
-/// second.
+/// Computes p, dropped or not, and dz / scale of neighbouring rows from z and dp = dy value^T: as factors for sums over
+/// keys (in dp) and for sums over queries. With a depth of 2 the rows of z are overwritten in pairs: p is written to
+/// the first of them, dz to the second.
 template <typename Panels, typename Draws>
 void differentiate_rows(float* z, float* dp, std::int64_t num_keys, float scale, float kept_factor, const RowSums* sums,
                         const Draws& draws, const std::uint16_t* const (&drawn)[Panels::kDepth]) {

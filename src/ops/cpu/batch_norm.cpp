@@ -1,5 +1,5 @@
 /// Batch normalisation on the CPU: a pass of sums, then a pass of results, both bound by memory.
-/// Compiled without contraction to fused multiply-adds, so that backward finds the bits that forward's ReLU saw.
+/// Compiled without contraction to fused multiply-adds, so that backward computes the bits of forward's ReLU argument.
 #include "convoy/ops/batch_norm.h"
 
 #include <memory>
@@ -16,7 +16,6 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// Makes sums that others have made once more: no convolution on the CPU has them.
 template <typename T>
 class CpuBatchNorm final : public BatchNormOp {
  public:
@@ -70,7 +69,7 @@ class CpuBatchNorm final : public BatchNormOp {
   }
 
  private:
-  /// body.template operator()<relu, residual>(), as the spec has them.
+  /// Calls body.template operator()<relu, residual>() with the flags of the spec.
   template <typename Body>
   void with_flags(const Body& body) const {
     if (spec_.relu && spec_.residual) {
@@ -125,7 +124,7 @@ class CpuBatchNorm final : public BatchNormOp {
     }
   }
 
-  // Without a residual dy comes in one part, and g need not be written: the second pass finds it by x again.
+  // Without a residual, dy has no addend, and g need not be written: the second pass computes it from x again.
   template <Mask kMask>
   void sum_mine(const BatchNormGradInputs& in, T* to_g, const BatchNormScratch& scratch) const {
     const auto sum = [&]<bool kWritesG>(const auto& dy) {

@@ -10,10 +10,10 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// Where the ReLU's mask comes from. Without a residual x tells it, bit for bit, else forward's mask.
+/// The source of the ReLU's mask. Without a residual it follows from x, bit for bit; else forward has stored it.
 enum class Mask { kNone, kFromX, kFromForward };
 
-/// v where what is stored of `condition` is positive.
+/// Returns v if `condition` is positive when stored as T, else 0.
 template <typename T>
 [[gnu::always_inline]] inline Vec where_positive(Vec condition, Vec v) {
   return condition > kStoredAsZero<T> ? v : Vec{};
@@ -58,7 +58,7 @@ void with_gradients(const void* dy, const void* addend, const Body& body) {
 
 // --- The pass of sums -------------------------------------------------------------------------------------------
 
-/// Sums g and g * (x - mean) over the calling thread's blocks. g is dy where the ReLU let the value through, else 0;
+/// Sums g and g * (x - mean) over the calling thread's blocks. g is dy if the ReLU let the value through, else 0;
 /// with kWritesG it is written to `to_g`.
 template <typename T, Mask kMask, bool kWritesG, typename Gradients>
 void sum_my_gradients(const Gradients& dy, const BatchNormGradInputs& in, T* to_g, const RowLayout& layout,
@@ -94,21 +94,21 @@ void merge_my_gradients(const RowLayout& layout, const ColumnSums<kSums>& sums, 
   }
 }
 
-/// Of the channel's columns.
+/// The sum of the totals of the channel's columns.
 inline double sum_of_columns(const RowLayout& layout, std::int64_t channel, const double* totals) {
   double sum = 0;
   for (std::int64_t i = channel; i < layout.width; i += layout.channels) sum += totals[i];
   return sum;
 }
 
-/// dbeta = sum g, which is returned, and mean_g = mean(g) to the channel's columns.
+/// Returns dbeta = sum g, and writes mean_g = mean(g) to the channel's columns.
 inline float finish_dbeta(const RowLayout& layout, std::int64_t channel, const double* g_totals, float* mean_g) {
   const double dbeta = sum_of_columns(layout, channel, g_totals), count = static_cast<double>(layout.pixels);
   for (std::int64_t i = channel; i < layout.width; i += layout.channels) mean_g[i] = static_cast<float>(dbeta / count);
   return static_cast<float>(dbeta);
 }
 
-/// dgamma = sum g * xhat, which is returned, and slope = inv_std * mean(g * xhat) to the channel's columns.
+/// Returns dgamma = sum g * xhat, and writes slope = inv_std * mean(g * xhat) to the channel's columns.
 inline float finish_dgamma(const RowLayout& layout, std::int64_t channel, const double* product_totals, double inv_std,
                            float* slope) {
   const double dgamma = sum_of_columns(layout, channel, product_totals) * inv_std,
@@ -120,13 +120,13 @@ inline float finish_dgamma(const RowLayout& layout, std::int64_t channel, const 
 
 // --- The pass of results ----------------------------------------------------------------------------------------
 
-/// mean_g = mean(g), slope = inv_std * mean(g * xhat), per column.
+/// The numbers mean_g = mean(g) and slope = inv_std * mean(g * xhat) of a column, or of a vector of columns.
 template <typename V>
 struct ColumnSlopes {
   V mean_g, slope;
 };
 
-/// Of all columns.
+/// The ColumnSlopes of all columns, (width) each.
 struct SlopeRow {
   float* mean_g;
   float* slope;
@@ -143,7 +143,8 @@ template <typename V>
   return (g - slopes.mean_g - (x - column.mean) * slopes.slope) * column.scale;
 }
 
-/// The calling thread's part of dx. g is `dy`, with kMask where x says that the ReLU let through.
+/// Computes the calling thread's part of dx. g is `dy`; with kMask it is 0 if the ReLU, by x, did not let the value
+/// through.
 template <typename T, bool kMask>
 void input_gradients_of_my_rows(const T* dy, const T* x, T* dx, const RowLayout& layout, const AffineRow& affine,
                                 const SlopeRow& slopes) {
@@ -159,7 +160,8 @@ void input_gradients_of_my_rows(const T* dy, const T* x, T* dx, const RowLayout&
 
 // --- Backward of inference --------------------------------------------------------------------------------------
 
-/// The calling thread's part of dresidual = g, dx = g * scale, g = dy where the ReLU let through.
+/// Computes the calling thread's part of dresidual = g and dx = g * scale. g is dy if the ReLU let the value through,
+/// else 0.
 template <typename T, bool kRelu, bool kResidual, typename Gradients>
 void inference_gradients_of_my_rows(const Gradients& dy, const BatchNormInferenceGrad& args, const RowLayout& layout,
                                     const float* scales) {

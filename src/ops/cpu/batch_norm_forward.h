@@ -15,18 +15,18 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// What a channel's values go through: scale * (x - mean) + beta, scale = gamma * inv_std.
+/// The map of a channel's values: scale * (x - mean) + beta, scale = gamma * inv_std.
 struct ChannelAffine {
   float gamma, beta, mean, inv_std;
 };
 
-/// The same per column, or per vector of columns.
+/// The same map for a column, or for a vector of columns.
 template <typename V>
 struct ColumnAffine {
   V mean, scale, beta;
 };
 
-/// Of all columns, as wide as a row, so that loops need not know the channel.
+/// The ColumnAffines of all columns, as wide as a row, so that loops need not know the channel.
 struct AffineRow {
   float* mean;
   float* scale;
@@ -38,7 +38,7 @@ struct AffineRow {
   }
 };
 
-/// of_channel(c) for the calling thread's channels, written to their columns.
+/// Writes of_channel(c) to the columns of channel c, for the calling thread's channels.
 template <typename OfChannel>
 void expand_my_channels(const RowLayout& layout, const AffineRow& to, const OfChannel& of_channel) {
   const Range channels = my_part_of(layout.channels);
@@ -52,7 +52,7 @@ void expand_my_channels(const RowLayout& layout, const AffineRow& to, const OfCh
   }
 }
 
-/// The ReLU's argument, less the residual; for a vector or a single value.
+/// The ReLU's argument without the residual, for a vector or a single value.
 template <typename V>
 [[gnu::always_inline]] inline V normalised(V x, const ColumnAffine<V>& column) {
   return (x - column.mean) * column.scale + column.beta;
@@ -64,7 +64,8 @@ template <typename V>
 template <std::size_t kTotals>
 using ColumnTotals = std::array<double*, kTotals>;
 
-/// Of x - shift and its square. A block's shift is its first row, so that a large mean cancels before it is squared.
+/// Sums x - shift and its square over the calling thread's blocks. A block's shift is its first row, so that a large
+/// mean cancels before it is squared.
 template <typename T>
 void sum_my_deviations(const T* x, const RowLayout& layout, const ColumnSums<2>& sums) {
   sum_my_blocks(layout, sums, PrefetchedArrays<T>{x}, [&]<typename V>(std::int64_t first_row, std::int64_t i, V) {
@@ -115,7 +116,8 @@ struct Moments {
   double mean = 0, m2 = 0;
 };
 
-/// Of a channel: its columns, merged by the same formula, and its values in the tail.
+/// The moments of a channel: those of its columns, merged by the formula of merge_my_tiles(), with its values in the
+/// tail.
 template <typename T>
 Moments merge_columns(const T* x, const RowLayout& layout, std::int64_t channel, const ColumnTotals<2>& totals) {
   const auto rows = static_cast<double>(layout.rows);
@@ -140,8 +142,8 @@ inline float inverse_stddev(double variance, float epsilon) {
   return static_cast<float>(1.0 / std::sqrt(variance + static_cast<double>(epsilon)));
 }
 
-/// The whole pass, for all threads of a team: the statistics of x in `out`, and to the columns what follows from them.
-/// The columns are complete after the team's next barrier.
+/// The whole pass of sums, called by all threads of a team: writes the statistics of x to `out`, and the maps that
+/// follow from them to the columns. The columns are complete after the team's next barrier.
 template <typename T>
 void compute_statistics(const BatchNormInputs& in, const BatchNormOutputs& out, float epsilon, const RowLayout& layout,
                         const ColumnSums<2>& sums, const ColumnTotals<2>& totals, const AffineRow& to) {
@@ -162,7 +164,8 @@ void compute_statistics(const BatchNormInputs& in, const BatchNormOutputs& out, 
 
 // --- The pass of results ----------------------------------------------------------------------------------------
 
-/// The calling thread's part of y, and with kMask of what backward is told of the ReLU; of `args` only the tensors.
+/// Computes the calling thread's part of y and, with kMask, of the ReLU's mask for backward. Reads only the tensors of
+/// `args`.
 template <typename T, bool kRelu, bool kResidual, bool kMask>
 void normalise_my_rows(const BatchNormInference& args, std::uint8_t* mask, const RowLayout& layout,
                        const AffineRow& affine) {

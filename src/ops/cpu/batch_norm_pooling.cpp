@@ -1,6 +1,6 @@
 /// Batch normalisation, ReLU and max pooling on the CPU: batch norm's passes, in which rows are normalised right before
 /// their windows are compared, and a block's gradients are gathered right before they are summed or used.
-/// Compiled without contraction to fused multiply-adds: the same bits as from the two operations in turn.
+/// Compiled without contraction to fused multiply-adds: the same bits as from the two operations one after the other.
 #include "convoy/ops/batch_norm_pooling.h"
 
 #include <algorithm>
@@ -27,8 +27,8 @@ static_assert(BatchNormMaxPoolSpec::kChannelGroup % kTile == 0);  // a row of Ro
 
 // --- Maxima -----------------------------------------------------------------------------------------------------
 
-/// Values as they are stored, as many as a vector holds. What a ReLU gives is never negative, nor -0: its bits as
-/// unsigned integers have the order of the values, with NaN above all.
+/// A vector of stored values as unsigned integers. The result of a ReLU is never negative, nor -0, so these integers
+/// have the order of the values, with NaN above all.
 template <typename T>
 using BitsVec = std::conditional_t<std::is_same_v<T, float>, WordVec, PairVec>;
 template <typename T>
@@ -43,8 +43,8 @@ template <typename T>
   return bits;
 }
 
-/// The largest of a window's values, and its index in the window: the first in row-major order among equals, or
-/// kNoWinner. bits_at(r, w): row r of the window, column w of the image.
+/// Writes the largest of a window's values and its index in the window, the first in row-major order among equals, or
+/// kNoWinner. bits_at(r, w) returns the values at row r of the window and column w of the image.
 template <typename T, typename BitsAt>
 [[gnu::always_inline]] inline void write_maximum(std::int64_t kernel, const Span& rows, const Span& columns,
                                                  const BitsAt& bits_at, T* y, std::uint8_t* winner) {
@@ -74,7 +74,7 @@ struct WonGradients {
   const std::uint8_t* winner;
   T* block;  ///< (kMaxRowsPerBlock, C): the calling thread's, small enough for a cache
 
-  /// Of pixels that are neighbours in memory: in parts of their rows.
+  /// Gathers the gradients of pixels that are neighbours in memory, one part of a row after the other.
   void gather(const Range& pixels) const {
     const PoolingGeometry& g = geometry;
     T* to = block;
@@ -102,7 +102,7 @@ struct WonGradients {
     Vec vecs[4];
   };
 
-  /// Of pixel (h, w), from channel c on: dy of the windows that it has won.
+  /// The sum of dy over the windows that pixel (h, w) has won, from channel c on.
   [[gnu::always_inline]] FourVecs sum_of_windows(std::int64_t n, std::int64_t h, std::int64_t w, const Range& rows,
                                                  const Range& columns, std::int64_t c) const {
     const PoolingGeometry& g = geometry;
@@ -122,7 +122,7 @@ struct WonGradients {
   }
 };
 
-/// Of g and g * (x - mean), for the calling thread's blocks.
+/// Sums g and g * (x - mean) over the calling thread's blocks.
 template <typename T>
 void sum_my_won_gradients(const WonGradients<T>& gradients, const T* x, const RowLayout& layout,
                           const AffineRow& affine, const ColumnSums<2>& sums) {
@@ -140,7 +140,7 @@ void sum_my_won_gradients(const WonGradients<T>& gradients, const T* x, const Ro
   }
 }
 
-/// The calling thread's part of dx, as input_gradients_of_my_rows.
+/// Computes the calling thread's part of dx, as input_gradients_of_my_rows() does.
 template <typename T>
 void input_gradients_of_my_blocks(const WonGradients<T>& gradients, const T* x, T* dx, const RowLayout& layout,
                                   const AffineRow& affine, const SlopeRow& slopes) {
@@ -156,7 +156,7 @@ void input_gradients_of_my_blocks(const WonGradients<T>& gradients, const T* x, 
   }
 }
 
-/// The calling thread's part of dx = g * scale.
+/// Computes the calling thread's part of dx = g * scale.
 template <typename T>
 void inference_gradients_of_my_blocks(const WonGradients<T>& gradients, T* dx, const RowLayout& layout,
                                       const float* scales) {
@@ -233,7 +233,7 @@ class CpuBatchNormMaxPool final : public BatchNormMaxPoolOp {
   }
 
  private:
-  /// Of the threads' gathered blocks, after what all share.
+  /// The offset of the threads' gathered blocks in scratch memory, after the part that all threads share.
   std::int64_t blocks_at() const {
     return round_up(BatchNormScratch::size_bytes(layout_), kCacheLineBytes);
   }
@@ -260,8 +260,8 @@ class CpuBatchNormMaxPool final : public BatchNormMaxPoolOp {
     }
   }
 
-  /// The calling thread's rows of y and winner, from the end to the beginning, as compute_my_rows. Each row of x that
-  /// their windows hold is normalised once, to row h % kernel of the calling thread's block.
+  /// Computes the calling thread's rows of y and winner, from the end to the beginning, as compute_my_rows() does. Each
+  /// row of x in their windows is normalised once, to row h % kernel of the calling thread's block.
   void pool_my_rows(const T* x, const AffineRow& affine, T* y, std::uint8_t* winner) const {
     const PoolingGeometry& g = geometry_;
     const Range rows = my_part_of(g.y.n * g.y.h);
@@ -289,7 +289,7 @@ class CpuBatchNormMaxPool final : public BatchNormMaxPoolOp {
     });
   }
 
-  /// The windows over these rows of x; of y and winner from index `to` on.
+  /// Computes the windows over these rows of x. Writes y and winner from index `to` on.
   void pool_row(const Span& window, std::int64_t to, T* y, std::uint8_t* winner) const {
     const PoolingGeometry& g = geometry_;
     const T* rows[MaxPoolOp::kMaxKernel];

@@ -1,5 +1,5 @@
-/// Batch normalisation's view of an activation: rows that are a whole number of vectors wide, whatever C is; and how
-/// its passes walk over them.
+/// Batch normalisation's view of an activation: rows that are a whole number of vectors wide for every C; and the loops
+/// of its passes over them.
 #pragma once
 
 #include <algorithm>
@@ -20,10 +20,10 @@ namespace convoy::ops::cpu {
 namespace {
 
 constexpr std::int64_t kTile = 64;              // columns that are merged at once; a row is a multiple of it
-constexpr std::int64_t kMaxRowsPerBlock = 128;  // so many values are added in float32, all others in double
+constexpr std::int64_t kMaxRowsPerBlock = 128;  // at most 128 values are added in float32, then their sums in double
 constexpr std::int64_t kMinRowsPerBlock = 32;
-constexpr std::int64_t kBlocksForThreads = 16;  // small activations, too, can be shared out evenly
-constexpr int kRowsAtOnce = 8;                  // a column's parameters and sums are loaded once for so many rows
+constexpr std::int64_t kBlocksForThreads = 16;  // enough for threads to share small activations evenly, too
+constexpr int kRowsAtOnce = 8;                  // a column's parameters and sums are loaded once for these rows
 
 /// (N,H,W,C) is one array of N*H*W*C values in which the channels repeat after C. Cut into rows of
 /// width = lcm(C, kTile) values, every column belongs to one channel and every row starts on a vector:
@@ -57,7 +57,8 @@ struct RowLayout {
   static std::int64_t divide_up(std::int64_t a, std::int64_t b) { return (a + b - 1) / b; }
 };
 
-/// body.template operator()<kRows>(row) for kRows rows from `row` on, which are kRowsAtOnce, then single ones.
+/// Calls body.template operator()<kRows>(row) for groups of kRows = kRowsAtOnce rows from `row` on, then for each of
+/// the other rows, with kRows = 1.
 template <typename Body>
 [[gnu::always_inline]] inline void for_groups_of(const Range& rows, const Body& body) {
   std::int64_t row = rows.begin;
@@ -69,9 +70,9 @@ template <typename Body>
 template <typename T>
 using PrefetchedArrays = std::initializer_list<const T*>;
 
-/// Prefetches the group of rows after the one that begins with `row`, a part of it with each vector of columns, i: the
-/// processor's own prefetching does not follow several short rows that are read at once. Into the second-level cache,
-/// as two groups of wide rows do not fit into the first.
+/// Prefetches the group of rows after the one that begins with `row`, a part of it for each vector of columns, i: the
+/// processor's own prefetching does not follow several short rows that are read at once. It prefetches into the
+/// second-level cache, since two groups of wide rows do not fit into the first.
 template <typename T>
 [[gnu::always_inline]] inline void prefetch_next_group(const RowLayout& layout, std::int64_t row, std::int64_t i,
                                                        PrefetchedArrays<T> arrays) {
@@ -85,18 +86,18 @@ template <typename T>
 template <std::size_t kSums>
 using ColumnSums = std::array<float*, kSums>;
 
-/// To zero, in the block's columns.
+/// Sets the block's sums to zero.
 template <std::size_t kSums>
 void clear_block(const RowLayout& layout, std::int64_t index, const ColumnSums<kSums>& sums) {
   for (float* sum : sums) std::fill_n(sum + index * layout.width, layout.width, 0.0f);
 }
 
-/// What is added to these sums for one value, or for a vector of them.
+/// The numbers that one value, or each of a vector of values, adds to ColumnSums.
 template <typename V, std::size_t kSums>
 using Terms = std::array<V, kSums>;
 
-/// Sums a block, and prefetches `arrays`. terms(first_row, i, V{}) returns what gives the Terms of the value at an
-/// index: in the block that begins with first_row, of column i, or with V = Vec of as many columns from i on.
+/// Sums a block, and prefetches `arrays`. terms(first_row, i, V{}) returns a function that gives the Terms of the value
+/// at an index, for a block that begins with first_row and column i; with V = Vec, for kLanes columns from i on.
 template <std::size_t kSums, typename T, typename TermsOf>
 void sum_block(const RowLayout& layout, std::int64_t index, const ColumnSums<kSums>& sums, PrefetchedArrays<T> arrays,
                const TermsOf& terms) {
@@ -120,7 +121,7 @@ void sum_block(const RowLayout& layout, std::int64_t index, const ColumnSums<kSu
   });
 }
 
-/// The calling thread's blocks.
+/// Sums the calling thread's blocks by sum_block().
 template <std::size_t kSums, typename T, typename TermsOf>
 void sum_my_blocks(const RowLayout& layout, const ColumnSums<kSums>& sums, PrefetchedArrays<T> arrays,
                    const TermsOf& terms) {
@@ -128,7 +129,7 @@ void sum_my_blocks(const RowLayout& layout, const ColumnSums<kSums>& sums, Prefe
   for (std::int64_t b = blocks.begin; b < blocks.end; ++b) sum_block(layout, b, sums, arrays, terms);
 }
 
-/// The same, and the tail: a block whose columns hold one value each, or none.
+/// Sums the calling thread's blocks, and the tail: a block whose columns have one value each, or none.
 template <std::size_t kSums, typename T, typename TermsOf>
 void sum_my_blocks_and_tail(const RowLayout& layout, const ColumnSums<kSums>& sums, PrefetchedArrays<T> arrays,
                             const TermsOf& terms) {
@@ -143,8 +144,8 @@ void sum_my_blocks_and_tail(const RowLayout& layout, const ColumnSums<kSums>& su
   sum_my_blocks(layout, sums, arrays, terms);
 }
 
-/// Computes the results of some rows, and prefetches `arrays`. result(i, V{}) returns what computes the value at an
-/// index: of column i, or with V = Vec of as many columns from i on.
+/// Computes the results of some rows, and prefetches `arrays`. result(i, V{}) returns a function that computes the
+/// value at an index, for column i; with V = Vec, for kLanes columns from i on.
 template <typename T, typename Result>
 void compute_rows(const RowLayout& layout, const Range& rows, PrefetchedArrays<T> arrays, const Result& result) {
   for_groups_of(rows, [&]<int kRows>(std::int64_t row) {
@@ -156,8 +157,8 @@ void compute_rows(const RowLayout& layout, const Range& rows, PrefetchedArrays<T
   });
 }
 
-/// The calling thread's part of a pass of results, from the end to the beginning: what the pass of sums read last may
-/// still be cached.
+/// Computes the calling thread's part of a pass of results, from the end to the beginning: the values that the pass of
+/// sums read last may still be cached.
 template <typename T, typename Result>
 void compute_my_rows(const RowLayout& layout, PrefetchedArrays<T> arrays, const Result& result) {
   if (omp_get_thread_num() == 0)

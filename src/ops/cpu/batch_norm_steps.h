@@ -1,5 +1,5 @@
-/// Batch normalisation between its passes: the scratch memory that they share, and what follows from statistics and
-/// sums.
+/// The steps of batch normalisation between its passes: their shared scratch memory, and the numbers that follow from
+/// statistics and sums.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// The scratch memory of one call, cut up.
+/// The parts of one call's scratch memory.
 struct BatchNormScratch {
   ColumnSums<2> sums;
   ColumnTotals<2> totals;
@@ -38,19 +38,19 @@ struct BatchNormScratch {
   }
 };
 
-/// By the running statistics, of a BatchNormInference or a branch of one.
+/// The map of channel c by the running statistics. `args` is a BatchNormInference, or a branch of one.
 template <typename Inference>
 ChannelAffine running_affine(const Inference& args, std::int64_t c, float epsilon) {
   return {args.gamma[c], args.beta[c], args.running_mean[c], inverse_stddev(double{args.running_var[c]}, epsilon)};
 }
 
-/// What gradients go through where the statistics are the running ones, which do not depend on x.
+/// The map of gradients of channel c if the statistics are the running ones, which do not depend on x.
 template <typename InferenceGrad>
 ChannelAffine running_factor(const InferenceGrad& args, std::int64_t c, float epsilon) {
   return {args.gamma[c], 0, 0, inverse_stddev(double{args.running_var[c]}, epsilon)};
 }
 
-/// For the calling thread's channels, with the "gradients" of the running statistics.
+/// Writes the parameters' gradients of the calling thread's channels, and the "gradients" of the running statistics.
 inline void finish_my_channels(const BatchNormGradInputs& in, const BatchNormGradOutputs& out, const RowLayout& layout,
                                const BatchNormScratch& scratch) {
   const Range channels = my_part_of(layout.channels);

@@ -1,5 +1,5 @@
-/// Two batch normalisations, their sum and its ReLU on the CPU: passes of sums, then a pass of results that reads what
-/// both have in common once. Compiled without contraction to fused multiply-adds, for the bits of batch_norm.cpp.
+/// Two batch normalisations, their sum and its ReLU on the CPU: passes of sums, then a pass of results that reads only
+/// once what both have in common. Compiled without contraction to fused multiply-adds, for the bits of batch_norm.cpp.
 #include "convoy/ops/batch_norm_sum.h"
 
 #include <memory>
@@ -16,12 +16,12 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// The scratch memory of one call, cut up.
+/// The parts of one call's scratch memory.
 struct Scratch {
   ColumnSums<3> sums;
   ColumnTotals<3> totals;
   AffineRow a, b;
-  float *mean_g, *slope_a, *slope_b;  ///< as in SlopeRow; mean_g is the same of both
+  float *mean_g, *slope_a, *slope_b;  ///< as in SlopeRow; mean_g is the same in both branches
 
   static std::int64_t size_bytes(const RowLayout& layout) {
     const std::int64_t doubles = 3 * layout.width, floats = 9 * layout.width + 3 * (layout.blocks + 1) * layout.width;
@@ -43,7 +43,7 @@ struct Scratch {
   }
 };
 
-/// The calling thread's part of y = relu(bn(a) + bn(b)), and with kMask of what backward is told of the ReLU.
+/// Computes the calling thread's part of y = relu(bn(a) + bn(b)) and, with kMask, of the ReLU's mask for backward.
 template <typename T, bool kMask>
 void normalise_my_sums(const T* a, const T* b, T* y, std::uint8_t* mask, const RowLayout& layout,
                        const Scratch& scratch) {
@@ -56,8 +56,8 @@ void normalise_my_sums(const T* a, const T* b, T* y, std::uint8_t* mask, const R
   });
 }
 
-/// Sums g, g * (a - mean_a) and g * (b - mean_b) over the calling thread's blocks. g is dy where the ReLU let the value
-/// through, else 0; where dy comes in two parts, g is written to `to_g`.
+/// Sums g, g * (a - mean_a) and g * (b - mean_b) over the calling thread's blocks. g is dy if the ReLU let the value
+/// through, else 0. If dy has an addend, g is written to `to_g`.
 template <typename T, typename Gradients>
 void sum_my_gradients_of_both(const Gradients& dy, const BatchNormSumGradInputs& in, T* to_g, const RowLayout& layout,
                               const Scratch& scratch) {
@@ -73,8 +73,8 @@ void sum_my_gradients_of_both(const Gradients& dy, const BatchNormSumGradInputs&
   });
 }
 
-/// The calling thread's part of dx = gamma * inv_std * (g - mean(g) - xhat * mean(g * xhat)) of both branches. g is
-/// `dy` where the ReLU let through.
+/// Computes the calling thread's part of dx = gamma * inv_std * (g - mean(g) - xhat * mean(g * xhat)) in both branches.
+/// g is `dy` if the ReLU let the value through, else 0.
 template <typename T>
 void input_gradients_of_my_sums(const T* dy, const BatchNormSumGradInputs& in, T* da, T* db, const RowLayout& layout,
                                 const Scratch& scratch) {
@@ -92,7 +92,7 @@ void input_gradients_of_my_sums(const T* dy, const BatchNormSumGradInputs& in, T
   });
 }
 
-/// The calling thread's part of dx = g * scale of both branches.
+/// Computes the calling thread's part of dx = g * scale in both branches.
 template <typename T, typename Gradients>
 void inference_gradients_of_my_sums(const Gradients& dy, const BatchNormSumInferenceGrad& args, const RowLayout& layout,
                                     const Scratch& scratch) {

@@ -1,8 +1,8 @@
 /// dw[k][r][s][c] = sum over pixels (n,p,q) of dy[n][p][q][k] x[n][stride p + r - padding][stride q + s - padding][c].
-/// The processor multiplies two bf16 that lie beside each other, along the sum: pixels q and q + 1. So a band of rows
-/// is copied with pairs of pixels interleaved and multiplied while it lies in the cache: x once for each s, or, with
-/// stride 1, once for s = 0 and 2, whose pairs are the same, and once for s = 1. The sum is divided into parts that
-/// follow from the shape alone, each computed by one thread: no bit depends on how many threads there are.
+/// The processor multiplies two bf16 that are neighbours along the sum: pixels q and q + 1. So a band of rows is copied
+/// with pairs of pixels interleaved, and multiplied while it is in the cache. x is copied once for each s; with stride
+/// 1, it is copied once for s = 0 and 2, whose pairs are the same, and once for s = 1. The sum is divided into parts
+/// that follow from the shape alone, each computed by one thread: no bit depends on the number of threads.
 #include "ops/cpu/bf16_weight_gradient.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ using Word = Bf16Factors::Word;
 constexpr std::int64_t kKernel = 3;
 constexpr std::int64_t kFilters = 8;  // times kKernel vectors of channels: 24 sums in registers
 
-// The values of two pixels, pairwise; zeros where a pointer is null.
+// Writes the values of two pixels in pairs. The values of a null pointer are zeros.
 void interleave(const Bf16* first, const Bf16* second, std::int64_t count, Word* to) {
   const auto halves = [](const Bf16* at) { return HalfVec(*reinterpret_cast<const HalfVecAt*>(at)); };
   for (std::int64_t c = 0; c < count; c += kLanes) {
@@ -67,17 +67,17 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
   }
 
  private:
-  static constexpr std::int64_t kMaxWords = 1 << 16;  // of what is copied at once: 256 KiB stay in the second cache
+  static constexpr std::int64_t kMaxWords = 1 << 16;  // that are copied at once: 256 KiB stay in the second cache
   static constexpr std::int64_t kRowsAhead = 2;
 
   std::int64_t sum_count() const {
     return y_.c * kKernel * kKernel * x_.c;
   }
-  // How many rows of x lie below so many rows of y.
+  // The number of rows of x that `rows` rows of y depend on.
   std::int64_t x_rows(std::int64_t rows) const {
     return (rows - 1) * stride_ + kKernel;
   }
-  // Of the copies of dy and x for so many rows of y.
+  // The number of words of the copies of dy and x for `rows` rows of y.
   std::int64_t words_of(std::int64_t rows) const {
     return rows * pairs_ * y_.c + x_rows(rows) * x_row_words_;
   }
@@ -87,7 +87,7 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
     return rows;
   }
 
-  // Of ranges behind the first, whose sums are dw.
+  // The sums of a range after the first one, whose sums are in dw.
   float* sums(std::int64_t range) const {
     return reinterpret_cast<float*>(workspace_.scratch()) + (range - 1) * sum_count();
   }
@@ -103,7 +103,7 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
       add_bands(x, dy, {band, std::min(band + at_once_, bands.end)}, sum);
   }
 
-  // Several bands only where each is a whole sample.
+  // Adds the products of some bands to `sum`. They are several only if each is a whole sample.
   void add_bands(const Bf16* x, const Bf16* dy, const Range& bands, float* sum) const {
     const std::int64_t first_row = bands.begin % bands_ * band_rows_;
     const Range rows = {first_row, std::min(first_row + band_rows_, y_.h)};
@@ -117,7 +117,7 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
     add_products(dy_words, x_words, {bands.end - bands.begin, rows.end - rows.begin}, sum);
   }
 
-  // (rows,pairs,K); returns where it ends.
+  // Copies dy to (rows,pairs,K). Returns the end of the copy.
   Word* copy_dy(const Bf16* dy, std::int64_t sample, const Range& rows, Word* to) const {
     for (std::int64_t row = rows.begin; row < rows.end; ++row) {
       prefetch_ahead(dy, y_, sample * y_.h + row);
@@ -128,7 +128,7 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
     return to;
   }
 
-  // (rows of x,S,pairs,C); with stride 1 (rows of x,pairs + 1 of s = 0 and 2 and pairs of s = 1,C).
+  // Copies x to (rows of x,S,pairs,C); with stride 1 to (rows of x,pairs + 1 of s = 0 and 2 and pairs of s = 1,C).
   Word* copy_x(const Bf16* x, std::int64_t sample, const Range& rows, Word* to) const {
     const std::int64_t first = rows.begin * stride_ - padding_;
     for (std::int64_t row = first; row < first + x_rows(rows.end - rows.begin); ++row, to += x_row_words_) {
@@ -141,19 +141,19 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
     return to;
   }
 
-  // A row that will soon be copied. Rows are counted through all samples.
+  // Prefetches the row that will be copied kRowsAhead rows later. Rows are counted through all samples.
   static void prefetch_ahead(const Bf16* values, const Shape& shape, std::int64_t row) {
     const std::int64_t ahead = std::clamp<std::int64_t>(row + kRowsAhead, 0, shape.n * shape.h - 1);
     prefetch(values + ahead * shape.w * shape.c, shape.w * shape.c);
   }
 
-  // Where in a copied row of x the pairs of s begin.
+  // The offset of the pairs of s in a copied row of x.
   std::int64_t place(std::int64_t s) const {
     if (stride_ != 1) return s * pairs_ * x_.c;
     return s == 1 ? (pairs_ + 1) * x_.c : s / 2 * x_.c;
   }
 
-  // Of a row of x, null beyond its border: the columns below columns 0 and 1 of y, 2 and 3, ...
+  // Copies the columns of a row of x that meet columns 0 and 1 of y, 2 and 3, ... A row beyond the border is null.
   void copy_pairs(const Bf16* row, std::int64_t s, std::int64_t count, Word* to) const {
     const auto pixel = [&](std::int64_t column) {
       return row == nullptr || column < 0 || column >= x_.w ? nullptr : row + column * x_.c;
@@ -162,7 +162,7 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
       interleave(pixel(column), pixel(column + stride_), x_.c, to);
   }
 
-  // How much lies one behind the other in a copy.
+  // The numbers of bands, and of rows in each, that follow each other in a copy.
   struct Copied {
     std::int64_t bands, rows;
   };
@@ -174,7 +174,7 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
           add_tile(dy + k, x + r * x_row_words_ + c, copied, sum + (k * kKernel + r) * kKernel * x_.c + c);
   }
 
-  // Of kFilters filters, one r and each s, kLanes channels.
+  // Adds the products of kFilters filters, one r, each s and kLanes channels.
   void add_tile(const Word* dy, const Word* x, const Copied& copied, float* sum) const {
     const std::int64_t filters = y_.c, channels = x_.c;
     Vec sums[kFilters][kKernel] = {};
@@ -207,8 +207,8 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
   std::int64_t pairs_, x_row_words_, band_rows_, bands_, ranges_, at_once_;
 };
 
-// Measured on the layers of ResNet-20 and ResNet-50 with an EPYC of the fourth generation: wider ones take longer here.
-// Where the processor has tiles (AMX), oneDNN computes by them.
+// The limits were measured on the layers of ResNet-20 and ResNet-50 with an EPYC of the fourth generation: for more
+// channels, oneDNN is faster. If the processor has tiles (AMX), oneDNN uses them and is faster, too.
 bool is_faster(const ConvolutionSpec& spec) {
   const std::int64_t max_channels = spec.stride == 1 ? 64 : 128;
   const auto fits = [&](std::int64_t channels) { return channels % kLanes == 0 && channels <= max_channels; };

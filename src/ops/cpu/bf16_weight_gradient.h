@@ -1,4 +1,5 @@
-/// dw of x and dy by the processor's products of two bf16 (AVX-512): for 3x3 filters on few channels.
+/// The weight gradient, dw of x and dy, by the processor's products of two bf16 (AVX-512): for 3x3 filters on few
+/// channels.
 #pragma once
 
 #include <memory>
@@ -10,7 +11,7 @@
 
 namespace convoy::ops::cpu {
 
-/// Null where oneDNN is faster, or the processor does not have these products.
+/// Returns null if oneDNN is faster, or if the processor does not have these products.
 std::unique_ptr<ConvolutionWeightGradient> make_bf16_weight_gradient(const ConvolutionSpec& spec, Workspace& workspace);
 
 }  // namespace convoy::ops::cpu

@@ -1,4 +1,4 @@
-/// A vector that meets every row, on the CPU: bound by memory.
+/// A vector that is added to every row or multiplies it, on the CPU: bound by memory.
 #include "convoy/ops/broadcast.h"
 
 #include <algorithm>
@@ -39,7 +39,7 @@ class CpuBroadcast final : public BroadcastOp {
     return {.num_rows = spec_.num_rows, .num_columns = spec_.num_columns, .type = spec_.type};
   }
 
-  /// Threads take runs of values: a row may be as long as a whole sequence.
+  /// Combines all values of x with v. Threads take runs of values, since a row may be as long as a whole sequence.
   template <typename Combine>
   void for_all(const void* x_data, const float* v, void* y_data, const Combine& combine) const {
     const T* x = values_at<T>(x_data);

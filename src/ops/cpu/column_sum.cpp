@@ -1,4 +1,4 @@
-/// Adds up the rows of a part of the columns at a time, one pass bound by memory.
+/// Adds up the rows of one part of the columns at a time, in one pass that is bound by memory.
 #include "ops/cpu/column_sum.h"
 
 #include <algorithm>
@@ -17,7 +17,7 @@ constexpr std::int64_t num_blocks(const ColumnSumSpec& spec) {
   return (spec.num_rows + kRows - 1) / kRows;
 }
 
-/// sums[k] += value(row, k) of row after row, four of them while a sum is in a register.
+/// Adds value(row, k) to sums[k] row by row, four rows while a sum is in a register.
 template <typename Value>
 void add_rows(std::int64_t num_rows, std::int64_t count, double* sums, const Value& value) {
   std::int64_t row = 0;
@@ -30,7 +30,7 @@ void add_rows(std::int64_t num_rows, std::int64_t count, double* sums, const Val
     for (std::int64_t k = 0; k < count; ++k) sums[k] += value(row, k);
 }
 
-/// Of part `part` of the columns in block `block` of the rows. factors may be null.
+/// Adds up part `part` of the columns in block `block` of the rows. factors may be null.
 template <typename T>
 void add_part(const ColumnSumSpec& spec, const T* matrix, const T* factors, std::int64_t block, std::int64_t part,
               double* block_sums) {

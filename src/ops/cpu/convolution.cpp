@@ -1,5 +1,5 @@
-/// Convolution on the CPU: each of its three parts by what is fastest for its shape. Activations are NHWC, weights in
-/// layouts of oneDNN's or of our own.
+/// Convolution on the CPU: each of its three parts is computed in the way that is fastest for its shape. Activations
+/// are NHWC, weights are in oneDNN's layouts or in our own.
 #include "convoy/ops/convolution.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// Whether each element of the kernel lies over some pixel of x in some window.
+/// Whether each element of the kernel meets a pixel of x in at least one window.
 bool uses_whole_kernel(const ConvolutionSpec& spec) {
   const auto uses_all = [&](std::int64_t size, std::int64_t num_windows) {
     for (std::int64_t r = 0; r < spec.kernel; ++r) {
@@ -42,7 +42,7 @@ bool uses_whole_kernel(const ConvolutionSpec& spec) {
   return uses_all(spec.x.h, spec.y().h) && uses_all(spec.x.w, spec.y().w);
 }
 
-/// Whether oneDNN has all three in spec.type for this processor.
+/// Whether oneDNN has all three parts in spec.type for this processor.
 bool has_convolution(const ConvolutionSpec& spec, const DnnlRuntime& runtime) {
   if (spec.type == DataType::kFloat32) return true;
   // oneDNN 2.6 with AVX-512's products in bf16 leaves the gradients of unused elements as they were.
@@ -109,11 +109,11 @@ class Convolution final : public ConvolutionOp {
   std::unique_ptr<ConvolutionWeightGradient> backward_weight_;      ///< null without backward
 };
 
-// --- In bf16 on a processor for which oneDNN has it in float32 alone ----------------------------------------------
+// --- In bf16 on a processor for which oneDNN has only float32 -----------------------------------------------------
 
 constexpr std::int64_t kSliceFloats = 1 << 20;  // of x and y together, unless one sample has more: 4 MiB
 
-/// The convolution in float32 of the largest equal slices whose x and y fit.
+/// The float32 convolution of the largest equal slices of samples whose x and y fit into kSliceFloats.
 ConvolutionSpec slice_of(ConvolutionSpec spec) {
   const std::int64_t samples = spec.x.n, floats_a_sample = (spec.x.count() + spec.y().count()) / samples;
   spec.x.n = std::clamp(kSliceFloats / floats_a_sample, std::int64_t{1}, samples);
@@ -122,8 +122,7 @@ ConvolutionSpec slice_of(ConvolutionSpec spec) {
   return spec;
 }
 
-/// Operands are widened and results rounded, a slice at a time, so that what is in float32 is small and stays in the
-/// cache.
+/// Widens operands and rounds results one slice at a time, so that the float32 values stay in the cache.
 class WidenedConvolution final : public ConvolutionOp {
  public:
   WidenedConvolution(const ConvolutionSpec& spec, DnnlRuntime& runtime, Widening& widening)
@@ -134,7 +133,7 @@ class WidenedConvolution final : public ConvolutionOp {
 
   void load_weights(const void* w) override {
     widening_.widen(w, widening_.operands(), w_count_);
-    float32_.load_weights(widening_.operands());  // packs them: they need not stay
+    float32_.load_weights(widening_.operands());  // packs them: they may be overwritten afterwards
   }
   std::vector<Buffer*> packed_weights() override { return float32_.packed_weights(); }
 

@@ -14,18 +14,18 @@ using Tag = dnnl::memory::format_tag;
 // oneDNN may choose among its direct algorithms, never its Winograd: F(4x4, 3x3) rounds more than ours (winograd.h).
 constexpr auto kAlgorithm = dnnl::algorithm::convolution_direct;
 
-/// Extents of the weights: groups come first, where there are any.
+/// The extents of the weights: with groups, their number comes first.
 dnnl::memory::dims weight_dims(const ConvolutionSpec& spec) {
   if (spec.groups == 1) return {spec.num_filters, spec.x.c, spec.kernel, spec.kernel};
   return {spec.groups, spec.num_filters / spec.groups, spec.filter_channels(), spec.kernel, spec.kernel};
 }
 
-/// (K,R,S,C/G), as our arenas hold them.
+/// The layout of the weights in our arenas, (K,R,S,C/G).
 Tag plain_weights_tag(const ConvolutionSpec& spec) {
   return spec.groups == 1 ? Tag::ohwi : Tag::gohwi;
 }
 
-/// A primitive description: oneDNN 3 takes the arguments itself, oneDNN 2 by way of an operation descriptor.
+/// Makes a primitive description: oneDNN 3 takes the arguments, oneDNN 2 an operation descriptor made of them.
 template <typename Primitive, typename... Arguments, typename... Hint>
 typename Primitive::primitive_desc describe(const dnnl::engine& engine, const ConvolutionSpec& spec,
                                             const std::tuple<Arguments...>& arguments, const Hint&... hint) {

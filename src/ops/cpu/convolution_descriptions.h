@@ -1,4 +1,4 @@
-/// How oneDNN describes a convolution: activations NHWC, weights as it likes best.
+/// oneDNN's descriptions of a convolution: activations are NHWC, weights are in the layout that oneDNN chooses.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -16,10 +16,10 @@ struct ConvolutionLayouts {
 
   dnnl::memory::desc x, y, any_weights;
   dnnl::memory::desc plain_weights;                 ///< (K,R,S,C/G)
-  dnnl::memory::desc any_gradient, plain_gradient;  ///< of the weights, float32
+  dnnl::memory::desc any_gradient, plain_gradient;  ///< gradients of the weights, float32
 };
 
-/// For as many threads as the calling one may use.
+/// Describes the convolution for the number of threads that the calling thread may use.
 DnnlForward::primitive_desc describe_forward(const ConvolutionSpec& spec, const dnnl::engine& engine);
 DnnlBackwardInput::primitive_desc describe_backward_input(const ConvolutionSpec& spec, const dnnl::engine& engine,
                                                           const DnnlForward::primitive_desc& forward);

@@ -1,5 +1,5 @@
-/// What a convolution on the CPU consists of. Each part is computed by what is fastest for its shape: a convolution or
-/// a matrix product of oneDNN's, or Winograd's products.
+/// The parts of a convolution on the CPU. Each part is computed in the way that is fastest for its shape: by oneDNN's
+/// convolution or matrix product, or by Winograd's products.
 #pragma once
 
 #include <vector>
@@ -8,19 +8,20 @@
 
 namespace convoy::ops::cpu {
 
-/// y of x, or dx of dy.
+/// One direction of a convolution: y of x, or dx of dy.
 class ConvolutionDirection {
  public:
   virtual ~ConvolutionDirection() = default;
 
-  /// Of w (K,R,S,C/G), which stays where it is until the next call.
+  /// Loads w (K,R,S,C/G), which stays where it is until the next call.
   virtual void load_weights(const void* w) = 0;
-  /// As ConvolutionOp's; of a copy that two directions read, the one that loads it has it.
+  /// The copies of w that ConvolutionOp::packed_weights() returns. If two directions read one copy, the direction that
+  /// loads it returns it.
   virtual std::vector<Buffer*> packed_weights() = 0;
   virtual void run(const void* from, void* to) = 0;
 };
 
-/// dw (K,R,S,C/G) of x and dy; overwritten.
+/// The weight gradient of a convolution: overwrites dw (K,R,S,C/G), computed of x and dy.
 class ConvolutionWeightGradient {
  public:
   virtual ~ConvolutionWeightGradient() = default;

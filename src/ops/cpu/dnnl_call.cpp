@@ -43,7 +43,7 @@ void DnnlCall::run(std::initializer_list<const void*> pointers, std::int64_t scr
   assert(pointers.size() + 1 == memories_.size());
   try {
     auto memory = memories_.begin();
-    // oneDNN knows no const handles; of its sources it writes to padding alone, where a layout has some.
+    // oneDNN has no const handles. It writes to its sources only if their layout has padding, and only there.
     for (const void* pointer : pointers) (memory++)->set_data_handle(const_cast<void*>(pointer));
     memory->set_data_handle(runtime_->workspace().scratch() + scratchpad_offset);
     omp_set_num_threads(threads_);

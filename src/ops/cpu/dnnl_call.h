@@ -26,11 +26,12 @@ class DnnlRuntime {
   const dnnl::engine& engine() const { return engine_; }
   const dnnl::stream& stream() const { return stream_; }
 
-  /// The number of threads is the calling thread's own setting, and oneDNN creates primitives for it: call before
-  /// describing and creating, so that these do not depend on which thread calls or on another library of this process.
+  /// Sets the calling thread's number of threads, for which oneDNN creates primitives. Call it before describing and
+  /// creating, so that these depend neither on the calling thread nor on another library of this process.
   void use_threads() const;
 
-  /// Scratchpads are ours, so that a call allocates next to nothing (oneDNN 2.6 itself: a few small blocks).
+  /// Attributes by which we provide the scratchpads, so that a call allocates almost nothing (oneDNN 2.6 itself
+  /// allocates a few small blocks).
   static dnnl::primitive_attr attributes();
 
  private:
@@ -39,8 +40,8 @@ class DnnlRuntime {
   dnnl::stream stream_;
 };
 
-/// While it lives oneDNN describes and creates primitives for one thread: for calls that several threads make at the
-/// same time, one each.
+/// While it exists, oneDNN describes and creates primitives for one thread: for calls that several threads make at the
+/// same time, each thread one call.
 class OneThread {
  public:
   explicit OneThread(const DnnlRuntime& runtime);
@@ -58,7 +59,7 @@ struct DnnlArgument {
   dnnl::memory::desc layout;
 };
 
-/// A primitive with its arguments, ready to run by as many threads as it was created for.
+/// A primitive with its arguments, ready to run on the number of threads that it was created for.
 class DnnlCall {
  public:
   DnnlCall() = default;
@@ -69,11 +70,11 @@ class DnnlCall {
     return DnnlCall(runtime, Primitive(description), description.scratchpad_desc(), arguments);
   }
 
-  /// How much of the workspace's scratch memory a run overwrites.
+  /// The number of bytes of the workspace's scratch memory that a run overwrites.
   std::int64_t scratchpad_bytes() const { return scratchpad_bytes_; }
 
-  /// Runs on these pointers, in the order in which the arguments were planned. What it overwrites in the scratch memory
-  /// begins at `scratchpad_offset` bytes, which the caller has reserved if it is not 0.
+  /// Runs on these pointers, in the order of the arguments at creation. The part of the scratch memory that it
+  /// overwrites begins at `scratchpad_offset` bytes. If that is not 0, the caller has reserved the memory.
   void run(std::initializer_list<const void*> pointers, std::int64_t scratchpad_offset = 0);
 
  private:
@@ -88,21 +89,21 @@ class DnnlCall {
   int threads_ = 1;
 };
 
-/// From one layout to another: {from, to}.
+/// Creates a copy from one layout to another. Its arguments are {from, to}.
 DnnlCall create_reorder(DnnlRuntime& runtime, const dnnl::memory::desc& from, const dnnl::memory::desc& to);
 
 inline dnnl::memory::data_type dnnl_type(DataType type) {
   return type == DataType::kBfloat16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
-/// A tensor in a named layout, or `any` for oneDNN to choose.
+/// The description of a tensor in a named layout; with the layout `any`, oneDNN chooses.
 inline dnnl::memory::desc dnnl_layout(const dnnl::memory::dims& dims, dnnl::memory::format_tag tag,
                                       DataType type = DataType::kFloat32) {
   return {dims, dnnl_type(type), tag};
 }
 
-/// Whether oneDNN computes what `describe` describes by more than its reference loops. In bf16 that is the processor's
-/// choice: most lack it, some have it for some shapes.
+/// Whether oneDNN computes what `describe` describes by more than its reference loops. In bf16 that depends on the
+/// processor: for most it does not, for some only for some shapes.
 template <typename Describe>
 bool has_dnnl(Describe&& describe) {
   try {
@@ -113,7 +114,7 @@ bool has_dnnl(Describe&& describe) {
   }
 }
 
-/// Runs `create`; oneDNN's refusal becomes an Error that names `what`.
+/// Runs `create`. Throws Error, naming `what`, if oneDNN refuses.
 template <typename Create>
 auto create_with_dnnl(const DnnlRuntime& runtime, const std::string& what, Create&& create) {
   try {

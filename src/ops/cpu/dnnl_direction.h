@@ -18,7 +18,7 @@
 
 namespace convoy::ops::cpu {
 
-/// A copy of the weights in one of oneDNN's layouts. It takes memory when they are first loaded.
+/// A copy of the weights in one of oneDNN's layouts. Memory for it is allocated when they are first loaded.
 class PackedWeights {
  public:
   PackedWeights(DnnlRuntime& runtime, const dnnl::memory::desc& plain, const dnnl::memory::desc& layout)
@@ -33,8 +33,8 @@ class PackedWeights {
     pack_.run({w, buffer_.data()});
   }
   const std::byte* data() const { return buffer_.data(); }
-  /// What load() has made, where it may lie in memory that cannot be written: oneDNN writes zeros to a layout's padding
-  /// each time that it is given a pointer.
+  /// The copy that load() has made, if it may be moved to read-only memory. A layout with padding may not: oneDNN
+  /// writes zeros there each time that it is given a pointer.
   std::vector<Buffer*> movable() { return is_padded_ ? std::vector<Buffer*>() : std::vector{&buffer_}; }
 
  private:
@@ -45,7 +45,7 @@ class PackedWeights {
   DnnlCall pack_;
 };
 
-/// As few equal ranges of samples as keep the threads busy.
+/// The smallest number of equal ranges of samples that keeps the threads busy.
 inline std::int64_t num_ranges(std::int64_t samples, std::int64_t threads) {
   std::int64_t best = 1;
   const auto samples_of_a_thread = [&](std::int64_t ranges) {
@@ -56,35 +56,36 @@ inline std::int64_t num_ranges(std::int64_t samples, std::int64_t threads) {
   return best;
 }
 
-/// Whether oneDNN computes it by matrix products, whose sums it divides according to the number of threads: "gemm", or
-/// by blocks "brgconv" (oneDNN 2), "brg_conv" (3).
+/// Whether oneDNN computes the primitive by matrix products, whose sums it divides according to the number of threads:
+/// "gemm", or by blocks "brgconv" (oneDNN 2), "brg_conv" (oneDNN 3).
 template <typename Description>
 bool is_by_matmul(const Description& description) {
   const std::string_view name = description.impl_info_str();
   return name.find("gemm") != std::string_view::npos || name.find("brg") != std::string_view::npos;
 }
 
-/// oneDNN 3 may choose otherwise for fewer samples: products in bf16 by tiles for many, by vectors for few.
+/// Whether two primitives have the same algorithm. oneDNN 3 may choose another one for fewer samples: products in bf16
+/// by tiles for many samples, by vectors for few.
 template <typename Description>
 bool is_same_algorithm(const Description& a, const Description& b) {
   return std::string_view(a.impl_info_str()) == b.impl_info_str();
 }
 
-/// Each value is computed by one thread, in an order that does not depend on how many there are. Convolutions by matrix
-/// products are the exception: these are divided into equal ranges of samples, one thread each, whose number changes no
-/// sample's bits. oneDNN guarantees neither, tests check both. (A value of dw would be a sum of what threads have
-/// added: see WeightGradient.)
+/// One direction of a convolution by oneDNN. Each value is computed by one thread, in an order that does not depend on
+/// the number of threads. Convolutions by matrix products are an exception: these are divided into equal ranges of
+/// samples, one thread for each; the number of ranges changes no bit of a sample. oneDNN guarantees neither; tests
+/// check both. (A value of dw would be a sum over threads: see WeightGradient.)
 template <typename Primitive>
 class DnnlDirection final : public ConvolutionDirection {
  public:
-  /// Weights lie in memory as `plain` describes. `other`, if any, is the other direction's copy of them, loaded by that
-  /// one: shared where the layout is the same.
+  /// `plain` is the weights' layout in memory. `other`, if any, is the other direction's copy of them, which that
+  /// direction loads. It is shared if the layout is the same.
   DnnlDirection(const ConvolutionSpec& spec, DnnlRuntime& runtime, const dnnl::memory::desc& plain,
                 std::shared_ptr<PackedWeights> other = nullptr)
       : part_(spec), calls_(runtime) {
     std::optional<OneThread> one_thread(std::in_place, runtime);
     Description description = describe(spec, runtime);
-    if (is_by_matmul(description)) {  // for one thread: for several, oneDNN may choose otherwise
+    if (is_by_matmul(description)) {  // for one thread: oneDNN may choose another algorithm for several
       part_.x.n = spec.x.n / num_ranges(spec.x.n, runtime.workspace().threads());
       const Description of_part = describe(part_, runtime);
       if (is_same_algorithm(of_part, description)) {
@@ -110,7 +111,7 @@ class DnnlDirection final : public ConvolutionDirection {
     weights_ = loads_ ? std::make_shared<PackedWeights>(runtime, plain, weights) : std::move(other);
   }
 
-  /// How much of the workspace's scratch memory a run overwrites.
+  /// The number of bytes of the workspace's scratch memory that a run overwrites.
   std::int64_t scratch_bytes() const { return calls_.scratchpad_bytes(); }
   const std::shared_ptr<PackedWeights>& weights() const { return weights_; }
 

@@ -1,4 +1,4 @@
-/// The sum of what parts have computed.
+/// The sum of the results of parts.
 #include "ops/cpu/dnnl_parts.h"
 
 #include <algorithm>

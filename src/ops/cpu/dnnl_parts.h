@@ -16,54 +16,54 @@
 
 namespace convoy::ops::cpu {
 
-/// sum[i] += parts[0][i], then parts[1][i], ...: `num` of them, `stride` floats apart.
+/// Adds parts[0][i], then parts[1][i], ... to sum[i]. There are `num` parts, `stride` floats apart.
 void add_in_order(float* sum, const float* parts, std::int64_t count, std::int64_t num, std::int64_t stride,
                   int threads);
 
-/// As many parts as threads that a rank usually has or, where these move too much, half as many.
+/// The wanted number of parts: the usual number of threads of a rank or, if these parts move too much, half of it.
 constexpr std::int64_t kWantedParts = 8, kFewerParts = 4;
 
-/// Whether dividing an operation of so many flop moves too many bytes beside its arithmetic: more than in a fifth of
-/// its time, at the speeds of one thread of a Xeon with AMX.
+/// Whether the division of an operation of `flop` operations moves too many bytes: whether that takes more than a fifth
+/// of the time of the arithmetic, at the speeds of one thread of a Xeon with AMX.
 inline bool moves_too_much(double bytes, double flop, DataType type) {
   const double flop_in_the_time_of_a_byte = type == DataType::kFloat32 ? 14 : 80;
   return bytes * flop_in_the_time_of_a_byte > flop / 5;
 }
 
-/// What a division of an operation costs and gives.
+/// The number of parts that a division of an operation gives, and the number of bytes that it moves.
 struct DivisionPrice {
   std::int64_t parts;
   double moved_bytes;
 };
 
-/// Whether `a` comes nearer to as many parts as are wanted or, where both are equally near, moves fewer bytes.
+/// Whether `a` comes nearer to the wanted number of parts or, if both are equally near, moves fewer bytes.
 inline bool is_better(const DivisionPrice& a, const DivisionPrice& b, std::int64_t wanted) {
   const std::int64_t parts_of_a = std::min(a.parts, wanted), parts_of_b = std::min(b.parts, wanted);
   return parts_of_a != parts_of_b ? parts_of_a > parts_of_b : a.moved_bytes < b.moved_bytes;
 }
 
-/// Independent calls. As many threads as there are calls can share the work.
+/// Independent calls, which at most as many threads as calls can share.
 class DnnlParts {
  public:
   DnnlParts() = default;
   explicit DnnlParts(DnnlRuntime& runtime) : workspace_(&runtime.workspace()) {}
 
-  /// Created for one thread (OneThread), if it is one of several.
+  /// Adds a call. If there are several calls, each must have been created for one thread (OneThread).
   void add(DnnlCall call) {
     scratchpad_stride_ = std::max(scratchpad_stride_, round_up(call.scratchpad_bytes(), 64));
     calls_.push_back(std::move(call));
   }
 
-  /// How much of the workspace's scratch memory a run overwrites, from its beginning: a scratchpad for each thread,
-  /// which stays in its cache.
+  /// The number of bytes that a run overwrites at the beginning of the workspace's scratch memory: a scratchpad for
+  /// each thread, which stays in its cache.
   std::int64_t scratchpad_bytes() const { return num_scratchpads() * scratchpad_stride_; }
 
-  /// run_part(call, its number, the offset of its scratchpad) of all of them.
+  /// Calls run_part(call, index of the call, offset of its scratchpad in bytes) for all calls.
   template <typename RunPart>
   void run(const RunPart& run_part) {
     if (calls_.size() == 1) return run_part(calls_.front(), 0, 0);
     const bool is_one_a_thread = std::ssize(calls_) <= workspace_->threads();
-    std::exception_ptr failure;  // of any: exceptions must not leave a parallel region
+    std::exception_ptr failure;  // of any call: exceptions must not leave a parallel region
 #pragma omp parallel for schedule(static) num_threads(workspace_->threads())
     for (std::size_t i = 0; i < calls_.size(); ++i) {
       try {
@@ -84,7 +84,7 @@ class DnnlParts {
 
   const Workspace* workspace_ = nullptr;
   std::vector<DnnlCall> calls_;
-  std::int64_t scratchpad_stride_ = 0;  ///< from one thread's scratchpad to the next one's, bytes
+  std::int64_t scratchpad_stride_ = 0;  ///< distance in bytes from one thread's scratchpad to the next one
 };
 
 }  // namespace convoy::ops::cpu

@@ -1,6 +1,6 @@
-/// The words of draw_words.h, a few vectors of them at a time: where one is drawn for each value or attention weight,
+/// Draws the words of draw_words.h a few vectors at a time: if each value or attention weight has a draw of its own,
 /// drawing block by block would cost more than the arithmetic.
-/// Only for files compiled with -march=CONVOY_ARCH, as simd.h.
+/// Like simd.h only for files compiled with -march=CONVOY_ARCH.
 #pragma once
 
 #include <array>
@@ -25,7 +25,8 @@ using LongVec = std::uint64_t __attribute__((vector_size(kVectorBytes)));
 template <typename V>
 [[gnu::always_inline]] inline V product_of_lower_halves(V a, V b) {
 #if defined(__AVX512F__)
-  // Masked by nothing, which costs nothing: GCC 12 takes the plain one's operands for uninitialised (its bug 105593).
+  // The mask keeps all lanes, which costs nothing: for the plain intrinsic, GCC 12 warns of uninitialised operands (its
+  // bug 105593).
   if constexpr (sizeof(V) == sizeof(__m512i))
     return std::bit_cast<V>(_mm512_maskz_mul_epu32(0xff, std::bit_cast<__m512i>(a), std::bit_cast<__m512i>(b)));
 #endif
@@ -40,7 +41,7 @@ template <typename V>
   return (a & 0xffffffffu) * (b & 0xffffffffu);
 }
 
-/// (a ^ b) ^ c in one instruction where there is one: GCC 12 does not find it.
+/// (a ^ b) ^ c in one instruction if the processor has it: GCC 12 does not find it.
 [[gnu::always_inline]] inline LongVec exclusive_or(LongVec a, LongVec b, LongVec c) {
 #if defined(__AVX512F__) && __BIGGEST_ALIGNMENT__ == 64
   return std::bit_cast<LongVec>(
@@ -50,8 +51,8 @@ template <typename V>
 #endif
 }
 
-/// Each 64-bit lane's upper half as its lower one; the upper one holds anything. By a shuffle, since products and
-/// shifts wait for the same part of the processor.
+/// Moves each 64-bit lane's upper half to its lower half; the upper half of the result may hold anything. It is a
+/// shuffle, since products and shifts wait for the same part of the processor.
 template <int... i>
 [[gnu::always_inline]] inline LongVec upper_halves_as_lower(LongVec v, std::integer_sequence<int, i...> /*words*/) {
   const auto words = std::bit_cast<WordVec>(v);
@@ -72,7 +73,7 @@ template <int half>
   return draws_in<half>(words, std::make_integer_sequence<int, int{kLanes}>{});
 }
 
-/// v where the draw beside it is at least the threshold, elsewhere 0.
+/// v in each lane whose draw is at least the threshold, else 0.
 [[gnu::always_inline]] inline Vec kept_values(HalfVec draws, std::uint16_t threshold, Vec v) {
 #if defined(__AVX512BW__) && defined(__AVX512VL__) && __BIGGEST_ALIGNMENT__ == 64
   const __mmask16 kept =
@@ -88,10 +89,10 @@ template <int half>
 /// The words of one layer for one micro-batch, two draws in each: the low half first.
 class LayerWords {
  public:
-  static constexpr std::int64_t kNumVectors = 4;                   ///< of one draw
-  static constexpr std::int64_t kNumWords = kNumVectors * kLanes;  ///< of one draw
-  static constexpr std::int64_t kNumBlocks = kNumWords / 4;        ///< of one draw
-  static constexpr std::int64_t kNumDraws = 2 * kNumWords;         ///< of 16 bits
+  static constexpr std::int64_t kNumVectors = 4;                   ///< number of vectors that a call of draw() writes
+  static constexpr std::int64_t kNumWords = kNumVectors * kLanes;  ///< number of words that a call of draw() writes
+  static constexpr std::int64_t kNumBlocks = kNumWords / 4;        ///< number of blocks of words of a call of draw()
+  static constexpr std::int64_t kNumDraws = 2 * kNumWords;         ///< number of 16-bit draws in the words of a call
 
   LayerWords(const DrawKey& key, std::uint64_t layer)
       : micro_batch_(key.micro_batch & 0xffffffffu), step_low_(key.step & 0xffffffffu), step_high_(key.step >> 32) {
@@ -104,10 +105,10 @@ class LayerWords {
     }
   }
 
-  /// Words 4 * block, ..., 4 * block + kNumWords - 1 of the layer, in order.
+  /// Writes the words 4 * block, ..., 4 * block + kNumWords - 1 of the layer, in order.
   [[gnu::always_inline]] void draw(std::uint32_t block, WordVec (&words)[kNumVectors]) const {
-    // A 64-bit lane for each counter: the product of a round then is one instruction. Two independent halves, so that
-    // one computes while the other waits for its products.
+    // Each counter has a 64-bit lane: the product of a round then is one instruction. The two halves are independent,
+    // so that one computes while the other waits for its products.
     Counters a = counters(block), b = counters(block + kNumBlocks / 2);
 #pragma GCC unroll 10
     for (const RoundKey& key : round_keys_) {
@@ -122,12 +123,13 @@ class LayerWords {
   struct RoundKey {
     std::uint32_t low, high;
   };
-  /// Of each counter word the lower half of a lane counts.
+  /// The four words of each counter, in the lower half of a 64-bit lane each.
   struct Counters {
     LongVec w0, w1, w2, w3;
   };
 
-  /// A lane's place in write_in_order's result: even lanes have the first half of the counters, odd ones the second.
+  /// The index of each lane's block in the result of write_in_order(): even lanes have the first half of the counters,
+  /// odd lanes the second half.
   template <std::uint64_t... i>
   [[gnu::always_inline]] static LongVec block_of_lane(std::integer_sequence<std::uint64_t, i...> /*lanes*/) {
     return LongVec{(i / 2 + i % 2 * (sizeof...(i) / 2))...};
@@ -145,7 +147,7 @@ class LayerWords {
     c = {exclusive_or(upper_halves_as_lower(p1), c.w1, k0), p1, exclusive_or(upper_halves_as_lower(p0), c.w3, k1), p0};
   }
 
-  /// Each counter's four words beside each other.
+  /// Writes the four words of each counter next to each other.
   template <int... i>
   [[gnu::always_inline]] static void write_in_order(const Counters& c, WordVec* to,
                                                     std::integer_sequence<int, i...> /*words*/) {

@@ -15,7 +15,7 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-constexpr std::int64_t kDraw = LayerWords::kNumDraws;      // values that are drawn for at a time
+constexpr std::int64_t kDraw = LayerWords::kNumDraws;      // values for which one call draws
 constexpr std::int64_t kDrawsWorthThreads = 8192 / kDraw;  // below, waking threads costs more than the loop
 
 /// Values as they are read again after T stored them.
@@ -55,7 +55,7 @@ class CpuDropout final : public DropoutOp {
   }
 
  private:
-  /// What stands before the dropout, or after it.
+  /// The operation before the dropout (kRelu) or after it (kAdds), in the same pass.
   enum class Pass { kPlain, kAdds, kRelu };
 
   template <Pass pass>
@@ -79,7 +79,7 @@ class CpuDropout final : public DropoutOp {
     }
   }
 
-  /// The values of one draw.
+  /// Drops values for which one call draws.
   template <Pass pass>
   [[gnu::always_inline]] void drop(const LayerWords& layer, std::int64_t draw, const T* x, const T* residual,
                                    T* y) const {
@@ -98,7 +98,7 @@ class CpuDropout final : public DropoutOp {
     }
   }
 
-  /// Of the last draw, some of whose values are not there.
+  /// Drops the `count` values of the last call, which is not full.
   template <Pass pass>
   void drop_first(const LayerWords& layer, std::int64_t draw, const T* x, const T* residual, T* y,
                   std::int64_t count) const {
@@ -109,7 +109,7 @@ class CpuDropout final : public DropoutOp {
     std::copy_n(some_y, count, y);
   }
 
-  /// Where neighbours share a draw.
+  /// Drops values if neighbours share a draw.
   template <Pass pass>
   void run_together(const DrawKey& key, const T* x, const T* residual, T* y) const {
     const std::int64_t width = spec_.values_per_draw;

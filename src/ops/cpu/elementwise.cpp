@@ -1,5 +1,5 @@
-/// Arena-wide loops on the CPU. Compiled without contraction to fused multiply-adds: a vector loop and the scalars at
-/// its end then round alike, so a value's result does not depend on where its slice begins.
+/// Loops over whole arenas on the CPU. Compiled without contraction to fused multiply-adds: a vector loop and the
+/// scalars at its end then round alike, so a value's result does not depend on where its slice begins.
 #include "convoy/ops/elementwise.h"
 
 #include <algorithm>
@@ -52,7 +52,7 @@ class CpuElementwise final : public ElementwiseOps {
     in_parts(count, workspace_.threads(), [=](Range range) { round_values(type, from, to, range); });
   }
 
-  // x - x is +0, without a bit that is set, for every finite x, and NaN for all others.
+  // x - x is +0, all of whose bits are 0, for every finite x, and NaN for all others.
   void find_non_finite(const float* values, std::int64_t count, std::int32_t* found) override {
     in_parts(count, workspace_.threads(), [=](Range range) {
       std::uint32_t bits = 0;
@@ -141,7 +141,7 @@ class CpuElementwise final : public ElementwiseOps {
   }
 
  private:
-  // The moving averages take up the gradient; what they tell to subtract from the weight.
+  // Updates the moving averages by the gradient. Returns the number to be subtracted from the weight.
   [[gnu::always_inline]] static float adam_step(const AdamSpec& spec, float gradient, float& mean, float& square) {
     const float m = spec.beta1 * mean + spec.one_minus_beta1 * gradient;
     const float v = spec.beta2 * square + spec.one_minus_beta2 * (gradient * gradient);
@@ -164,14 +164,14 @@ class CpuElementwise final : public ElementwiseOps {
     return halving_sum<kSumLeaves>(leaves);
   }
 
-  // kCount: where that is known when compiled; else 0.
+  // kCount is `count` if that is known at compile time, else 0.
   template <std::int64_t kCount>
   static void square_values(const float* values, std::int64_t count, double* squares) {
     for (std::int64_t i = 0; i < (kCount > 0 ? kCount : count); ++i)
       squares[i] = static_cast<double>(values[i]) * static_cast<double>(values[i]);
   }
 
-  // new_weights(range), and their copy while they are in the cache.
+  // Calls new_weights(range) for all ranges, and copies the weights while they are in the cache.
   template <typename Arguments, typename Loop>
   void update(DataType copy_type, const Arguments& args, const Loop& new_weights) const {
     if (args.weight_copy == nullptr) return in_parts(args.count, workspace_.threads(), new_weights);
@@ -197,7 +197,8 @@ class CpuElementwise final : public ElementwiseOps {
     for_lanes(0, count, [=]<typename V>(std::int64_t i, V) { write(sum + i, V(read<V>(a + i) + read<V>(b + i))); });
   }
 
-  // Values [at, at + count) of all blocks: left and right half, split at the largest power of two below their number.
+  // Sums values [at, at + count) of all blocks: the sums of two halves, split at the largest power of two below the
+  // number of blocks.
   static void fold_tree(std::span<const float* const> blocks, std::int64_t at, std::int64_t count, float* sum) {
     if (blocks.size() == 1) {
       if (sum != blocks[0] + at) std::copy_n(blocks[0] + at, count, sum);

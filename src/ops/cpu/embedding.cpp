@@ -20,12 +20,12 @@ namespace convoy::ops::cpu {
 namespace {
 
 constexpr std::int64_t kSegment = 64;    // sorted words that one thread sums at a time
-constexpr std::int64_t kWordsAhead = 4;  // the memory of which rows is asked for: they lie in no order
+constexpr std::int64_t kWordsAhead = 4;  // the row of the word that far ahead is prefetched: rows are in no order
 
 /// The words of a batch, sorted by their tokens; words of one token stay in order.
 struct SortedWords {
-  std::int32_t* ends;   ///< (V) behind the last word of each row
-  std::int32_t* words;  ///< (N * T) those that have a token
+  std::int32_t* ends;   ///< (V) end of each row's words in `words`
+  std::int32_t* words;  ///< (N * T) the words that have a token
 
   std::int64_t begin(std::int64_t row) const { return row == 0 ? 0 : ends[row - 1]; }
 };
@@ -84,7 +84,7 @@ class CpuEmbedding final : public EmbeddingOp {
     return tokens == nullptr ? word % spec_.length : tokens[word];
   }
 
-  /// A loop without branches; which one it was is asked only then.
+  /// Throws Error if a token is not allowed. The loop has no branches; the bad token is searched for afterwards.
   void check_tokens(const std::int32_t* tokens) const {
     if (tokens == nullptr) return check_positions(spec_);
     const auto num_rows = static_cast<std::int32_t>(spec_.num_rows);
@@ -116,17 +116,17 @@ class CpuEmbedding final : public EmbeddingOp {
     }
   }
 
-  // --- Backward: scratch memory is ends, words, heads -------------------------------------------------------------
+  // --- Backward: the scratch memory contains ends, words, heads ---------------------------------------------------
 
   std::int64_t heads_offset() const {
     return round_up((spec_.num_rows + num_words()) * static_cast<std::int64_t>(sizeof(std::int32_t)), kCacheLineBytes);
   }
-  /// (segments, C): the part of a segment's first row where the row began in an earlier segment.
+  /// The head of a segment, of (segments, C): its part of its first row if that row began in an earlier segment.
   float* head(std::int64_t segment) const {
     return reinterpret_cast<float*>(workspace_.scratch() + heads_offset()) + segment * spec_.width;
   }
 
-  /// A counting sort. In one thread: it moves a hundredth of the bytes that are summed.
+  /// A counting sort, on one thread: it moves a hundredth of the bytes that are summed.
   SortedWords sort(const std::int32_t* tokens) const {
     auto* ends = reinterpret_cast<std::int32_t*>(workspace_.scratch());
     std::int32_t* words = ends + spec_.num_rows;
@@ -141,7 +141,7 @@ class CpuEmbedding final : public EmbeddingOp {
     return {ends, words};
   }
 
-  /// to = scale * (the sum of dy over the words sorted.words[begin], ..., [end - 1], which have one token).
+  /// Computes to = scale * the sum of dy over the words sorted.words[begin], ..., [end - 1], which have the same token.
   void sum_run(std::int64_t begin, std::int64_t end, const SortedWords& sorted, const T* dy, float* to) const {
     const float scale = spec_.scale;
     for (std::int64_t i = begin; i < end; ++i) {
@@ -168,7 +168,7 @@ class CpuEmbedding final : public EmbeddingOp {
     }
   }
 
-  /// Of the row that begins in this segment and goes on in others: adds what they have.
+  /// Adds the heads of later segments to the row that begins in this segment and continues in them.
   void finish_last_row(std::int64_t segment, const std::int32_t* tokens, const SortedWords& sorted,
                        float* dtable) const {
     const std::int64_t begin = segment * kSegment, end = begin + kSegment;
@@ -186,7 +186,7 @@ class CpuEmbedding final : public EmbeddingOp {
 
   EmbeddingSpec spec_;
   Workspace& workspace_;
-  Buffer positions_;  ///< (T,C) where there are sinusoids
+  Buffer positions_;  ///< (T,C) with sinusoids, else empty
 };
 
 }  // namespace

@@ -1,5 +1,5 @@
-/// Powers of two by vectors: what a softmax spends its time with besides products.
-/// Only for files compiled with -march=CONVOY_ARCH, as simd.h.
+/// Powers of two by vectors, which take most of the time of a softmax apart from products.
+/// Like simd.h only for files compiled with -march=CONVOY_ARCH.
 #pragma once
 
 #include <bit>

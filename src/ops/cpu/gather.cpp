@@ -46,7 +46,7 @@ class CpuGather final : public GatherOp {
   }
 
  private:
-  /// loop(Range) over `num` words.
+  /// Calls loop(Range) for each thread's part of `num` words.
   template <typename Loop>
   void in_parts_of(std::int64_t num, const Loop& loop) const {
     const bool alone = num * spec_.width < kWorthThreads || workspace_.threads() == 1;
@@ -61,7 +61,7 @@ class CpuGather final : public GatherOp {
         refuse_position(spec_, positions, i);
   }
 
-  /// i counts the words that are taken, through all sequences.
+  /// The position of the i-th taken word, counted through all sequences.
   std::int64_t position_of(const std::int32_t* positions, std::int64_t i) const {
     return positions == nullptr ? i % spec_.num_taken : positions[i];
   }

@@ -1,4 +1,4 @@
-/// Bytes into a network's input, row by row.
+/// Turns bytes into a network's input, row by row.
 #include "convoy/ops/image_batch.h"
 
 #include <algorithm>
@@ -13,9 +13,9 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// A row of an image as it is cut, before its values are rounded.
+/// A row of an image with its cut, before its values are rounded.
 struct CutRow {
-  const std::uint8_t* pixels = nullptr;  ///< the image's row; null: all of it lies outside
+  const std::uint8_t* pixels = nullptr;  ///< the image's row; null: all of it is outside the image
   const ImageCut* cut = nullptr;
   bool has_hole = false;
 
@@ -24,7 +24,7 @@ struct CutRow {
 
 /// The columns of a row that show the image.
 struct Inside {
-  std::int64_t begin = 0, end = 0;  ///< in what comes out
+  std::int64_t begin = 0, end = 0;  ///< columns of the output
   std::int64_t start = 0;           ///< the image's column at `begin`
 };
 
@@ -69,7 +69,7 @@ class CpuImageBatch final : public ImageBatchOp {
             .has_hole = h >= cut.hole_top && h < cut.hole_bottom};
   }
 
-  /// What is beside the image, the image, the hole over both.
+  /// Writes a row: the columns outside the image, the image, then the hole over both.
   void look_up(T* to, const CutRow& row) const {
     const Inside inside = inside_of(row, shape_.w);
     fill_beside(to, row, {0, inside.begin});
@@ -93,7 +93,8 @@ class CpuImageBatch final : public ImageBatchOp {
                 to + std::min<std::int64_t>(row.cut->hole_right, shape_.w) * shape_.c, rounded_to<T>(0.0f));
   }
 
-  /// Pixels one after the other, backwards in the source where they are flipped. kChannels = 0: any number.
+  /// Writes pixels one after the other; if flipped, they are read backwards. kChannels = 0 means any number of
+  /// channels.
   template <int kChannels>
   void look_up(T* to, const std::uint8_t* from, std::int64_t num_pixels, bool flipped) const {
     const std::int64_t channels = kChannels > 0 ? kChannels : shape_.c, step = flipped ? -channels : channels;
@@ -119,7 +120,7 @@ class CpuImageBatch final : public ImageBatchOp {
     return exact_value_of_[index_of(row, w, c)];
   }
 
-  /// In the tables, of what is seen in column w.
+  /// The index in value_of_ of the byte that is seen in column w.
   std::size_t index_of(const CutRow& row, std::int64_t w, std::int64_t c) const {
     std::int64_t column = (row.cut->flip != 0 ? shape_.w - 1 - w : w) + row.cut->dx;
     if (reflects_) column = reflected(column, shape_.w);
@@ -130,8 +131,8 @@ class CpuImageBatch final : public ImageBatchOp {
   Shape shape_;
   bool reflects_;
   const Workspace& workspace_;
-  std::vector<T> value_of_;            ///< (C,256), rounded as it goes out
-  std::vector<float> exact_value_of_;  ///< as images are mixed
+  std::vector<T> value_of_;            ///< (C,256), rounded to the type of the output
+  std::vector<float> exact_value_of_;  ///< (C,256), not rounded, for mixing
 };
 
 }  // namespace

@@ -3,7 +3,7 @@
 
 namespace convoy::ops::cpu {
 
-// A macro that the compiler defines reads "1", any other reads as its own name.
+// A macro that the compiler defines expands to 1, any other remains its own name.
 #define CONVOY_TEXT(macro) #macro
 #define CONVOY_IS_DEFINED(name, macro) CONVOY_TEXT(macro)[0] == '1',
 

@@ -1,4 +1,4 @@
-/// Which of the processor's instructions the CPU arithmetic was compiled for, to be compared with what it has.
+/// The instruction set that the CPU operations were compiled for, and the one that the processor has.
 #pragma once
 
 #include <array>
@@ -6,7 +6,7 @@
 
 namespace convoy::ops::cpu {
 
-/// The extensions that compilers put into ordinary loops: X(as __builtin_cpu_supports spells it, the compiler's macro).
+/// The extensions that compilers use in ordinary loops: X(name for __builtin_cpu_supports, the compiler's macro).
 #define CONVOY_EXTENSIONS(X)                \
   X("sse4.2", __SSE4_2__)                   \
   X("avx", __AVX__)                         \
@@ -30,20 +30,21 @@ namespace convoy::ops::cpu {
 inline constexpr std::array kExtensions = {CONVOY_EXTENSIONS(CONVOY_EXTENSION_NAME)};
 #undef CONVOY_EXTENSION_NAME
 
-/// One flag an extension, in the order of kExtensions.
+/// One flag for each extension, in the order of kExtensions.
 using InstructionSet = std::array<bool, kExtensions.size()>;
 
-/// What src/ops/cpu was compiled for (CONVOY_ARCH). A constant: reading it runs none of those instructions.
+/// The extensions that src/ops/cpu was compiled for (CONVOY_ARCH). A constant: reading it runs none of the
+/// instructions.
 extern const InstructionSet kCompiledFor;
 
-/// What this processor has. Of processors that are not x86, everything is assumed.
+/// The extensions of this processor. A processor that is not x86 is assumed to have all.
 InstructionSet processor_extensions();
 
-/// Whether this processor has tiles for products in bf16 (AMX), and the system lets this process use them, which it
-/// asks for. They are not among the extensions: no ordinary loop uses them, and who lacks them does without.
+/// Whether this processor has tiles for products in bf16 (AMX) and the system lets this process use them, for which the
+/// call asks. Tiles are not among the extensions: no ordinary loop uses them, and the program works without them.
 bool may_use_tiles();
 
-/// Names of the extensions in `needed` that `available` lacks, "avx512f avx512bw"; empty where there are none.
+/// The names of the extensions in `needed` that `available` lacks, "avx512f avx512bw"; empty if it lacks none.
 std::string missing_extensions(const InstructionSet& needed, const InstructionSet& available);
 
 }  // namespace convoy::ops::cpu

@@ -1,11 +1,11 @@
-/// What vectors exchange between their lanes: sums, maxima, transposition.
-/// Only for files compiled with -march=CONVOY_ARCH, as simd.h.
+/// Operations between the lanes of vectors: sums, maxima, transposition.
+/// Like simd.h only for files compiled with -march=CONVOY_ARCH.
 #pragma once
 
 #include <cstdint>
 #include <utility>
 
-// Where vectors are as wide as the intrinsics' (clang-tidy's are not).
+// Only if vectors are as wide as the intrinsics' (clang-tidy's are not).
 #if defined(__AVX512F__) && __BIGGEST_ALIGNMENT__ == 64
 #include <immintrin.h>
 #endif
@@ -30,10 +30,10 @@ template <int distance = int{kLanes} / 2>
   }
 }
 
-/// b where one of the two is NaN.
+/// The larger of a and b in each lane; b if one of the two is NaN.
 [[gnu::always_inline]] inline Vec larger(Vec a, Vec b) {
 #if defined(__AVX512F__) && __BIGGEST_ALIGNMENT__ == 64
-  // GCC 12 makes a comparison and a choice of it. Masked by nothing, as in draw_words_simd.h.
+  // GCC 12 makes a comparison and a selection of the expression below. draw_words_simd.h explains the mask.
   return _mm512_maskz_max_ps(0xffff, a, b);
 #else
   return a > b ? a : b;
@@ -49,7 +49,7 @@ template <int distance = int{kLanes} / 2>
   }
 }
 
-/// Of rows i and i + distance, halves of 2 * distance lanes change places.
+/// Exchanges, between rows i and i + distance, the halves of each 2 * distance lanes.
 template <int distance, int... i>
 [[gnu::always_inline]] inline void exchange_halves(WordVec& a, WordVec& b, std::integer_sequence<int, i...> /*lanes*/) {
   const WordVec upper = __builtin_shufflevector(a, b, ((i & distance) != 0 ? int{kLanes} + i - distance : i)...);

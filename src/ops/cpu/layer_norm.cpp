@@ -15,9 +15,9 @@ namespace convoy::ops::cpu {
 namespace {
 
 constexpr int kChains = 4;                      // of additions, each of which waits for the one before
-constexpr std::int64_t kMaxRowsPerBlock = 128;  // that are added in float32; blocks in double
+constexpr std::int64_t kMaxRowsPerBlock = 128;  // that are added in float32; blocks are added in double
 constexpr std::int64_t kMinRowsPerBlock = 32;
-constexpr std::int64_t kBlocksForThreads = 16;  // few rows, too, can be shared out evenly
+constexpr std::int64_t kBlocksForThreads = 16;  // enough for threads to share few rows evenly, too
 constexpr std::int64_t kMergedColumns = 16;
 
 constexpr std::int64_t ceil_div(std::int64_t a, std::int64_t b) {
@@ -31,7 +31,7 @@ using Chains = V[kChains];
   return sum_of_lanes(pairwise_sum<kChains>(chains)) + rest;
 }
 
-/// add(i, V{}, chain) over all columns i, vectors first, then single values, which are one chain.
+/// Calls add(i, V{}, chain) over all columns i: vectors first, then single values, which are one chain.
 template <typename Add>
 [[gnu::always_inline]] inline void for_chains(std::int64_t width, Add&& add) {
   std::int64_t i = 0;
@@ -93,11 +93,11 @@ struct BackwardRows {
   const T *dy, *x;
   const float *gamma, *mean, *inv_std;
   T* dx;
-  const T* addend;  ///< with kAdds
+  const T* addend;  ///< read with kAdds
   std::int64_t width;
 };
 
-/// Of a block of rows.
+/// The sums dgamma and dbeta of a block of rows.
 struct ParameterSums {
   float *dgamma, *dbeta;
 };
@@ -107,7 +107,7 @@ struct GradientMeans {
   float g, gh;
 };
 
-/// kSums: adds dy h to dgamma, and dy to dbeta.
+/// Computes the means of a row. With kSums, also adds dy h to dgamma, and dy to dbeta.
 template <bool kSums, typename T>
 [[gnu::always_inline]] inline GradientMeans sum_row(const BackwardRows<T>& args, std::int64_t row,
                                                     [[maybe_unused]] const ParameterSums& sums) {
@@ -133,7 +133,7 @@ template <bool kSums, typename T>
   return {sum_of(g_sums, g_rest) / count, sum_of(gh_sums, gh_rest) / count};
 }
 
-/// dx = inv_std (g - mean_C(g) - h mean_C(g h)) [+ addend]
+/// Computes dx = inv_std (g - mean_C(g) - h mean_C(g h)) [+ addend] of a row.
 template <bool kSums, bool kAdds, typename T>
 void differentiate_row(const BackwardRows<T>& args, std::int64_t row, const ParameterSums& sums) {
   const GradientMeans means = sum_row<kSums>(args, row, sums);
@@ -203,7 +203,7 @@ class CpuLayerNorm final : public LayerNormOp {
     }
   }
 
-  /// Block after block, in double.
+  /// Adds up the sums of blocks, block after block in double, for the calling thread's columns.
   void merge_my_columns(float* dgamma, float* dbeta) const {
     const Range tiles = my_part_of(ceil_div(spec_.width, kMergedColumns));
     for (std::int64_t tile = tiles.begin; tile < tiles.end; ++tile) {

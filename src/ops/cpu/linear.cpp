@@ -25,8 +25,8 @@ class CpuLinear final : public LinearOp {
     runtime.workspace().reserve(column_sum_scratch_bytes(bias_gradient_));
   }
 
-  // The activation as a pass of its own: products of blocks of rows, whose y it would find in the cache, take longer by
-  // as much as that saves, and oneDNN's own activations neither write y nor give these bits.
+  // The activation is a pass of its own: products of blocks of rows, whose y would still be in the cache, take as much
+  // longer as that saves, and oneDNN's own activations neither write y nor give these bits.
   void forward(const void* x, const void* w, const void* b, const LinearOutputs& out) override {
     void* y = out.y != nullptr ? out.y : out.activated;
     forward_.run(x, w, y, b);

@@ -7,7 +7,7 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-constexpr double kMinFlopPerPart = 4e6;     // below, waking a thread costs more than it computes
+constexpr double kMinFlopPerPart = 4e6;     // below, waking a thread costs more time than it saves
 constexpr std::int64_t kUnit = 16;          // ranges begin at multiples of it: vectors are whole
 constexpr std::int64_t kMinRangeOfK = 256;  // sums of fewer products are not worth their addition
 
@@ -87,13 +87,13 @@ bool is_possible(const MatmulSpec& product, const MatmulDivision& division) {
   return !product.bias && product.output_type == DataType::kFloat32 && product.k >= division.k * kMinRangeOfK;
 }
 
-// The cheapest division of at least as many parts as are wanted or, where there is none, of the most.
+// Returns the cheapest division into at least the wanted number of parts or, if there is none, into the most parts.
 MatmulDivision cheapest_division(const MatmulSpec& product, std::int64_t wanted) {
   MatmulDivision best;
   const auto price_of = [&](const MatmulDivision& division) -> DivisionPrice {
     return {division.size(), moved_bytes(product, division)};
   };
-  for (std::int64_t m = kWantedParts; m >= 1; m /= 2)  // rows first: their results lie together
+  for (std::int64_t m = kWantedParts; m >= 1; m /= 2)  // rows first: their results are contiguous
     for (std::int64_t n = 1; n <= kWantedParts; n *= 2)
       for (std::int64_t k = 1; k <= kWantedParts; k *= 2) {
         const MatmulDivision division{m, n, k};
@@ -150,7 +150,7 @@ void MatmulParts::run(const void* a, const void* b, void* d, const void* bias) {
   if (division_.k > 1) add_up(static_cast<float*>(d));
 }
 
-// Each value by itself, in the order of k.
+// Adds up each value by itself, in the order of k.
 void MatmulParts::add_up(float* d) const {
   const std::int64_t count = product_.m * product_.n;
   const auto* const sums = reinterpret_cast<const float*>(workspace_->scratch() + sums_offset_);

@@ -9,15 +9,16 @@
 
 namespace convoy::ops::cpu {
 
-/// Into how many ranges each dimension of a product is divided. The results of ranges of k are added in order.
+/// The number of ranges into which each dimension of a product is divided. The results of ranges of k are added in
+/// order.
 struct MatmulDivision {
   std::int64_t m = 1, n = 1, k = 1;
 
   std::int64_t size() const { return m * n * k; }
 };
 
-/// At least kWantedParts or kFewerParts (dnnl_parts.h) where the shape allows it, else as many as possible. Of such
-/// divisions the one that moves the fewest bytes.
+/// Returns a division into at least kWantedParts or kFewerParts (dnnl_parts.h) parts if the shape allows it, else into
+/// as many as possible. Of such divisions it is the one that moves the fewest bytes.
 MatmulDivision divide_matmul(const MatmulSpec& product);
 
 /// Whether oneDNN has all parts in the product's types for this processor.
@@ -28,12 +29,12 @@ class MatmulParts {
   MatmulParts() = default;
   MatmulParts(const MatmulSpec& product, DnnlRuntime& runtime);
 
-  /// How much of the workspace's scratch memory a run overwrites.
+  /// The number of bytes of the workspace's scratch memory that a run overwrites.
   std::int64_t scratch_bytes() const {
     return sums_offset_ + (division_.k - 1) * product_.m * product_.n * kFloatBytes;
   }
 
-  /// d = a b [+ bias]
+  /// Computes d = a b [+ bias].
   void run(const void* a, const void* b, void* d, const void* bias = nullptr);
 
  private:
@@ -43,7 +44,7 @@ class MatmulParts {
   const Workspace* workspace_ = nullptr;
   MatmulDivision division_;
   DnnlParts calls_;
-  std::int64_t sums_offset_ = 0;  ///< in scratch memory: a matrix d for each range of k but the first
+  std::int64_t sums_offset_ = 0;  ///< offset in scratch memory of a matrix d for each range of k but the first
 };
 
 }  // namespace convoy::ops::cpu

@@ -1,4 +1,4 @@
-/// How loops are divided among threads: in contiguous parts, the same for the same count and number of threads.
+/// Divides loops among threads: into contiguous parts, the same for the same count and number of threads.
 #pragma once
 
 #include <cstdint>
@@ -14,17 +14,17 @@ struct Range {
   std::int64_t begin = 0, end = 0;
 };
 
-/// Part `index` of `parts`; the sizes of parts differ by one at most.
+/// Part `index` of `parts` of 0, ..., count - 1. The sizes of parts differ by at most one.
 [[gnu::always_inline]] inline Range part_of(std::int64_t count, std::int64_t index, std::int64_t parts) {
   return {count * index / parts, count * (index + 1) / parts};
 }
 
-/// The calling thread's part, inside a parallel region.
+/// The calling thread's part of 0, ..., count - 1, inside a parallel region.
 [[gnu::always_inline]] inline Range my_part_of(std::int64_t count) {
   return part_of(count, omp_get_thread_num(), omp_get_num_threads());
 }
 
-/// loop(Range) over all indices, in one part for each thread.
+/// Calls loop(Range) with one part of all indices on each thread.
 template <typename Loop>
 void in_parts(std::int64_t count, int threads, const Loop& loop) {
   if (count < kWorthThreads || threads == 1) {

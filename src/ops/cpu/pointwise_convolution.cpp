@@ -1,4 +1,4 @@
-/// A forward convolution of dy; where the stride is not 1, its result is spread out.
+/// Computes dx as a forward convolution of dy. If the stride is not 1, its result is spread out.
 #include "ops/cpu/pointwise_convolution.h"
 
 #include <cstddef>
@@ -11,7 +11,7 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// dx (N,H,W,C) of dx at the pixels that y was made of (N,P,Q,C): zeros elsewhere.
+/// Writes `pixels` (N,P,Q,C), dx at the pixels that y depends on, to dx (N,H,W,C), with zeros elsewhere.
 void spread_out(const ConvolutionSpec& spec, const std::byte* pixels, std::byte* dx, int threads) {
   const Shape& x = spec.x;
   const std::int64_t rows = spec.y().h, columns = spec.y().w, pixel_bytes = x.c * size_of(spec.type);
@@ -27,12 +27,12 @@ void spread_out(const ConvolutionSpec& spec, const std::byte* pixels, std::byte*
   }
 }
 
-/// The convolution of dy that gives dx at the pixels that y was made of.
+/// The convolution of dy that gives dx at the pixels that y depends on.
 ConvolutionSpec convolution_of_dy(const ConvolutionSpec& spec) {
   return {.x = spec.y(), .num_filters = spec.x.c, .kernel = 1, .type = spec.type};
 }
 
-/// w (K,C) read as the weights (C,K) of that convolution.
+/// The layout by which w (K,C) is read as the weights (C,K) of convolution_of_dy().
 dnnl::memory::desc weights_for_dy(const ConvolutionSpec& spec) {
   const std::int64_t channels = spec.x.c, filters = spec.num_filters;
   return {{channels, filters, 1, 1}, dnnl_type(spec.type), {1, channels, channels, channels}};
@@ -63,7 +63,7 @@ class PointwiseBackwardInput final : public ConvolutionDirection {
   ConvolutionSpec spec_;
   Workspace& workspace_;
   DnnlDirection<DnnlForward> product_;
-  std::int64_t pixels_offset_;  ///< in scratch memory: dx at the pixels that y was made of
+  std::int64_t pixels_offset_;  ///< offset in scratch memory of dx at the pixels that y depends on
 };
 
 }  // namespace

@@ -1,4 +1,4 @@
-/// dx of convolutions of 1x1. It is a forward convolution of dy, which oneDNN computes faster than a data gradient.
+/// dx of 1x1 convolutions, as a forward convolution of dy, which oneDNN computes faster than a data gradient.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,10 @@
 
 namespace convoy::ops::cpu {
 
-/// Whether each pixel of y is made of one pixel of x.
+/// Whether each pixel of y depends on one pixel of x alone.
 bool is_pointwise(const ConvolutionSpec& spec);
 
-/// Null where oneDNN does not have it in spec.type for this processor.
+/// Returns null if oneDNN does not have this convolution in spec.type for this processor.
 std::unique_ptr<ConvolutionDirection> make_pointwise_backward_input(const ConvolutionSpec& spec, DnnlRuntime& runtime);
 
 }  // namespace convoy::ops::cpu

@@ -1,4 +1,5 @@
-/// Pooling on the CPU: own loops, vectors along the channels. Backward gathers, so no two threads write one value.
+/// Pooling on the CPU by our own loops, with vectors along the channels. Backward gathers, so no two threads write the
+/// same value.
 #include "convoy/ops/pooling.h"
 
 #include <memory>
@@ -13,7 +14,7 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// body(n, p, q) for every pixel of an (n,h,w) grid; threads take rows.
+/// Calls body(n, p, q) for every pixel of an (n,h,w) grid. Threads take rows.
 template <typename Body>
 void for_my_pixels(const Shape& grid, int threads, Body&& body) {
 #pragma omp parallel for schedule(static) num_threads(threads)

@@ -1,4 +1,4 @@
-/// Windows over an image: which pixels one holds, and which cover a pixel.
+/// Windows over an image: the pixels of a window, and the windows that cover a pixel.
 #pragma once
 
 #include <algorithm>
@@ -12,7 +12,9 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// A window's pixels inside the image along one axis: begin, ..., end - 1, from `start`, which may lie outside.
+/// The pixels of a window along one axis. The window begins at `start`, which may be outside the image; the pixels
+/// begin,
+/// ..., end - 1 are inside.
 struct Span {
   std::int64_t start, begin, end;
 };
@@ -33,7 +35,7 @@ struct PoolingGeometry {
     return {start, std::max<std::int64_t>(start, 0), std::min(start + kernel, size)};
   }
 
-  /// Of pixel (h, w) in window (p, q).
+  /// The index of pixel (h, w) in window (p, q), row by row.
   std::int32_t position(std::int64_t h, std::int64_t w, std::int64_t p, std::int64_t q) const {
     return static_cast<std::int32_t>((h - (p * stride - padding)) * kernel + w - (q * stride - padding));
   }

@@ -1,4 +1,4 @@
-/// How loops ask for memory that they will need soon, where the processor does not foresee it.
+/// Prefetches memory that a loop will read soon, if the processor does not foresee it.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@ inline constexpr std::int64_t kCacheLineBytes = 64;
 
 enum class CacheLevel { kFirst, kSecond };
 
-/// Asks for `count` values.
+/// Prefetches `count` values into the cache of this level.
 template <CacheLevel level = CacheLevel::kFirst, typename T>
 [[gnu::always_inline]] inline void prefetch(const T* values, std::int64_t count) {
   constexpr int kLocality = level == CacheLevel::kFirst ? 3 : 2;

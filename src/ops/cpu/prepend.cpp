@@ -48,7 +48,7 @@ class CpuPrepend final : public PrependOp {
   }
 
  private:
-  std::int64_t n_, x_count_, width_;  ///< x_count_: of one sequence
+  std::int64_t n_, x_count_, width_;  ///< x_count_: number of values of one sequence of x
   const Workspace& workspace_;
 };
 

@@ -1,5 +1,5 @@
-/// The processor's extensions. Compiled without CONVOY_ARCH: this code must run where the other code of src/ops/cpu
-/// cannot.
+/// The processor's extensions. Compiled without CONVOY_ARCH: this code must also run on processors on which the other
+/// code of src/ops/cpu cannot.
 #include "ops/cpu/instruction_set.h"
 
 #if defined(__x86_64__) && defined(__linux__)

@@ -1,4 +1,4 @@
-/// Makes the messages about tokens and positions: outside of the loops, which are compiled for one processor.
+/// Makes the messages about tokens and positions. They are apart from the loops, which are compiled for one processor.
 #include "ops/cpu/refuse_token.h"
 
 #include "convoy/base/error.h"

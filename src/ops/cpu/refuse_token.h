@@ -1,5 +1,5 @@
-/// What the CPU says of a token that no row of the table belongs to, and of a position that no word has. Compiled for
-/// any processor, beside loops that are not.
+/// The CPU's errors for a token that has no row in the table, and for a position that has no word. This code is
+/// compiled for any processor, unlike the loops that call it.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace convoy::ops::cpu {
 
-/// Throws Error naming the token of the given word of the batch.
+/// Throws Error, naming the token of the given word of the batch.
 [[noreturn]] void refuse_token(const EmbeddingSpec& spec, const std::int32_t* tokens, std::int64_t word);
-/// Throws Error naming the position of the given one of the batch's words that are taken.
+/// Throws Error, naming position `taken` of the batch's positions.
 [[noreturn]] void refuse_position(const GatherSpec& spec, const std::int32_t* positions, std::int64_t taken);
 
 }  // namespace convoy::ops::cpu

@@ -1,6 +1,5 @@
-/// What backward is told of a ReLU: one bit for each value, set where it let the value through. Bit i % 8 of byte i / 8
-/// is value i's.
-/// Only for files compiled with -march=CONVOY_ARCH, as simd.h.
+/// The mask of a ReLU for backward: one bit per value, which is set if the ReLU let the value through. Bit i % 8 of
+/// byte i / 8 belongs to value i. Like simd.h only for files compiled with -march=CONVOY_ARCH.
 #pragma once
 
 #include <bit>
@@ -8,7 +7,7 @@
 #include <cstring>
 #include <utility>
 
-// Where vectors are as wide as the intrinsics' (clang-tidy's are not).
+// Only if vectors are as wide as the intrinsics' (clang-tidy's are not).
 #if (defined(__AVX512F__) && __BIGGEST_ALIGNMENT__ == 64) || (defined(__AVX__) && __BIGGEST_ALIGNMENT__ == 32)
 #include <immintrin.h>
 #endif
@@ -25,7 +24,7 @@ template <int... i>
   return powers_of_two(std::make_integer_sequence<int, int{kLanes}>{});
 }
 
-/// Bit i is set where lane i is above the threshold.
+/// Returns bits of which bit i is set if lane i is above the threshold.
 [[gnu::always_inline]] inline std::uint32_t bits_above(Vec v, float threshold) {
 #if defined(__AVX512F__) && __BIGGEST_ALIGNMENT__ == 64
   return _mm512_cmp_ps_mask(v, Vec{} + threshold, _CMP_GT_OQ);
@@ -48,18 +47,20 @@ template <int... i>
 #endif
 }
 
-/// The index of the byte that holds the bit of value `at`: unsigned, as dividing what may be negative takes more steps.
+/// The index of the byte that holds the bit of value `at`. It is unsigned, since a division of a number that may be
+/// negative takes more steps.
 [[gnu::always_inline]] inline std::uint64_t mask_byte_of(std::int64_t at) {
   return static_cast<std::uint64_t>(at) / 8;
 }
 
-/// Of kLanes values from `at` on, a multiple of kLanes; or of the value there, where those before it in its byte have
-/// been written. `argument`: what the ReLU of values stored as T was given.
+/// Writes the bits of kLanes values from `at` on, a multiple of kLanes; or, in the overload, the bit of the value
+/// there, if the bits before it in its byte have been written. `argument` is the ReLU's argument; values are stored as
+/// T.
 template <typename T>
 [[gnu::always_inline]] inline void write_mask(std::uint8_t* mask, std::int64_t at, Vec argument) {
   const std::uint32_t bits = bits_above(argument, kStoredAsZero<T>);
   if constexpr (kLanes >= 8) {
-    // Lowest byte first, as all processors with such vectors have it.
+    // All processors with such vectors store the lowest byte first.
     std::memcpy(mask + mask_byte_of(at), &bits, kLanes / 8);
   } else {
     const std::uint32_t before = at % 8 == 0 ? 0u : mask[mask_byte_of(at)];
@@ -72,7 +73,8 @@ template <typename T>
   mask[mask_byte_of(at)] = static_cast<std::uint8_t>(before | bit << (at % 8));
 }
 
-/// Where the ReLU let through: v of kLanes values from `at` on, a multiple of kLanes, or of one; elsewhere 0.
+/// Returns v if the ReLU let the value through, else 0: for kLanes values from `at` on, a multiple of kLanes, or for
+/// one.
 [[gnu::always_inline]] inline Vec kept_by_mask(const std::uint8_t* mask, std::int64_t at, Vec v) {
   std::uint32_t bits = 0;
   if constexpr (kLanes >= 8) {

@@ -1,5 +1,5 @@
-/// What the operations of one backend share, and how they are made of it: by make_op, specialised beside each
-/// implementation.
+/// The resources that the operations of one backend share, and make_op(), which creates an operation with them. It is
+/// specialised next to each implementation.
 #pragma once
 
 #include <cstddef>
@@ -11,8 +11,8 @@
 
 namespace convoy::ops::cpu {
 
-/// The device, the number of threads and the scratch memory, which grows while operations are planned and does not
-/// change while they run. It holds nothing from one call to the next.
+/// The device, the number of threads and the scratch memory, which grows while operations are created and does not
+/// change while they run. No operation keeps values there from one call to the next.
 class Workspace {
  public:
   Workspace(Device& device, std::int64_t threads) : device_(device), threads_(static_cast<int>(threads)) {}
@@ -22,7 +22,8 @@ class Workspace {
     if (size_bytes > scratch_.size_bytes()) scratch_ = Buffer(device_, size_bytes);
   }
 
-  /// 64-byte aligned. Ask at every call: planning another operation may have moved it.
+  /// The scratch memory, 64-byte aligned. Ask for it at every call: the creation of another operation may have moved
+  /// it.
   std::byte* scratch() const { return scratch_.data(); }
   std::int64_t scratch_bytes() const { return scratch_.size_bytes(); }
   Device& device() const { return device_; }
@@ -43,7 +44,8 @@ struct Resources {
   Widening& widening;
 };
 
-/// The spec has been checked. An operation of the list that no file makes is an error of the linker, which names it.
+/// Creates an operation. The spec has been checked. If no file specialises it for an operation of the list, the linker
+/// reports an error that names the operation.
 template <typename Op>
 std::unique_ptr<Op> make_op(const typename Op::Spec& spec, const Resources& resources);
 

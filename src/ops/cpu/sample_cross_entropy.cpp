@@ -1,4 +1,5 @@
-/// The loss of samples with several labels on the CPU, in double: a row is a thread's, a sample is added up in order.
+/// The loss of samples with several labels on the CPU, in double. One thread computes a row; the rows of a sample are
+/// added in order.
 #include "convoy/ops/sample_cross_entropy.h"
 
 #include <algorithm>
@@ -60,7 +61,7 @@ class CpuSampleCrossEntropy final : public SampleCrossEntropyOp {
     return spec_.n * spec_.num_rows;
   }
 
-  /// Before threads begin, which could throw nothing.
+  /// Throws Error if a label is not allowed. It is called before the parallel region, which no exception may leave.
   void check_labels(const std::int32_t* labels) const {
     for (std::int64_t r = 0; r < num_rows(); ++r) {
       if (labels[r] == kNoLabel || (labels[r] >= 0 && labels[r] < spec_.num_classes)) continue;

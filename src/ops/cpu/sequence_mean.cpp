@@ -12,8 +12,8 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-constexpr std::int64_t kMinColumns = 64;     // that a thread takes of a sequence: some lines of the cache
-constexpr std::int64_t kPartsPerThread = 4;  // so that long and short sequences are shared out evenly
+constexpr std::int64_t kMinColumns = 64;     // of a sequence that a thread takes: some cache lines
+constexpr std::int64_t kPartsPerThread = 4;  // so that threads share long and short sequences evenly
 
 template <typename T>
 class CpuSequenceMean final : public SequenceMeanOp {
@@ -62,14 +62,15 @@ class CpuSequenceMean final : public SequenceMeanOp {
   std::int64_t length_of(const std::int32_t* lengths, std::int64_t n) const {
     return std::clamp<std::int64_t>(lengths[n], 1, spec_.length);
   }
-  /// In whole vectors. A column's sum does not depend on the others', nor on how they are shared out.
+  /// The columns of a part, in whole vectors. A column's sum depends neither on other columns nor on the division into
+  /// parts.
   Range columns(std::int64_t part) const {
     const std::int64_t num = (spec_.width + kLanes - 1) / kLanes;
     const Range vectors = part_of(num, part, num_parts_);
     return {vectors.begin * kLanes, std::min(vectors.end * kLanes, spec_.width)};
   }
 
-  /// Word after word, as they lie in memory: the processor fetches ahead of one stream better than of several.
+  /// Adds word after word, in the order of memory: the processor prefetches one stream better than several.
   void mean_of_columns(const T* x, std::int64_t length, const Range& part, float* sum, T* y) const {
     for_lanes(part.begin, part.end, [&]<typename V>(std::int64_t c, V) { write(sum + c, read<V>(x + c)); });
     for (std::int64_t t = 1; t < length; ++t) {
@@ -81,7 +82,7 @@ class CpuSequenceMean final : public SequenceMeanOp {
               [&]<typename V>(std::int64_t c, V) { write(y + c, V(read<V>(sum + c) / static_cast<float>(length))); });
   }
 
-  /// The first word is divided, the others are its copies.
+  /// Writes dy / length to the first word, and copies of it to the others.
   void spread(const T* dy, float length, std::int64_t num_words, T* to) const {
     if (num_words == 0) return;
     for_lanes(0, spec_.width, [&]<typename V>(std::int64_t c, V) { write(to + c, V(read<V>(dy + c) / length)); });
@@ -92,7 +93,7 @@ class CpuSequenceMean final : public SequenceMeanOp {
   }
 
   SequenceMeanSpec spec_;
-  std::int64_t num_parts_;  ///< of columns, in which a sequence is cut
+  std::int64_t num_parts_;  ///< number of parts into which the columns of a sequence are divided
   Workspace& workspace_;
 };
 

@@ -35,7 +35,7 @@ class CpuShortcut final : public ShortcutOp {
   }
 
  private:
-  /// Calls with the positions in x and y of every pixel of y; threads take rows of pixels.
+  /// Calls body with the positions in x and y of every pixel of y. Threads take rows of pixels.
   template <typename Body>
   void for_my_pixels(Body&& body) const {
 #pragma omp parallel for schedule(static) num_threads(workspace_.threads())

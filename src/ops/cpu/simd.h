@@ -1,5 +1,5 @@
-/// Vectors of floats in the compiler's own notation, as wide as the processor's, and how they are read from storage and
-/// written to it.
+/// Vectors of floats in the compiler's own notation, as wide as the processor's, and functions that read them from
+/// storage and write them to it.
 /// Only for files compiled with -march=CONVOY_ARCH: everything is inlined, so that no other file's code runs on these
 /// instructions.
 #pragma once
@@ -13,8 +13,9 @@
 
 namespace convoy::ops::cpu {
 
-/// Of the widest vectors that this file is compiled for. Wider ones the compiler cuts up for arithmetic, but GCC 12
-/// takes their comparisons one value at a time. No bit depends on it where a sum stays within its lane.
+/// The size in bytes of the widest vectors that this file is compiled for. The compiler splits wider vectors for
+/// arithmetic, but GCC 12 computes their comparisons one value at a time. As long as a sum stays within its lane, no
+/// bit depends on this size.
 inline constexpr std::int64_t kVectorBytes = __BIGGEST_ALIGNMENT__;
 inline constexpr std::int64_t kLanes = kVectorBytes / 4;
 
@@ -27,14 +28,14 @@ using ByteVec = std::uint8_t __attribute__((vector_size(kVectorBytes / 4)));
 using HalfRow = std::uint8_t __attribute__((vector_size(kVectorBytes / 2)));
 using ByteRow = std::uint8_t __attribute__((vector_size(kVectorBytes)));
 
-// How values and bytes in memory are read and written as vectors, of any value's alignment.
+// The types by which values and bytes in memory are read and written as vectors; they need only a value's alignment.
 using VecAt = float __attribute__((vector_size(kVectorBytes), may_alias, aligned(4)));
 using HalfVecAt = std::uint16_t __attribute__((vector_size(kVectorBytes / 2), may_alias, aligned(2)));
 using HalfRowAt = std::uint8_t __attribute__((vector_size(kVectorBytes / 2), may_alias, aligned(1)));
 using ByteRowAt = std::uint8_t __attribute__((vector_size(kVectorBytes), may_alias, aligned(1)));
 using BytesAt = std::uint8_t __attribute__((vector_size(kVectorBytes / 4), may_alias, aligned(1)));
 
-/// As to_float and rounded_to do with one value, by shuffles of 16 bits: GCC 12 converts in more steps.
+/// to_float and, below, rounded_to for a vector, by shuffles of 16 bits: GCC 12 converts in more steps.
 template <int... i>
 [[gnu::always_inline]] inline Vec widened(HalfVec halves, std::integer_sequence<int, i...> /*indices*/) {
   return std::bit_cast<Vec>(__builtin_shufflevector(HalfVec{}, halves, (i % 2 == 0 ? 0 : int{kLanes} + i / 2)...));
@@ -50,7 +51,7 @@ template <int... i>
 [[gnu::always_inline]] inline HalfVec upper_halves(WordVec words) {
   return upper_halves(words, std::make_integer_sequence<int, kLanes>{});
 }
-/// v rounded to bf16, in the upper half of each word; the lower halves mean nothing. NaN is all ones.
+/// v rounded to bf16, in the upper half of each word; the lower halves have no meaning. NaN becomes all ones.
 [[gnu::always_inline]] inline WordVec nearest_bf16(Vec v) {
   const auto bits = std::bit_cast<WordVec>(v);
   const WordVec nearest = bits + 0x7fffu + (bits >> 16 & 1u), is_nan = std::bit_cast<WordVec>(v != v);
@@ -60,7 +61,7 @@ template <int... i>
   return upper_halves(nearest_bf16(v));
 }
 
-/// max(0, v), and NaN where v is NaN; never -0.
+/// max(0, v), never -0; NaN if v is NaN.
 [[gnu::always_inline]] inline Vec relu(Vec v) {
   return 0.0f >= v ? Vec{} : v;
 }
@@ -78,7 +79,7 @@ template <int count>
   }
 }
 
-/// One value or a vector of them, of any value's alignment: for the bodies of for_lanes.
+/// Reads one value, or a vector of values with one value's alignment: for the bodies of for_lanes.
 template <typename V, typename T>
 [[gnu::always_inline]] inline V read(const T* p) {
   if constexpr (std::is_same_v<V, float>) {
@@ -100,7 +101,7 @@ template <typename T>
   *reinterpret_cast<HalfVecAt*>(p) = rounded_to_bf16(v);
 }
 
-/// What is read after v has been written as T.
+/// The value that is read after v has been written as T.
 template <typename T>
 [[gnu::always_inline]] inline float as_stored(float v) {
   return to_float(rounded_to<T>(v));
@@ -114,7 +115,7 @@ template <typename T>
   }
 }
 
-/// Writes v, which T holds exactly: it was read as T, or made by as_stored<T>. Nothing is rounded.
+/// Writes v without rounding. T must represent v exactly: v was read as T, or returned by as_stored<T>.
 [[gnu::always_inline]] inline void write_exact(float* p, Vec v) {
   write(p, v);
 }
@@ -126,7 +127,7 @@ template <typename T>
   write(p, v);
 }
 
-/// Bytes, one or as many as V has values, by way of 16 bits: GCC 12 takes the step of four one value at a time.
+/// Reads one byte, or as many as V has values, by way of 16 bits: GCC 12 widens bytes to 32 bits one value at a time.
 template <typename V>
 [[gnu::always_inline]] inline auto read_bytes(const std::uint8_t* p) {
   if constexpr (std::is_same_v<V, float>) {
@@ -137,8 +138,8 @@ template <typename V>
   }
 }
 
-/// Part `index` of four of a row of bytes, each byte in all four of a value: one shuffle, where widening takes GCC 12
-/// nine steps. `kOfEachByte` times a byte compares equal with it.
+/// Part `index` of four of a row of bytes, each byte repeated in all four bytes of a value: one shuffle, while GCC 12
+/// takes nine steps to widen. A value equals `kOfEachByte` times its byte.
 inline constexpr std::int32_t kOfEachByte = 0x01010101;
 template <int index, int... i>
 [[gnu::always_inline]] inline IntVec spread(ByteRow bytes, std::integer_sequence<int, i...> /*indices*/) {
@@ -162,7 +163,7 @@ template <int index>
   *reinterpret_cast<HalfRowAt*>(p) = __builtin_convertvector(v, HalfRow);
 }
 
-/// body(i, V{}) over [begin, end): vectors first, then single values.
+/// Calls body(i, V{}) over [begin, end): with vectors first, then with single values.
 template <typename Body>
 [[gnu::always_inline]] inline void for_lanes(std::int64_t begin, std::int64_t end, Body&& body) {
   std::int64_t i = begin;

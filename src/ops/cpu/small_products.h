@@ -1,12 +1,12 @@
-/// Matrix products of blocks that lie in the caches: of attention, whose factors are too small and whose results are
-/// too short-lived to be handed to oneDNN one by one.
-/// Only for files compiled with -march=CONVOY_ARCH, as simd.h.
+/// Matrix products of blocks that are in the caches. Attention needs them: its factors are too small, and its results
+/// too short-lived, to be passed to oneDNN one by one.
+/// Like simd.h only for files compiled with -march=CONVOY_ARCH.
 #pragma once
 
 #include <bit>
 #include <cstdint>
 
-// Not by the vectors' size alone: Clang, which checks this code, has short ones whatever it compiles for.
+// The size is checked, too: Clang, which checks this code, has short vectors whatever it compiles for.
 #if defined(__AVX512BF16__) && __BIGGEST_ALIGNMENT__ == 64
 #define CONVOY_HAS_BF16_PRODUCTS
 #include <immintrin.h>
@@ -16,7 +16,7 @@
 
 namespace convoy::ops::cpu {
 
-/// Factors as the processor multiplies them: words of 32 bits that hold kDepth neighbours along the sum.
+/// Float factors. A word of 32 bits contains kDepth neighbours along the sum, here one.
 struct FloatFactors {
   using Word = float;
   static constexpr std::int64_t kDepth = 1;
@@ -25,7 +25,7 @@ struct FloatFactors {
 };
 
 #ifdef CONVOY_HAS_BF16_PRODUCTS
-/// Two bf16 beside each other: the processor multiplies both in one instruction, and sums in float32.
+/// bf16 factors. A word contains two of them: the processor multiplies both in one instruction, and sums in float32.
 struct Bf16Factors {
   using Word = std::uint32_t;
   static constexpr std::int64_t kDepth = 2;
@@ -37,34 +37,34 @@ struct Bf16Factors {
 };
 #endif
 
-/// A matrix of factors whose word (row, i) lies at row * row_stride + i * inner_stride, i counting along the sum.
+/// A matrix of factors whose word (row, i) is at row * row_stride + i * inner_stride; i counts along the sum.
 template <typename Word>
 struct LeftFactor {
   const Word* words;
   std::int64_t row_stride, inner_stride;
 };
 
-/// What a product does with the values of c.
+/// The use that a product makes of the earlier values of c.
 enum class Earlier {
   kOverwritten,
-  kContinued,  ///< sums go on from them: the same bits as in one product
-  kAdded       ///< to finished sums: shorter chains of additions, and smaller errors
+  kContinued,  ///< sums begin with them: the same bits as in one longer product
+  kAdded       ///< they are added to finished sums: shorter chains of additions, and smaller errors
 };
 
-/// c (rows,columns) = [c +] a (rows,inner) b (inner,columns), where b and c lie row by row, 64-byte aligned; from one
-/// row of b to the next b_stride words. Each value is summed in the order of `inner`.
+/// A product c (rows,columns) = [c +] a (rows,inner) b (inner,columns). b and c are stored row by row, 64-byte aligned;
+/// rows of b are b_stride words apart. Each value is summed in the order of `inner`.
 template <typename Word>
 struct SmallProduct {
   LeftFactor<Word> a;
   const Word* b;
   std::int64_t b_stride;
   float* c;
-  std::int64_t rows, inner, columns;  ///< rows a multiple of 8, columns of kLanes; inner counts words
+  std::int64_t rows, inner, columns;  ///< rows: a multiple of 8; columns: of kLanes; inner: number of words
   Earlier c_values = Earlier::kOverwritten;
 };
 
-/// rows times vectors of c in registers: 16 sums where there are 32 registers, 8 where there are 16. On AVX-512, 8 rows
-/// of 2 vectors reach 102 to 115 of 115 GFLOP/s in blocks of 32 by 32 by 256, where 4 rows of 4 reach 86.
+/// Computes rows * vectors of c in registers: 16 sums if the processor has 32 registers, 8 if it has 16. On AVX-512, 8
+/// rows of 2 vectors reach 102 to 115 of 115 GFLOP/s in blocks of 32 by 32 by 256; 4 rows of 4 vectors reach 86.
 template <typename Factors, int rows, int vectors>
 [[gnu::always_inline]] inline void multiply_tile(const SmallProduct<typename Factors::Word>& product, std::int64_t row,
                                                  std::int64_t column) {
@@ -97,7 +97,7 @@ template <typename Factors, int rows, int vectors>
   }
 }
 
-/// All tiles of `vectors` that fit from `column` on; returns the column after them.
+/// Computes all tiles of `vectors` that fit from `column` on. Returns the column after them.
 template <typename Factors, int rows, int vectors>
 [[gnu::always_inline]] inline std::int64_t multiply_columns(const SmallProduct<typename Factors::Word>& product,
                                                             std::int64_t column) {

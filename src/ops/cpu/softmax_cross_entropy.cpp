@@ -18,7 +18,7 @@ namespace {
 
 constexpr std::int64_t kWorthThreads = 1 << 13;  // logits: below, waking threads costs more than the loop
 
-/// What one row adds to LossSums.
+/// The numbers that one row adds to LossSums.
 struct RowResult {
   double loss = 0;
   std::int64_t num_correct = 0, num_samples = 0;
@@ -51,7 +51,7 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
   }
 
  private:
-  /// Before threads begin, which could throw nothing.
+  /// Throws Error if a label is not allowed. It is called before the parallel region, which no exception may leave.
   void check_labels(const LossArguments& args) const {
     for (std::int64_t n = 0; n < spec_.n; ++n) {
       if (args.labels[n] == kNoLabel) continue;
@@ -118,7 +118,7 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
   }
 
   SoftmaxCrossEntropySpec spec_;
-  double smooth_;  ///< the target of every class but the label's
+  double smooth_;  ///< target of every class that is not the label
   double sum_of_weights_;
   const Workspace& workspace_;
 };

@@ -1,5 +1,5 @@
-/// Passes over a row of logits: doubles, since all gradients depend on them, at the price of few more operations than
-/// floats would take.
+/// Passes over a row of logits in double, since all gradients depend on them. They take only a few more operations than
+/// in float.
 #include "ops/cpu/softmax_rows.h"
 
 #include <algorithm>
@@ -20,13 +20,13 @@ using FewFloats = float __attribute__((vector_size(kVectorBytes / 2)));
 using LooseFewFloatsAt = float __attribute__((vector_size(kVectorBytes / 2), may_alias, aligned(4)));
 constexpr std::int64_t kDoubles = kLanes / 2;
 
-constexpr std::int64_t kSearched = 256;  // values among which a maximum is looked for at a time
+constexpr std::int64_t kSearched = 256;  // values in which a maximum is searched for at a time
 
 [[gnu::always_inline]] inline DoubleVec load_doubles(const float* p) {
   return __builtin_convertvector(FewFloats(*reinterpret_cast<const LooseFewFloatsAt*>(p)), DoubleVec);
 }
 
-/// exp(x) for x <= 0: 2^k exp(r), |r| <= log(2)/2, the polynomial minimax to 2^-46. What is below exp(-700) is that.
+/// exp(x) for x <= 0: 2^k exp(r), |r| <= log(2)/2, the polynomial minimax to 2^-46. For x < -700 it returns exp(-700).
 [[gnu::always_inline]] inline DoubleVec exponential(DoubleVec x) {
   constexpr double kLog2E = 0x1.71547652b82fep+0, kRound = 0x1.8p+52;  // adding it leaves no bits for fractions
   constexpr double kLogOf2 = 0x1.62e42fefap-1, kLogOf2Rest = 0x1.cf79abc9e3b3ap-40;  // k times the first is exact
@@ -42,7 +42,7 @@ constexpr std::int64_t kSearched = 256;  // values among which a maximum is look
   return std::bit_cast<DoubleVec>(std::bit_cast<LongVec>(value) + (std::bit_cast<LongVec>(shifted) << 52));
 }
 
-/// In the order of the lanes.
+/// The sum of the lanes, in their order.
 double sum_of_lanes(DoubleVec v) {
   double sum = 0;
   for (std::int64_t i = 0; i < kDoubles; ++i) sum += v[i];
@@ -54,7 +54,7 @@ float maximum(const float* z, std::int64_t count) {
   std::int64_t i = 0;
   for (; i + kLanes <= count; i += kLanes) {
     const Vec v = read<Vec>(z + i);
-    most = v > most ? v : most;  // NaN never is: the sums will tell of it
+    most = v > most ? v : most;  // NaN never is larger: the sums become NaN instead
   }
   float result = -std::numeric_limits<float>::infinity();
   for (std::int64_t lane = 0; lane < kLanes; ++lane) result = std::max(result, static_cast<float>(most[lane]));
@@ -87,7 +87,7 @@ RowSums sum_few(const float* z, std::int64_t count) {
   RowSums sums{.best = std::max_element(z, z + count) - z};
   sums.max = double{z[sums.best]};
   for (std::int64_t k = 0; k < count; ++k) {
-    const double d = double{z[k]} - sums.max;  // NaN where z is NaN or +-inf - inf: then so is the loss
+    const double d = double{z[k]} - sums.max;  // NaN if z is NaN or for +-inf - inf: then the loss is NaN
     sums.sum_exp += std::exp(d);
     sums.sum += d;
   }

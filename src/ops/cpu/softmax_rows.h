@@ -1,5 +1,5 @@
-/// What losses need of a row of logits, in double: up to a few thousand classes by the C library's exp, which costs
-/// nothing there, above them in vectors.
+/// The sums that losses need of a row of logits, in double: up to a few thousand classes by the C library's exp, whose
+/// cost is negligible there, for more classes in vectors.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@ struct Bf16;
 
 inline constexpr std::int64_t kFewSoftmaxClasses = 4096;
 
-/// Of the row's maximum, the first among equals; with d = z - max, of d and exp d.
+/// A row's maximum and its sums: with d = z - max, sum_exp of exp d and sum of d.
 struct RowSums {
   double max = 0, sum_exp = 0, sum = 0;
-  std::int64_t best = 0;  ///< the maximum's index
+  std::int64_t best = 0;  ///< index of the maximum, the first among equals
 };
 
-/// Any sum is NaN or infinite where a logit is.
+/// Computes a row's maximum and sums. If a logit is NaN or infinite, a sum is, too.
 RowSums sum_row(const float* z, std::int64_t count);
 
-/// dz = scale (exp(z - max - log_sum_exp) - target) in vectors, rounded to float32 and then to what is stored; dz may
-/// be z.
+/// The numbers of a row's gradient dz = scale (exp(z - max - log_sum_exp) - target). write_gradient() computes it in
+/// vectors and rounds it to float32 and then to the storage type. dz may be z.
 struct RowGradient {
   double max, log_sum_exp, scale, target;
 };

@@ -1,4 +1,4 @@
-/// How the CPU stores values: as float32, or as bfloat16 that is widened when read and rounded when written. Loops are
+/// The CPU's storage types: float32, and bfloat16, which is widened when read and rounded when written. Loops are
 /// templates over the two.
 #pragma once
 
@@ -11,13 +11,13 @@
 
 namespace convoy::ops::cpu {
 
-/// The upper half of a float32.
+/// A bfloat16: the upper half of a float32.
 struct Bf16 {
   std::uint16_t bits;
 };
 
-/// Half of the smallest positive value, which is the largest that is stored as 0: what is above is positive when read
-/// again.
+/// The largest number that is stored as 0: half of the smallest positive value of T. A larger number is positive when
+/// it is read again.
 template <typename T>
 inline constexpr float kStoredAsZero = std::is_same_v<T, float> ? 0.0f : 0x1p-134f;
 
@@ -28,8 +28,8 @@ inline constexpr float kStoredAsZero = std::is_same_v<T, float> ? 0.0f : 0x1p-13
   return std::bit_cast<float>(std::uint32_t{value.bits} << 16);
 }
 
-/// To nearest, ties to even: half a unit less one is added, and one where the last bit that stays is odd. NaN, whose
-/// upper half alone may be an infinity's, becomes the one of all ones.
+/// Rounds to nearest, ties to even: adds half a unit less one, and one more if the last bit that stays is odd. NaN,
+/// whose upper half alone may be that of an infinity, becomes the NaN of all ones.
 template <typename T>
 [[gnu::always_inline]] inline T rounded_to(float value) {
   if constexpr (std::is_same_v<T, float>) {
@@ -41,7 +41,7 @@ template <typename T>
   }
 }
 
-/// What is behind a contract's untyped pointer.
+/// The values at a contract's untyped pointer.
 template <typename T>
 [[gnu::always_inline]] inline const T* values_at(const void* data) {
   return static_cast<const T*>(data);
@@ -51,16 +51,16 @@ template <typename T>
   return static_cast<T*>(data);
 }
 
-/// Throws Error: "a sum in fp16: the CPU stores f32 and bf16".
+/// Throws Error if the CPU does not store this type: "a sum in fp16: the CPU stores f32 and bf16".
 void check_is_stored(const char* what, DataType type);
 
-/// body.template operator()<T>() for the type, which has been checked.
+/// Calls body.template operator()<T>() for the type, which has been checked.
 template <typename Body>
 [[gnu::always_inline]] inline decltype(auto) with_storage(DataType type, Body&& body) {
   return type == DataType::kBfloat16 ? body.template operator()<Bf16>() : body.template operator()<float>();
 }
 
-/// The operation for spec.type.
+/// Creates the operation for spec.type.
 template <template <typename> typename Op, typename Contract, typename Spec, typename... More>
 std::unique_ptr<Contract> make_stored(const Spec& spec, More&... more) {
   return with_storage(

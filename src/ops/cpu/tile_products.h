@@ -1,10 +1,10 @@
 /// Matrix products of blocks by the processor's tiles (AMX): bf16, 32 rows of 32 values at a time.
-/// Only for files compiled with -march=CONVOY_ARCH, as simd.h.
+/// Like simd.h only for files compiled with -march=CONVOY_ARCH.
 #pragma once
 
 #include "ops/cpu/small_products.h"
 
-// As the products of vectors: not where Clang checks this code.
+// Like the products of vectors, these are not compiled when Clang checks this code.
 #if defined(CONVOY_HAS_BF16_PRODUCTS) && defined(__AMX_BF16__) && defined(__AMX_TILE__)
 #define CONVOY_HAS_TILES
 
@@ -14,8 +14,8 @@
 
 namespace convoy::ops::cpu {
 
-/// Sets all tiles of the calling thread to 16 rows of 64 bytes, as long as it lives; then what was set before, such as
-/// by oneDNN, is set again.
+/// Sets all tiles of the calling thread to 16 rows of 64 bytes while it exists. Its destructor restores the shapes that
+/// were set before, for example by oneDNN.
 class TileShapes {
  public:
   TileShapes() {
@@ -43,8 +43,8 @@ class TileShapes {
   alignas(64) std::array<std::byte, kBytes> before_ = {};
 };
 
-// Instructions by a tile's number, which the compiler's own macros take as text only; nor do these say that loading
-// reads memory.
+// Instructions by a tile's number. The compiler's own macros take it only as text, and do not say that loading reads
+// memory.
 template <int tile>
 [[gnu::always_inline]] inline void load_tile(const void* first, std::int64_t stride_bytes) {
   asm volatile("tileloadd (%0,%1,1), %%tmm%c2" : : "r"(first), "r"(stride_bytes), "n"(tile) : "memory");
@@ -63,7 +63,7 @@ template <int c, int a, int b>
   asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "n"(c), "n"(a), "n"(b));
 }
 
-/// 32 rows of 16 columns of c, in tiles c0 and c0 + 1.
+/// Computes 32 rows of 16 columns of c, in tiles c0 and c0 + 1.
 template <int c0, int b0>
 [[gnu::always_inline]] inline void multiply_two_tiles(const SmallProduct<std::uint32_t>& product, std::int64_t row,
                                                       std::int64_t column) {
@@ -91,9 +91,9 @@ template <int c0, int b0>
   store_tile<c0 + 1>(lower_c, c_stride);
 }
 
-/// Rows and columns a multiple of 32, inner one of 16 words, a.inner_stride 1. While TileShapes are set. Each value is
-/// summed in the order of `inner`, after what c holds if that is not overwritten. Tiles take turns, so that some are
-/// stored while others are multiplied.
+/// Computes a product while TileShapes are set. rows and columns are multiples of 32, inner is one of 16 words, and
+/// a.inner_stride is 1. Each value is summed in the order of `inner`, after the value of c if that is not overwritten.
+/// Tiles take turns, so that some are stored while others are multiplied.
 [[gnu::noinline]] inline void multiply_by_tiles(const SmallProduct<std::uint32_t>& product) {
   for (std::int64_t row = 0; row < product.rows; row += 32) {
     for (std::int64_t column = 0; column < product.columns; column += 32) {

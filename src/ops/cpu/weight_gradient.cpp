@@ -13,13 +13,13 @@ namespace {
 constexpr std::int64_t kMaxParts = 16;
 constexpr std::int64_t kLanes = 16;  // a part has whole vectors of filters: oneDNN's kernels are slow on less
 
-// What reading x once more takes, in bytes of plain copies: oneDNN transposes it, in pairs where it is in bf16. Of
-// ResNet-50's layers on a Xeon with AMX.
+// The time of reading x once more, relative to that of copying it: oneDNN transposes x, in pairs if it is bf16.
+// Measured for ResNet-50's layers on a Xeon with AMX.
 double price_of_reading_x(DataType type) {
   return type == DataType::kFloat32 ? 2 : 4;
 }
 
-// Bytes that are moved because of the division: results and their sum, copies, x that is read again.
+// The number of bytes that are moved because of the division: results and their sum, copies, x that is read again.
 double moved_bytes(const ConvolutionSpec& spec, const WeightGradientDivision& division) {
   const auto value_bytes = static_cast<double>(size_of(spec.type)), x = static_cast<double>(spec.x.count()),
              dy = static_cast<double>(spec.y().count()), dw = static_cast<double>(spec.weight_count());
@@ -43,7 +43,7 @@ bool is_possible(const ConvolutionSpec& spec, const WeightGradientDivision& divi
          (spec.groups == 1 || divides(division.filters, spec.groups));
 }
 
-// The cheapest division of at least as many parts as are wanted or, where there is none, of the most.
+// Returns the cheapest division into at least the wanted number of parts or, if there is none, into the most parts.
 WeightGradientDivision cheapest_division(const ConvolutionSpec& spec, std::int64_t wanted) {
   WeightGradientDivision best;
   const auto price_of = [&](const WeightGradientDivision& division) -> DivisionPrice {
@@ -104,7 +104,7 @@ void WeightGradient::create_parts() {
   if (!dw_is_plain_) unpack_ = create_reorder(runtime_, packed, layouts.plain_gradient);
 }
 
-// Scratchpads of oneDNN's, then results, then copies of dy and x.
+// The scratch memory contains oneDNN's scratchpads, then results, then copies of dy and x.
 void WeightGradient::reserve_scratch() {
   const std::int64_t value_bytes = size_of(spec_.type);
   packed_offset_ = round_up(std::max(parts_.scratchpad_bytes(), unpack_.scratchpad_bytes()), 64);
@@ -135,7 +135,7 @@ void WeightGradient::run(const void* x, const void* dy, float* dw) {
   for (std::int64_t f = 0; f < division_.filters; ++f) unpack_.run({result(0, f, dw), dw + f * part_.weight_count()});
 }
 
-// (N,H,W,C) as (filters, N, H, W, C / filters).
+// Copies (N,H,W,C) to (filters, N, H, W, C / filters).
 void WeightGradient::copy_ranges(const void* from, const Shape& shape, std::byte* to) const {
   const std::int64_t pixels = shape.pixels(), range_bytes = shape.c / division_.filters * size_of(spec_.type);
   const auto* const bytes = static_cast<const std::byte*>(from);
@@ -146,14 +146,14 @@ void WeightGradient::copy_ranges(const void* from, const Shape& shape, std::byte
                   static_cast<std::size_t>(range_bytes));
 }
 
-// Where a part writes its result: in dw, if its layout is dw's and it is the first range of samples; else in scratch
-// memory.
+// The memory to which a part writes its result: dw, if the layout is that of dw and the part is the first range of
+// samples; else scratch memory.
 float* WeightGradient::result(std::int64_t samples, std::int64_t filters, float* dw) const {
   if (dw_is_plain_ && samples == 0) return dw + filters * part_.weight_count();
   return reinterpret_cast<float*>(scratch(packed_offset_ + (filters * division_.samples + samples) * packed_stride()));
 }
 
-// In the order of the samples.
+// Adds up the results in the order of the samples.
 void WeightGradient::add_up(float* dw) const {
   for (std::int64_t f = 0; f < division_.filters; ++f)
     add_in_order(result(0, f, dw), result(1, f, dw), packed_count_, division_.samples - 1,

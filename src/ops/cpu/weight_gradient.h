@@ -12,9 +12,9 @@
 
 namespace convoy::ops::cpu {
 
-/// Into how many equal ranges samples and filters are divided; each pair of ranges is computed by one thread.
-///   ranges of samples   their results are added in order: cheap where there are few weights
-///   ranges of filters   dy is copied once; x is read by each part (with groups it is copied, too): cheap where
+/// The numbers of equal ranges into which samples and filters are divided. One thread computes each pair of ranges.
+///   ranges of samples   their results are added in order: cheap if there are few weights
+///   ranges of filters   dy is copied once; x is read by each part (with groups it is copied, too): cheap if
 ///                       activations are small
 struct WeightGradientDivision {
   std::int64_t samples = 1, filters = 1;
@@ -23,11 +23,11 @@ struct WeightGradientDivision {
   bool operator==(const WeightGradientDivision&) const = default;
 };
 
-/// At least kWantedParts or kFewerParts (dnnl_parts.h) where the shape allows it, else as many as possible. Of such
-/// divisions the one that moves the fewest bytes.
+/// Returns a division into at least kWantedParts or kFewerParts (dnnl_parts.h) parts if the shape allows it, else into
+/// as many as possible. Of such divisions it is the one that moves the fewest bytes.
 WeightGradientDivision divide_weight_gradient(const ConvolutionSpec& spec);
 
-/// What one of the parts computes.
+/// The convolution whose weight gradient one part computes.
 ConvolutionSpec part_of_weight_gradient(const ConvolutionSpec& spec, const WeightGradientDivision& division);
 
 class WeightGradient final : public ConvolutionWeightGradient {
@@ -52,10 +52,10 @@ class WeightGradient final : public ConvolutionWeightGradient {
   WeightGradientDivision division_;
   ConvolutionSpec part_;
   DnnlParts parts_;
-  DnnlCall unpack_;                                                ///< of one range of filters
-  bool dw_is_plain_ = false;                                       ///< oneDNN's own layout is (K,R,S,C/G)
-  std::int64_t packed_count_ = 0;                                  ///< floats of a part's result
-  std::int64_t packed_offset_ = 0, dy_offset_ = 0, x_offset_ = 0;  ///< in scratch memory
+  DnnlCall unpack_;                                                ///< copies dw of one range of filters
+  bool dw_is_plain_ = false;                                       ///< whether oneDNN's own layout is (K,R,S,C/G)
+  std::int64_t packed_count_ = 0;                                  ///< number of floats of a part's result
+  std::int64_t packed_offset_ = 0, dy_offset_ = 0, x_offset_ = 0;  ///< offsets in scratch memory
 };
 
 }  // namespace convoy::ops::cpu

@@ -1,4 +1,4 @@
-/// Passes rows through float32 products.
+/// Computes a bf16 layer by float32 products of blocks of rows.
 #include "ops/cpu/widened_linear.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ namespace {
 
 constexpr std::int64_t kBlockFloats = 1 << 20;  // of x and y together: 4 MiB
 
-/// The same in float32.
+/// The same layer in float32.
 LinearSpec in_float32(LinearSpec spec) {
   spec.type = spec.y_type = DataType::kFloat32;
   return spec;
@@ -30,7 +30,7 @@ std::int64_t rows_at_a_time(const LinearSpec& spec) {
   return std::clamp(kBlockFloats / (spec.num_inputs + spec.num_outputs), std::int64_t{1}, spec.n);
 }
 
-/// The product of some rows at a time: as many as are asked for, and the rest of n rows in the last call.
+/// The product of some rows at a time: each call takes the given number of rows, the last one the rest of the n rows.
 class RowsProduct {
  public:
   using Product = MatmulSpec (*)(const LinearSpec& spec);
@@ -49,7 +49,7 @@ class RowsProduct {
   MatmulParts rows_, rest_;
 };
 
-/// body(first row, number of rows): blocks of `rows`, then the rest.
+/// Calls body(first row, number of rows) for blocks of `rows` rows, then for the rest.
 template <typename Body>
 void for_row_blocks(std::int64_t num_rows, std::int64_t rows, Body&& body) {
   for (std::int64_t row = 0; row < num_rows; row += rows) body(row, std::min(rows, num_rows - row));
@@ -120,7 +120,7 @@ class WidenedLinear final : public LinearOp {
 
   const Bf16* row_of_x(const void* x, std::int64_t row) const { return values_at<Bf16>(x) + row * spec_.num_inputs; }
   const Bf16* row_of_y(const void* y, std::int64_t row) const { return values_at<Bf16>(y) + row * spec_.num_outputs; }
-  /// Of y or what is activated, in y_type.
+  /// The given row of y or of the activated y, in y_type.
   std::byte* row_of_result(void* y, std::int64_t row) const {
     return static_cast<std::byte*>(y) + row * spec_.num_outputs * size_of(spec_.y_type);
   }

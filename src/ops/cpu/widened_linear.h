@@ -9,7 +9,7 @@
 
 namespace convoy::ops::cpu {
 
-/// Operands are widened and results rounded, some rows at a time, so that what is in float32 is small and stays in the
+/// Creates a layer that widens operands and rounds results, some rows at a time, so that the float32 values stay in the
 /// cache.
 std::unique_ptr<LinearOp> make_widened_linear(const LinearSpec& spec, const Resources& resources);
 

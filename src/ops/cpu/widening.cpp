@@ -1,4 +1,4 @@
-/// 16-bit values as float32, one pass bound by memory.
+/// Widens 16-bit values to float32, in one pass that is bound by memory.
 #include "ops/cpu/widening.h"
 
 #include "ops/cpu/parallel.h"

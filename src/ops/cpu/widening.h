@@ -1,4 +1,4 @@
-/// Float32 copies of operands in bf16: how the CPU computes what oneDNN has in bf16 only for other processors.
+/// Float32 copies of bf16 operands: by them the CPU computes what oneDNN computes in bf16 only on other processors.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,27 @@
 
 namespace convoy::ops::cpu {
 
-/// The operands of one call at a time, in memory of their own: the float32 operation that takes them uses the backend's
-/// workspace meanwhile.
+/// The operands of one call at a time. They have memory of their own, since the float32 operation that reads them uses
+/// the backend's workspace meanwhile.
 class Widening {
  public:
   Widening(Device& device, std::int64_t threads, ElementwiseOps& elementwise)
       : memory_(device, threads), elementwise_(elementwise) {}
 
-  /// Of floats that begin at a multiple of 64 bytes, as those after them do.
+  /// `count` rounded up so that the floats after these begin at a multiple of 64 bytes, too.
   static std::int64_t padded(std::int64_t count) { return round_up(count, 64 / kFloatBytes); }
-  /// Makes room for so many floats.
+  /// Reserves memory for `count` floats.
   void reserve(std::int64_t count) { memory_.reserve(count * kFloatBytes); }
-  /// The first of them, 64-byte aligned. Ask at every call, as with Workspace::scratch().
+  /// The reserved memory, 64-byte aligned. Ask for it at every call, as for Workspace::scratch().
   float* operands() const { return reinterpret_cast<float*>(memory_.scratch()); }
 
-  /// to = from, exactly. Any alignment.
+  /// Writes `from` to `to`, exactly. Any alignment is allowed.
   void widen(const void* from, float* to, std::int64_t count) const;
-  /// to = from, rounded to bf16.
+  /// Writes `from` to `to`, rounded to bf16.
   void round(const float* from, void* to, std::int64_t count) const {
     elementwise_.round_to(DataType::kBfloat16, from, to, count);
   }
-  /// sum += part.
+  /// Adds `part` to `sum`.
   void add(const float* part, float* sum, std::int64_t count) const {
     elementwise_.add(DataType::kFloat32, sum, part, sum, count);
   }

@@ -1,5 +1,5 @@
-/// The weight gradient of a convolution as one matrix product, of dy and of the windows of x. oneDNN computes the
-/// product faster than the gradient where windows are pixels, and where they are few or far apart.
+/// The weight gradient of a convolution as one matrix product, of dy and the windows of x. oneDNN computes the product
+/// faster than the gradient if windows are single pixels, or if they are few or far apart.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace convoy::ops::cpu {
 
-/// Null where a gradient is faster, or oneDNN does not have the product in spec.type for this processor.
+/// Returns null if oneDNN's weight gradient is faster, or if it has no product in spec.type for this processor.
 std::unique_ptr<ConvolutionWeightGradient> make_window_weight_gradient(const ConvolutionSpec& spec,
                                                                        DnnlRuntime& runtime);
 

@@ -1,11 +1,11 @@
 /// Convolutions with 3x3 filters by fewer products: Winograd's minimal filtering F(2x2, 3x3), as in Lavin & Gray 2016,
 /// "Fast algorithms for convolutional neural networks", section 4.1.
-/// Only for files compiled with -march=CONVOY_ARCH, as simd.h.
+/// Like simd.h only for files compiled with -march=CONVOY_ARCH.
 ///
 /// A square of 2x2 pixels of y depends on one of 4x4 pixels of x. With d such a square of x for one channel, g the
 /// filter for that channel, and * for products value by value:
 ///
-///   y = A^T [sum over channels of (G g G^T) * (B^T d B)] A      16 products where a direct convolution has 36
+///   y = A^T [sum over channels of (G g G^T) * (B^T d B)] A      16 products; a direct convolution has 36
 ///
 ///         1  0 -1  0            1    0    0              1  0
 ///   B^T = 0  1  1  0        G = 1/2  1/2  1/2        A = 1  1
@@ -15,8 +15,8 @@
 /// For each of the 16 positions the sum over channels is a matrix product of squares and filters. The gradient with
 /// respect to g is the transposed map: dg = G^T [sum over squares of (A dy A^T) * (B^T d B)] G.
 ///
-/// Of random values and 32 to 256 channels, errors in y and dx are 0.6 of those of a direct convolution in float32,
-/// since sums have a ninth of the terms; in dw they are twice as large.
+/// For random values and 32 to 256 channels, errors of y and dx are 0.6 times those of a direct convolution in float32,
+/// since sums have a ninth of the terms. Errors of dw are twice as large.
 #pragma once
 
 #include <array>
@@ -34,7 +34,7 @@ namespace convoy::ops::cpu::winograd {
 constexpr std::int64_t kRows = 4;                        // of a square of x, and of the positions
 constexpr std::int64_t kPositions = kWinogradPositions;  // products of a square, one filter and one channel
 
-/// The squares that a result (N,P,Q,.) of a convolution of (N,H,W,.) is made of, in the order of its pixels.
+/// The 2x2 squares of a result (N,P,Q,.) of a convolution of (N,H,W,.), in the order of its pixels.
 struct Squares {
   Shape from, to;
   std::int64_t padding = 0;
@@ -43,11 +43,11 @@ struct Squares {
   std::int64_t columns() const { return (to.w + 1) / 2; }
   std::int64_t count() const { return to.n * rows() * columns(); }
 
-  /// Of a square's first pixel.
+  /// The indices of a square's first pixel.
   struct Place {
     std::int64_t sample, row, column;
   };
-  /// body(i, the place of square range.begin + i) of a range of them.
+  /// Calls body(i, the Place of square range.begin + i) for each square of a range.
   template <typename Body>
   [[gnu::always_inline]] void for_each(const Range& range, const Body& body) const {
     Place place = {range.begin / (rows() * columns()), range.begin / columns() % rows() * 2,
@@ -63,31 +63,31 @@ struct Squares {
 };
 
 /// Whether y, dx and dw are faster by these products than by oneDNN. With vectors of 128 bits they are not: oneDNN asks
-/// the processor when it runs, and has longer ones.
+/// the processor at run time, and uses longer vectors.
 inline bool is_faster(const ConvolutionSpec& spec) {
   constexpr std::int64_t kMinVectorBytes = 32;
   return kVectorBytes >= kMinVectorBytes && saves_by_winograd(spec);
 }
 
-/// Columns of a matrix that lie together, so that a product reads one stretch of memory: a matrix (rows,columns) lies
-/// as (columns / width, rows, width).
+/// The layout of a matrix in panels of `width` columns, so that a product reads one stretch of memory: a matrix
+/// (rows,columns) is stored as (columns / width, rows, width).
 struct Panels {
-  /// As wide as a product computes at once.
+  /// Panels that are as wide as a product computes at once.
   explicit Panels(std::int64_t num_columns) : Panels(num_columns, num_columns % 32 == 0 ? 5 : 4) {}
   Panels(std::int64_t num_columns, int log2_of_width)
       : columns(num_columns), width(std::int64_t{1} << log2_of_width), log2_width(log2_of_width) {}
 
   std::int64_t columns, width;
-  int log2_width;  ///< for offset(), which is asked for each vector
+  int log2_width;  ///< for offset(), which is called for each vector
 
   std::int64_t count() const { return columns / width; }
-  /// Of a value in row 0; from row to row it is `width`.
+  /// The offset of a value of row 0 and this column. Each further row adds `width`.
   std::int64_t offset(std::int64_t rows, std::int64_t column) const {
     return ((column >> log2_width) * rows << log2_width) + (column & (width - 1));
   }
 };
 
-/// Pixels of (N,H,W,C) in a square of `size` by `size`, from a row and a column on; beyond the borders C zeros.
+/// The pixels of (N,H,W,C) in a square of `size` by `size` pixels; beyond the borders they are C zeros.
 template <std::int64_t size>
 class SquarePixels {
  public:
@@ -125,7 +125,8 @@ template <std::int64_t row>
   return d3 - d1;
 }
 
-/// A row of d B, value by value to where positions lie `stride` floats apart. Returns where the next row goes.
+/// Writes a row of d B, value by value, to positions that are `stride` floats apart. Returns the pointer for the next
+/// row.
 [[gnu::always_inline]] inline float* write_row_of_data(const Vec (&d)[kRows], float* to, std::int64_t stride) {
   write(to, row_of_data<0>(d[0], d[1], d[2], d[3]));
   write(to + stride, row_of_data<1>(d[0], d[1], d[2], d[3]));
@@ -143,7 +144,8 @@ template <std::int64_t row>
   return dy1;
 }
 
-/// A row of dy A^T, likewise.
+/// Writes a row of dy A^T, value by value, to positions that are `stride` floats apart. Returns the pointer for the
+/// next row.
 [[gnu::always_inline]] inline float* write_row_of_gradient(Vec left, Vec right, float* to, std::int64_t stride) {
   write(to, row_of_gradient<0>(left, right));
   write(to + stride, row_of_gradient<1>(left, right));

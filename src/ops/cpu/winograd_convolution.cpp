@@ -1,6 +1,6 @@
-/// Squares of 4x4 pixels are transformed a block at a time, multiplied with the transformed filters while they lie in
-/// the cache, and transformed into squares of 2x2 pixels. Each block is computed by one thread, and each value in an
-/// order that does not depend on the block: the same bits on any number of threads.
+/// Squares of 4x4 pixels are transformed one block at a time, multiplied by the transformed filters while they are in
+/// the cache, and transformed into squares of 2x2 pixels. One thread computes each block, and each value in an order
+/// that does not depend on the block: the same bits on any number of threads.
 #include "ops/cpu/winograd_convolution.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 
 using namespace winograd;
 
-/// From w (K,3,3,C) to transformed filters.
+/// The layouts of filters that are transformed from w (K,3,3,C).
 enum class Filters {
   kForward,       ///< (C,K) for each position
   kBackwardInput  ///< (K,C), of filters turned by half a turn: dx is their convolution with dy
@@ -62,10 +62,10 @@ class WinogradConvolution final : public ConvolutionDirection {
   }
 
  private:
-  static constexpr std::int64_t kStep = 8;  // squares: what a product takes at once
+  static constexpr std::int64_t kStep = 8;  // squares that a product computes at once
 
-  // How many squares are multiplied at once: few enough for their values to stay in the cache and for every thread to
-  // have some, but the more, the more weights are read for each block.
+  // The number of squares that are multiplied at once: few enough for their values to stay in the cache and for every
+  // thread to have some; larger if more weights are read for each block.
   static std::int64_t block_of(const Squares& squares) {
     constexpr std::int64_t kWantedBlocks = 16, kMost = 64;
     const std::int64_t weights = squares.from.c * squares.to.c, least = std::clamp(weights / 2048, kStep, kMost),
@@ -73,7 +73,7 @@ class WinogradConvolution final : public ConvolutionDirection {
     return round_up(std::clamp(squares.count() / kWantedBlocks, least, most), kStep);
   }
 
-  // Floats of one position; a line more than a whole number of pages, so that positions do not share a cache's sets.
+  // The number of floats of one position, with an additional cache line so that positions do not share a cache's sets.
   std::int64_t inputs_stride() const {
     return block_ * squares_.from.c + kStep * 2;
   }
@@ -81,7 +81,7 @@ class WinogradConvolution final : public ConvolutionDirection {
     return block_ * squares_.to.c + kStep * 2;
   }
 
-  // The calling thread's squares (positions, block, C) and results (positions, panels of K).
+  // The calling thread's squares (positions, block, C); its results (positions, panels of K) follow them.
   float* inputs() const {
     return reinterpret_cast<float*>(workspace_.scratch()) +
            omp_get_thread_num() * (inputs_stride() + outputs_stride()) * kPositions;
@@ -102,7 +102,7 @@ class WinogradConvolution final : public ConvolutionDirection {
     return filters_ == Filters::kForward ? squares_.from.c : squares_.to.c;
   }
 
-  // G g G^T of kLanes filters and channels.
+  // Computes G g G^T of kLanes filters and channels.
   void load_filters(const float* w, std::int64_t first_filter, std::int64_t first_channel) const {
     alignas(64) float columns[kPositions][kLanes][kLanes];  // as forward multiplies them: by channel, then filter
     for (std::int64_t f = 0; f < kLanes; ++f) {
@@ -122,7 +122,7 @@ class WinogradConvolution final : public ConvolutionDirection {
         write(weight(i, first_channel + c, first_filter), read<Vec>(columns[i][c]));
   }
 
-  // Of kLanes channels of one filter.
+  // Computes G g G^T of kLanes channels of one filter.
   [[gnu::always_inline]] void transform_filter(const float* g, Vec (&transformed)[kPositions]) const {
     const auto transform = [](Vec g0, Vec g1, Vec g2, auto&& set) {
       const Vec sum = g0 + g2;
@@ -138,7 +138,7 @@ class WinogradConvolution final : public ConvolutionDirection {
       transform(rows[r][0], rows[r][1], rows[r][2], [&](int s, Vec value) { transformed[r * kRows + s] = value; });
   }
 
-  // B^T d B
+  // Computes B^T d B of a block of squares.
   void transform_inputs(const float* from, const Range& block) const {
     float* const values = inputs();
     squares_.for_each(block, [&](std::int64_t square, const Squares::Place& place) {
@@ -160,7 +160,8 @@ class WinogradConvolution final : public ConvolutionDirection {
     });
   }
 
-  // (squares,C) (C,K) for each position. Rows up to a multiple of kStep are multiplied with what was there before.
+  // Multiplies (squares,C) by (C,K) for each position. The number of rows is rounded up to a multiple of kStep; the
+  // additional rows contain earlier values, and their results are not read.
   void multiply_block(std::int64_t count) const {
     const std::int64_t channels = squares_.from.c, width = results_.width;
     const float* const a = inputs();
@@ -176,7 +177,7 @@ class WinogradConvolution final : public ConvolutionDirection {
                                 .columns = width});
   }
 
-  // A^T m A
+  // Computes A^T m A of a block of squares.
   void transform_outputs(const Range& block, float* to) const {
     const Shape& shape = squares_.to;
     const float* const values = outputs();

@@ -1,4 +1,4 @@
-/// y of x, or dx of dy, by Winograd's products (winograd.h): in float32, with 3x3 filters.
+/// The directions of a convolution, y of x and dx of dy, by Winograd's products (winograd.h): float32, 3x3 filters.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 namespace convoy::ops::cpu {
 
-/// Null where oneDNN is faster, or these products do not apply.
+/// Returns null if oneDNN is faster, or if Winograd's products do not apply.
 std::unique_ptr<ConvolutionDirection> make_winograd_forward(const ConvolutionSpec& spec, Workspace& workspace);
-/// Likewise.
+/// Returns null if oneDNN is faster, or if Winograd's products do not apply.
 std::unique_ptr<ConvolutionDirection> make_winograd_backward_input(const ConvolutionSpec& spec, Workspace& workspace);
 
 }  // namespace convoy::ops::cpu

@@ -1,6 +1,6 @@
-/// The sum over squares is divided into parts that follow from the shape alone, each computed by one thread: over a
-/// range of the squares, for all 4x4 positions, or for a row of them where all sums together would not fit the cache.
-/// A part transforms a block of squares at a time, and multiplies them while they lie in the cache.
+/// The sum over squares is divided into parts that follow from the shape alone, each computed by one thread. A part is
+/// a range of the squares, for all 4x4 positions, or for one row of them if all sums together would not fit the cache.
+/// It transforms one block of squares at a time, and multiplies the squares while they are in the cache.
 #include "ops/cpu/winograd_weight_gradient.h"
 
 #include <algorithm>
@@ -45,11 +45,11 @@ class WinogradWeightGradient final : public ConvolutionWeightGradient {
   }
 
  private:
-  static constexpr std::int64_t kBlock = 64;  // squares that are multiplied at once: their values stay in the cache
+  static constexpr std::int64_t kBlock = 64;  // squares that are multiplied at once: few enough to stay in the cache
   static constexpr std::int64_t kMaxSumBytes = 1 << 19;
 
-  // Floats of one position: x (panels of C), dy (squares,K), and their product (panels of C), of K rows. Those of x and
-  // dy have a line more than a whole number of pages, so that positions do not share a cache's sets.
+  // The numbers of floats of one position: of x (panels of C), of dy (squares,K), and of their product (panels of C, K
+  // rows). x and dy have an additional cache line, so that positions do not share a cache's sets.
   std::int64_t x_stride() const {
     return kBlock * squares_.from.c + 16;
   }
@@ -101,7 +101,7 @@ class WinogradWeightGradient final : public ConvolutionWeightGradient {
     }
   }
 
-  // Rows of B^T x B
+  // Computes rows of B^T x B.
   template <std::int64_t... rows>
   void transform_x(const float* x, const Squares::Place& place, std::int64_t square) const {
     const SquarePixels<kRows> pixels(
@@ -120,7 +120,7 @@ class WinogradWeightGradient final : public ConvolutionWeightGradient {
     }
   }
 
-  // Rows of A dy A^T
+  // Computes rows of A dy A^T.
   template <std::int64_t... rows>
   void transform_dy(const float* dy, const Squares::Place& place, std::int64_t square) const {
     const SquarePixels<2> pixels(dy, squares_.to, place, zeros_.data());
@@ -150,7 +150,7 @@ class WinogradWeightGradient final : public ConvolutionWeightGradient {
                                   .c_values = earlier});
   }
 
-  // G^T m G of one filter.
+  // Writes G^T m G of one filter.
   void write_filter(std::int64_t filter, float* dw) const {
     for (std::int64_t c = 0; c < squares_.from.c; c += kLanes) {
       const float* const m = sums(0) + channels_.offset(squares_.to.c, c) + filter * channels_.width;

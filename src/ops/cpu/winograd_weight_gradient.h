@@ -1,4 +1,4 @@
-/// dw of x and dy by Winograd's products (winograd.h): in float32, with 3x3 filters.
+/// The weight gradient, dw of x and dy, by Winograd's products (winograd.h): float32, 3x3 filters.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace convoy::ops::cpu {
 
-/// Null where oneDNN is faster, or these products do not apply.
+/// Returns null if oneDNN is faster, or if Winograd's products do not apply.
 std::unique_ptr<ConvolutionWeightGradient> make_winograd_weight_gradient(const ConvolutionSpec& spec,
                                                                          Workspace& workspace);
 

@@ -64,7 +64,7 @@ __global__ void __launch_bounds__(kThreads) activate(std::int64_t count, const T
   store<kWidth>(v, y + begin);
 }
 
-/// Grid: likewise. dx may be dy.
+/// Grid: over count / kWidth. dx may be dy.
 template <typename T, int kWidth, Activation kActivation>
 __global__ void __launch_bounds__(kThreads) differentiate(std::int64_t count, const T* x, const T* dy, T* dx) {
   const std::int64_t begin = my_index() * kWidth;

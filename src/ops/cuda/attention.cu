@@ -1,6 +1,6 @@
 /// Attention on a GPU. One kernel computes each of its results, sums of weights times rows, from tiles in shared
-/// memory: y and dquery with queries as its own rows, dkey and dvalue with keys. So each result is summed by one warp
-/// in one order, for the price of computing z anew each time.
+/// memory: y and dquery with queries as its own rows, dkey and dvalue with keys. So one warp sums each result in one
+/// order, at the price of computing z again for each result.
 #include <algorithm>
 #include <memory>
 #include <numbers>
@@ -18,7 +18,7 @@ namespace {
 constexpr float kLog2E = std::numbers::log2e_v<float>;
 constexpr float kLn2 = std::numbers::ln2_v<float>;
 
-/// What the kernels have of the spec and the call.
+/// The kernels' arguments, from the spec and the call.
 template <typename T>
 struct Arguments {
   std::int64_t length, num_heads;
@@ -26,7 +26,7 @@ struct Arguments {
   std::uint64_t layer;
   std::uint32_t threshold;
   const DrawKey* key;           ///< null: nothing is dropped
-  const std::int32_t* lengths;  ///< null: `length` of each
+  const std::int32_t* lengths;  ///< null: each sequence has `length` words
   const T* qkv;
   const T* dy;
   float* log_sum_exp;
@@ -37,7 +37,7 @@ struct Arguments {
 
 enum class Side { kQueries, kKeys };
 
-/// The lane's part of one row's softmax over the keys that it has seen: sum of 2^(x - max).
+/// A lane's part of one row's softmax over the keys so far: the maximum, and the sum of 2^(x - max).
 struct RunningSum {
   float max = -INFINITY, sum = 0;
 
@@ -49,7 +49,7 @@ struct RunningSum {
   }
 };
 
-/// Grid: (T / kRows, H, N). A warp's 16 queries meet all keys.
+/// Computes log_sum_exp. Grid: (T / kRows, H, N). A warp multiplies its 16 queries by all keys.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(TileShape<T, kWidth>::kThreads, TileShape<T, kWidth>::kBlocks)
     sum_exponentials(const Arguments<T> args) {
@@ -89,7 +89,7 @@ __global__ void __launch_bounds__(TileShape<T, kWidth>::kThreads, TileShape<T, k
   }
 }
 
-/// Grid: (T / warps of a block, H, N). A warp for each row.
+/// Computes y_dy. Grid: (T / warps of a block, H, N). One warp for each row.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(256) multiply_y_and_dy(const Arguments<T> args, const T* y) {
   const HeadIndex at{blockIdx.z, blockIdx.y, args.num_heads, args.length};
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(256) multiply_y_and_dy(const Arguments<T> args
   if (threadIdx.x % kWarp == 0) args.y_dy[at.head() * args.length + row] = sum;
 }
 
-/// Each own row's sum over the other side of weights times rows:
+/// Computes for each own row the sum over the other side of weights times rows:
 ///   own rows  weight  times   gives
 ///   queries   m p     value   y
 ///   keys      m p     dy      dvalue

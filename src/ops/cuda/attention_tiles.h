@@ -1,5 +1,5 @@
-/// What the kernels of attention share: tiles of rows in shared memory, products of them by warps, and which weights
-/// are dropped.
+/// The parts that the kernels of attention share: tiles of rows in shared memory, products of tiles by warps, and the
+/// dropout of weights.
 #pragma once
 
 #include <cstdint>
@@ -11,29 +11,31 @@
 namespace convoy::ops::cuda {
 
 inline constexpr int kWarp = 32;
-inline constexpr int kWarpRows = 16;  // what one warp's fragments cover
-/// Of a result: as many columns as a lane has registers for beside its fragments, which float32 doubles.
+inline constexpr int kWarpRows = 16;  // rows that one warp's fragments cover
+/// The number of a result's columns that are computed at a time: a lane must have registers for them in addition to its
+/// fragments, which take twice as many in float32.
 template <typename T>
 inline constexpr int kColumnChunk = sizeof(T) == 4 ? 32 : 64;
 
-/// How large a block is and how many rows of the other side it holds at a time, so that all fits in 48 KB.
+/// The size of a block and the number of rows of the other side that it stores at a time, so that all fits in 48 KB.
 template <typename T, int kWidth>
 struct TileShape {
-  /// Of a row in shared memory: so many values more that lanes of one access meet different banks.
+  /// The distance of rows in shared memory, in values. It is larger than the width, so that the lanes of one access use
+  /// different banks.
   static constexpr int kStride = kWidth + 16 / static_cast<int>(sizeof(T));
   static constexpr int kRowBytes = kStride * static_cast<int>(sizeof(T));
   static constexpr int kOthers = kRowBytes > 300 ? 16 : 32;
   static constexpr bool fits(int warps) { return 2 * (warps * kWarpRows + kOthers) * kRowBytes <= 46 << 10; }
   static constexpr int kWarps = fits(4) ? 4 : fits(2) ? 2 : 1;
   static constexpr int kThreads = kWarps * kWarp;
-  /// That a multiprocessor's registers are asked to hold at a time: 85 for each thread.
+  /// The number of blocks that a multiprocessor is to run at a time, which leaves 85 registers for each thread.
   static constexpr int kBlocks = 768 / kThreads;
   static constexpr int kRows = kWarps * kWarpRows;
   static constexpr int kColumns = kWidth < kColumnChunk<T> ? kWidth : kColumnChunk<T>;
   static constexpr int kChunks = kWidth / kColumns;
 };
 
-/// Rows of one head in qkv (N,T,3,H,D) or y (N,T,H,D).
+/// The rows of one head in qkv (N,T,3,H,D) or y (N,T,H,D).
 template <typename T>
 struct HeadRows {
   T* first;
@@ -54,7 +56,8 @@ __device__ HeadRows<T> head_rows(T* data, const HeadIndex& at, int parts, int pa
   return {data + at.n * at.length * stride + part * width + at.h * kWidth, stride};
 }
 
-/// kCount rows from `begin` on into shared memory, by all threads of the block; zeros from row `end` on.
+/// Loads kCount rows from `begin` on into shared memory, with zeros from row `end` on. Called by all threads of a
+/// block.
 template <typename T, int kWidth, int kCount>
 __device__ void load_tile(const HeadRows<const T>& from, std::int64_t begin, std::int64_t end,
                           T (&tile)[kCount][TileShape<T, kWidth>::kStride]) {
@@ -68,7 +71,7 @@ __device__ void load_tile(const HeadRows<const T>& from, std::int64_t begin, std
   }
 }
 
-/// c[j] (16,8) = 16 own rows times 8 other rows each, two times 8 of them: scalar products over the whole width.
+/// Computes c[j] (16,8) for j = 0 and 1: the scalar products, over the whole width, of 16 own rows and 8 other rows.
 template <int kWidth, typename T, int kStride>
 __device__ void multiply_rows(const T (*own)[kStride], const T (*other)[kStride], float (&c)[2][4]) {
   const int group = lane_group(), place = 2 * lane_place();
@@ -77,8 +80,8 @@ __device__ void multiply_rows(const T (*own)[kStride], const T (*other)[kStride]
 #pragma unroll
     for (float& value : c[j]) value = 0;
   }
-  // Not more at a time, or the compiler keeps all own pairs in registers from one call to the next. In float32, two
-  // would already be more than an Ampere's registers hold.
+  // If more were unrolled, the compiler would keep all own pairs in registers from one call to the next. In float32,
+  // even two are too many for the registers of an Ampere.
 #pragma unroll(kWidth <= 32 && sizeof(T) < 4 ? 2 : 1)
   for (int d = 0; d < kWidth; d += 16) {
     const auto pair = [&](const T* row, int at) { return *reinterpret_cast<const Pair<T>*>(row + d + place + at); };
@@ -92,7 +95,7 @@ __device__ void multiply_rows(const T (*own)[kStride], const T (*other)[kStride]
   }
 }
 
-/// c (16,8) += weights (16,16) times one column of 16 other rows, this lane's of 8.
+/// Adds weights (16,16) times 8 columns of 16 other rows to c (16,8). `column` is this lane's column.
 template <typename T, int kStride>
 __device__ void multiply_columns(const Pair<T> (&weights)[4], const T (*other)[kStride], int column, float (&c)[4]) {
   const int place = 2 * lane_place();
@@ -101,17 +104,18 @@ __device__ void multiply_columns(const Pair<T> (&weights)[4], const T (*other)[k
   multiply_add(weights, b, c);
 }
 
-/// Which weights of kQueries x kKeys are kept, drawn by all threads of the block: eight neighbouring keys' bits in a
-/// byte, a block of words.
+/// Bits that tell which weights of kQueries x kKeys are kept. A byte contains the bits of eight neighbouring keys,
+/// which are the draws of one block of words.
 template <int kQueries, int kKeys>
 struct KeptWeights {
   static constexpr int kNumQueries = kQueries;
-  static constexpr int kBlocks = kKeys / kDrawsOfBlock + 1;  ///< one more where draws begin in the middle of a block
+  static constexpr int kBlocks = kKeys / kDrawsOfBlock + 1;  ///< one more, since draws may begin inside a block
 
   unsigned char bits[kQueries][kBlocks];
-  unsigned char offsets[kQueries];  ///< where key 0 stands in its block
+  unsigned char offsets[kQueries];  ///< index of key 0 in its block
 
-  /// Of query 0 and key 0: draw `first` of the layer; the next query's is `stride` later.
+  /// Draws for all weights. Query 0 and key 0 have draw `first` of the layer, each further query is `stride` draws
+  /// later. Called by all threads of a block.
   __device__ void draw(const DrawKey& key, std::uint64_t layer, std::uint32_t threshold, std::int64_t first,
                        std::int64_t stride) {
     for (int i = static_cast<int>(threadIdx.x); i < kQueries * kBlocks; i += static_cast<int>(blockDim.x)) {

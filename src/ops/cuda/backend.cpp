@@ -36,7 +36,7 @@ class CudaBackend final : public Backend {
   convoy::cuda::CudaDevice device_;
   Context context_;
   EngineCache engine_cache_;
-  CublasRuntime cublas_;  // before cuDNN, which uses cublasLt and then finds it open, whichever folder it is in
+  CublasRuntime cublas_;  // before cuDNN, which uses cublasLt: it then finds the library open, in whatever folder it is
   CudnnRuntime cudnn_;
   std::unique_ptr<ElementwiseOps> elementwise_;
 };

@@ -1,5 +1,5 @@
-/// The CUDA device with its operations, or the reason why there is none: backend.cpp where Convoy is built with CUDA,
-/// not_built.cpp where it is not. The build chooses the file, no other code knows which.
+/// The CUDA device with its operations, or the reason why there is none: backend.cpp if Convoy is built with CUDA, else
+/// not_built.cpp. The build chooses the file; no other code knows which one.
 #pragma once
 
 #include <memory>
@@ -9,10 +9,11 @@
 
 namespace convoy::ops::cuda {
 
-/// Why this process has no GPU to compute on, as a sentence without its full stop; empty where it has.
+/// The reason why this process has no GPU to compute on, as a sentence without its full stop; empty if it has one.
 std::string why_unavailable();
 
-/// Only where why_unavailable() is empty. Throws RequestError where the GPU cannot be had all the same.
+/// Creates the CUDA backend. Call it only if why_unavailable() is empty. Throws RequestError if the GPU is not
+/// available all the same.
 std::unique_ptr<Backend> make_cuda_backend(const BackendSpec& spec);
 
 }  // namespace convoy::ops::cuda

@@ -8,7 +8,7 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-/// Where the ReLU's mask comes from. Without a residual x tells it, bit for bit, else forward's mask.
+/// The source of the ReLU's mask. Without a residual it follows from x, bit for bit; else forward has stored it.
 enum class Mask { kNone, kFromX, kFromForward };
 
 template <typename T>
@@ -60,32 +60,32 @@ void with_gradients(const void* dy, const void* addend, const Rows& rows, const 
 constexpr int kGradientRows = 2;
 constexpr std::int64_t kGradientBlocks = 384;  // 3 to a multiprocessor of 132: all at once
 
-/// Of all passes of the backward.
+/// The arguments of all passes of backward.
 struct GradientArgs {
   BatchNormGradInputs in;
   BatchNormGradOutputs out;
   Rows rows;
   FloatSums<2>* partials;  ///< (blocks of a tile, C): sums of g and g * (x - mean)
   unsigned* counters;      ///< (tiles)
-  int slabs_per_block;     ///< in the pass of results
-  void* g;                 ///< (N,H,W,C) in T, where the pass of sums writes g; null: nowhere
+  int slabs_per_block;     ///< slabs of a block in the pass of results
+  void* g;                 ///< (N,H,W,C) in T: the pass of sums writes g here; null: it does not
 };
 
-/// Of the running statistics' "gradients".
+/// Copies the micro-batch's statistics to the "gradients" of the running statistics.
 __device__ inline void copy_statistics(const GradientArgs& args, int channel) {
   args.out.mean[channel] = args.in.mean[channel];
   args.out.var_unbiased[channel] = args.in.var_unbiased[channel];
 }
 
-/// g = dy where the ReLU let through;  dbeta = sum g;  dgamma = inv_std * sum g * (x - mean).
-/// Grid: tiles x at most kGradientBlocks / tiles. Block: kThreads. Shared: 20 KiB. Summed in float32 in a
-/// thread, in double from there on. Reads dy, x and (kFromForward) the mask, writes g, once each.
+/// dbeta = sum g;  dgamma = inv_std * sum g * (x - mean).  g is dy if the ReLU let the value through, else 0.
+/// Grid: tiles x at most kGradientBlocks / tiles. Block: kThreads. Shared: 20 KiB. A thread sums in float32, everything
+/// after it in double. Reads dy, x and (kFromForward) the mask, writes g, once each.
 template <typename T, int kWidth, Mask kMask, typename Gradients>
 __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs args, Gradients dy) {
   const Rows rows = args.rows;
   const T* const all_x = static_cast<const T*>(args.in.x);
-  // The loops below take their addresses from values of their own. The compiler does not know that a store leaves
-  // `args` alone: it would read the address there again for each of kWidth stores of one value.
+  // The loops below use local copies of the addresses. The compiler does not know that a store does not change `args`:
+  // it would read the address from `args` again for each of kWidth stores of one value.
   T* const all_g = static_cast<T*>(args.g);
   const Sweep<kGradientRows> sweep(rows);
   float sum[kWidth] = {}, products[kWidth] = {};
@@ -154,7 +154,7 @@ constexpr int kInputRows = 2;
 /// The factors of some channels in dx = scale * (g - mean_g - (x - mean) * slope), without mean_g = dbeta / n.
 template <int kWidth>
 struct InputGradientColumns {
-  /// `In` and `Out` are BatchNormGradInputs and BatchNormGradOutputs, or what of them belongs to one of two branches.
+  /// `In` and `Out` are BatchNormGradInputs and BatchNormGradOutputs, or the Branch types of BatchNormSumOp's.
   template <typename In, typename Out>
   __device__ InputGradientColumns(const In& in, const Out& out, int channel, float inverse_count) {
     float inv_std[kWidth];
@@ -186,7 +186,7 @@ __device__ void load_mean_g(const float* dbeta, int channel, float inverse_count
 
 /// dx = gamma * inv_std * (g - dbeta / n - xhat * dgamma / n),  xhat = (x - mean) * inv_std.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
-/// Reads g, which `dy` gives here, and x, writes dx, once each.
+/// Reads g, which `dy` returns here, and x, writes dx, once each.
 template <typename T, int kWidth, bool kMaskFromX, typename Gradients>
 __global__ void __launch_bounds__(kThreads, kMaskFromX || Gradients::kAreGathered ? 3 : 4)
     compute_input_gradients(GradientArgs args, Gradients dy) {
@@ -227,13 +227,13 @@ __global__ void __launch_bounds__(kThreads, kMaskFromX || Gradients::kAreGathere
 // --- Backward of inference --------------------------------------------------------------------------------------
 
 struct InferenceGradientArgs {
-  BatchNormInferenceGrad of;  ///< dresidual null where there is none
+  BatchNormInferenceGrad of;  ///< dresidual is null if there is no residual
   float epsilon;
   Rows rows;
   int slabs_per_block;
 };
 
-/// g = dy where the ReLU let through, written to dresidual;  dx = g * gamma / sqrt(variance + epsilon).
+/// dresidual = g;  dx = g * gamma / sqrt(variance + epsilon).  g is dy if the ReLU let the value through, else 0.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
 /// Reads dy and (kRelu) y, writes dx and dresidual, once each.
 template <typename T, int kWidth, bool kRelu, typename Gradients>

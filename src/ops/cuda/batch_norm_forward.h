@@ -12,12 +12,12 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-/// The ReLU's argument, less the residual. Backward computes it with the same roundings.
+/// The ReLU's argument without the residual. Backward computes it with the same roundings.
 __device__ inline float normalised(float centred, float scale, float beta) {
   return __fmaf_rn(centred, scale, beta);
 }
 
-/// max(0, value), and NaN where it is NaN.
+/// max(0, value); NaN if the value is NaN.
 __device__ inline float relu(float value) {
   return value <= 0 ? 0.0f : value;
 }
@@ -36,7 +36,8 @@ struct StatisticsArgs {
   unsigned* counters;      ///< (tiles)
 };
 
-/// `difference`: the sum of squared deviations, or a hair below 0 by rounding.
+/// Writes the statistics of a channel. `difference` is the sum of squared deviations; rounding may make it slightly
+/// negative.
 __device__ inline void write_statistics(const StatisticsArgs& args, int channel, double mean, double difference) {
   const auto count = static_cast<double>(args.rows.count);
   const double m2 = difference < 0 ? 0 : difference;  // NaN stays NaN
@@ -47,9 +48,9 @@ __device__ inline void write_statistics(const StatisticsArgs& args, int channel,
 
 /// mean, inv_std, var_unbiased of x.
 /// Grid: tiles x at most kSumBlocks / tiles. Block: kThreads. Shared: 20 KiB. Reads x once.
-/// A thread sums x - s and (x - s)^2 in float32, s its block's first row, so that a large mean cancels before it is
-/// squared; all else is added in double.
-/// The last block of a tile merges all (Chan, Golub & LeVeque 1983), relative to block 0's mean m:
+/// A thread sums x - s and (x - s)^2 in float32. s is its block's first row, so that a large mean cancels before it is
+/// squared. Everything else is added in double.
+/// The last block of a tile merges all blocks (Chan, Golub & LeVeque 1983), relative to block 0's mean m:
 ///   mean = m + sum_b n_b (mean_b - m) / n     m2 = sum_b m2_b + n_b (mean_b - m)^2 - n (mean - m)^2
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kThreads, 4) compute_statistics(StatisticsArgs args) {
@@ -107,7 +108,7 @@ __global__ void __launch_bounds__(kThreads, 4) compute_statistics(StatisticsArgs
 
 constexpr int kNormaliseRows = 4;
 
-/// scale = gamma * inv_std;  where that is null, gamma / sqrt(running_var + epsilon).
+/// Loads scale = gamma * inv_std or, if inv_std is null, gamma / sqrt(running_var + epsilon).
 template <int kWidth>
 __device__ void load_scale(int channel, const float* gamma, const float* inv_std, const float* running_var,
                            float epsilon, float (&scale)[kWidth]) {
@@ -122,20 +123,21 @@ __device__ void load_scale(int channel, const float* gamma, const float* inv_std
 }
 
 struct NormaliseArgs {
-  BatchNormInference of;           ///< in training running_mean is the micro-batch's, and running_var null
+  BatchNormInference of;  ///< the tensors; in training running_mean is the micro-batch's mean, and running_var is null
   const float* inv_std = nullptr;  ///< null in inference
-  std::uint8_t* mask = nullptr;    ///< with kMask
+  std::uint8_t* mask = nullptr;    ///< the ReLU's mask, written with kMask
   float epsilon = 0;
   Rows rows = {};
   int slabs_per_block = 0;
 };
 
-/// What kWidth channels' values go through: scale * (x - mean) + beta, scale = gamma * inv_std.
+/// The map of the values of kWidth channels: scale * (x - mean) + beta, scale = gamma * inv_std.
 template <int kWidth>
 struct ChannelAffines {
   float mean[kWidth], scale[kWidth], beta[kWidth];
 
-  /// Of a BatchNormInference, or a branch of one. inv_std: null where the running statistics are used.
+  /// `of` is a BatchNormInference, or a branch of a BatchNormSumInference. inv_std is null if the running statistics
+  /// are used.
   template <typename Inference>
   __device__ ChannelAffines(const Inference& of, const float* inv_std, float epsilon, int channel) {
     load<kWidth>(of.running_mean + channel, mean);
@@ -146,7 +148,7 @@ struct ChannelAffines {
   __device__ float normalise(float x, int i) const { return normalised(x - mean[i], scale[i], beta[i]); }
 };
 
-/// y = relu((x - mean) * (gamma * inv_std) + beta [+ residual]), and with kMask what backward is told of the ReLU.
+/// y = relu((x - mean) * (gamma * inv_std) + beta [+ residual]) and, with kMask, the ReLU's mask for backward.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
 /// Reads x and the residual, writes y, once each.
 template <typename T, int kWidth, bool kRelu, bool kResidual, bool kMask = false>

@@ -1,5 +1,5 @@
 /// Batch normalisation, ReLU and max pooling on a GPU: batch norm's passes, in which a window's values are normalised
-/// when they are compared, and gradients gathered when they are summed or used.
+/// when they are compared, and gradients are gathered when they are summed or used.
 #include <algorithm>
 #include <memory>
 
@@ -17,7 +17,7 @@ namespace convoy::ops::cuda {
 namespace {
 
 /// Grid: a thread for every kWidth values of y. Block: kPixelThreads. Shared: none. Reads x (overlaps from the caches),
-/// writes y and winner, once each. kKernel: as of Maximum.
+/// writes y and winner, once each. kKernel: as in Maximum.
 template <typename T, int kWidth, int kKernel>
 __global__ void __launch_bounds__(kPixelThreads, 3)
     normalise_and_pool(NormaliseArgs args, PoolingGeometry g, std::uint8_t* winner) {
@@ -38,8 +38,8 @@ __global__ void __launch_bounds__(kPixelThreads, 3)
   });
 }
 
-/// The gradient of the pooling's input, which is nowhere in memory. A GPU's memory holds fewer than 2^31 pixels of 64
-/// channels.
+/// The gradient of the pooling's input, which is not stored in memory. A pixel's index is an int: a GPU's memory holds
+/// fewer than 2^31 pixels of 64 channels.
 template <typename T>
 struct WonGradients {
   static constexpr bool kAreGathered = true;

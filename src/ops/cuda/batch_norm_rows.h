@@ -1,9 +1,10 @@
-/// Batch normalisation's view of an activation: rows of C channels, cut into tiles of channels and slabs of rows; and
-/// how sums over the rows are put together.
+/// Batch normalisation's view of an activation: rows of C channels, divided into tiles of channels and slabs of rows;
+/// and the sums over the rows.
 ///
 /// A block of kThreads threads is blockDim.x wide and blockDim.y high. Its width covers a tile of blockDim.x * kWidth
-/// channels, 128 bytes of a row where C allows; its height blockDim.y rows. A slab is kRows times as many rows, which
-/// every thread reads at once. Everything follows from the shape alone, so the bits do not depend on the GPU.
+/// channels, 128 bytes of a row if C allows that. Its height covers blockDim.y rows. A slab has kRows times as many
+/// rows: every thread reads kRows rows at once. Everything follows from the shape alone, so the bits do not depend on
+/// the GPU.
 #pragma once
 
 #include <algorithm>
@@ -21,9 +22,10 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-constexpr int kTileBytes = 128;  // of a row, to a block: one cache line
+constexpr int kTileBytes = 128;  // of a row, for one block: a cache line
 
-/// Of a pass of results: enough to keep every multiprocessor busy, few enough that a thread's parameters serve 16 rows.
+/// The number of blocks in a pass of results: enough to keep every multiprocessor busy, and few enough that a thread
+/// uses its parameters for 16 rows.
 constexpr std::int64_t kResultBlocks = 2048;
 constexpr std::int64_t kMaxResultRows = 16;
 
@@ -32,7 +34,7 @@ struct Rows {
   int channels;
 };
 
-/// How a kernel's grid lies over the rows.
+/// The division of the rows among the blocks of a kernel's grid.
 struct RowGrid {
   RowGrid(const Shape& x, int width, int value_bytes)
       : rows{x.pixels(), static_cast<int>(x.c)},
@@ -47,13 +49,13 @@ struct RowGrid {
 
   std::int64_t slabs(int rows_at_once) const { return ceil_div(rows.count, std::int64_t{block_height} * rows_at_once); }
 
-  /// About `num_blocks` blocks over all tiles, every one with the same number of slabs, or one less.
+  /// A grid of about `num_blocks` blocks for all tiles. Each block has the same number of slabs, or one less.
   LaunchShape shape_of(int rows_at_once, std::int64_t num_blocks) const {
     const std::int64_t slabs_per_block = ceil_div(slabs(rows_at_once) * tiles, num_blocks);
     return shape_with(ceil_div(slabs(rows_at_once), slabs_per_block));
   }
 
-  /// Neighbouring ones, of a block of a pass of results.
+  /// The number of neighbouring slabs of a block in a pass of results.
   int slabs_per_result_block(int rows_at_once) const {
     const std::int64_t all = slabs(rows_at_once), max_slabs = kMaxResultRows / rows_at_once;
     const std::int64_t wanted = std::clamp<std::int64_t>(all * tiles / kResultBlocks, 1, max_slabs);
@@ -73,8 +75,8 @@ __device__ int my_channel() {
   return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) * kWidth;
 }
 
-/// Calls body(Width<kRows>{}, row) where the slab is whole: the thread's rows are row + i * blockDim.y, i < kRows.
-/// In the last, ragged slab: body(Width<1>{}, row) for each of them.
+/// Calls body(Width<kRows>{}, row) if the slab is whole: the thread's rows are row + i * blockDim.y, i < kRows. In the
+/// last, incomplete slab it calls body(Width<1>{}, row) for each of the thread's rows.
 template <int kRows, typename Body>
 __device__ void for_rows_of_slab(std::int64_t slab, std::int64_t num_rows, Body&& body) {
   const std::int64_t begin = slab * kRows * blockDim.y, end = begin + std::int64_t{kRows} * blockDim.y;
@@ -87,7 +89,7 @@ __device__ void for_rows_of_slab(std::int64_t slab, std::int64_t num_rows, Body&
   }
 }
 
-/// The same for the thread's rows of a pass of results, in which a block has neighbouring slabs.
+/// Calls for_rows_of_slab() for the block's slabs in a pass of results, in which a block has neighbouring slabs.
 template <int kRows, typename Body>
 __device__ void for_rows_of_block(const Rows& rows, int slabs_per_block, Body&& body) {
   const std::int64_t first = std::int64_t{blockIdx.y} * slabs_per_block;
@@ -98,9 +100,9 @@ __device__ void for_rows_of_block(const Rows& rows, int slabs_per_block, Body&& 
 
 // --- Sums over the rows --------------------------------------------------------------------------------------------
 
-/// Block b of a tile sums the slabs last - b, last - b - B, ..., B = gridDim.y: all blocks move together from the end
-/// of the activation, which its producer wrote last, to its beginning, where the second pass starts: the L2 cache
-/// serves both ends.
+/// The order of the pass of sums. Block b of a tile sums the slabs last - b, last - b - B, ..., with B = gridDim.y. So
+/// all blocks move together from the end of the activation, which was written last, to its beginning, where the second
+/// pass starts. At both ends the data is in the L2 cache.
 template <int kRows>
 struct Sweep {
   __device__ explicit Sweep(const Rows& rows) {
@@ -113,9 +115,9 @@ struct Sweep {
   }
 
   int slab_rows, last;
-  int missing_rows;      ///< in the last slab, which is block 0's
-  int longer_blocks;     ///< the first blocks, which sum a slab more than the others
-  std::int64_t shorter;  ///< rows of the others
+  int missing_rows;      ///< number of rows that the last slab, block 0's, has less than the others
+  int longer_blocks;     ///< number of the first blocks, which sum one slab more than the others
+  std::int64_t shorter;  ///< number of rows of the other blocks
 
   __device__ int first_slab() const { return last - static_cast<int>(blockIdx.y); }
   __device__ std::int64_t first_row() const { return std::int64_t{first_slab()} * slab_rows; }
@@ -124,7 +126,7 @@ struct Sweep {
   }
 };
 
-/// A block's partial sums of a channel, read and written at once.
+/// A block's partial sums of a channel, which are read and written by one access.
 template <int kSums>
 struct alignas(std::bit_ceil(sizeof(float) * kSums)) FloatSums {
   float of[kSums];
@@ -153,8 +155,8 @@ __device__ inline int my_thread() {
   return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
 }
 
-/// Adds up the columns of a block from top to bottom, in double. For all threads, each of which brings its
-/// float[kWidth] of every sum; thread t < tile gets column t's.
+/// Adds up the columns of a block from top to bottom, in double. Called by all threads, each with its float[kWidth] of
+/// every sum. Thread t < tile gets the sums of column t.
 template <int kWidth, typename... Sums>
 __device__ DoubleSums<sizeof...(Sums)> sum_columns(const Sums&... of_thread) {
   constexpr int kSums = sizeof...(Sums);
@@ -174,8 +176,8 @@ __device__ DoubleSums<sizeof...(Sums)> sum_columns(const Sums&... of_thread) {
   return sums;
 }
 
-/// Whether this block is the tile's last to come here: then it sees what the others wrote before. The counter is back
-/// at 0 after it, for the next launch. For all threads.
+/// Whether this block is the last of its tile to call this function: then it sees what the others wrote before. The
+/// counter is 0 afterwards, for the next launch. Called by all threads.
 __device__ inline bool is_last_of_tile(unsigned* counters) {
   __shared__ bool is_last;
   __threadfence();
@@ -186,11 +188,11 @@ __device__ inline bool is_last_of_tile(unsigned* counters) {
   return is_last;
 }
 
-/// So many reads are under way at a time: each takes a round trip to the second cache.
+/// The number of reads in flight at a time: each takes a round trip to the L2 cache.
 constexpr int kPartialsAtOnce = 8;
 
-/// Adds up term(b, partials[b][channel]) over the tile's blocks b, in double and in an order that only the shape
-/// decides. For all threads; thread t < tile gets the sums of its channel, which is given to it as `channel`.
+/// Adds up term(b, partials[b][channel]) over the tile's blocks b, in double and in an order that depends on the shape
+/// alone. Called by all threads. Thread t < tile gets the sums of column t's channel.
 template <int kWidth, int kSums, typename Term>
 __device__ DoubleSums<kSums> merge_blocks(const FloatSums<kSums>* partials, const Rows& rows, Term&& term) {
   __shared__ double shared[kSums][kThreads];

@@ -1,5 +1,5 @@
-/// Two batch normalisations, their sum and its ReLU on a GPU: passes of sums, then a pass of results that reads what
-/// both have in common once.
+/// Two batch normalisations, their sum and its ReLU on a GPU: passes of sums, then a pass of results that reads only
+/// once what both have in common.
 #include <algorithm>
 #include <memory>
 
@@ -18,12 +18,13 @@ namespace {
 
 // --- Forward ----------------------------------------------------------------------------------------------------
 
-/// As many as registers allow beside the numbers of two branches.
+/// The number of rows that a thread reads at once: as many as registers allow in addition to the numbers of two
+/// branches.
 template <int kWidth>
 constexpr int kSummedRows = kWidth > 4 ? 1 : 2;
 
 struct NormaliseSumArgs {
-  BatchNormSumInference of;  ///< in training running_mean is the micro-batch's, and running_var null
+  BatchNormSumInference of;  ///< tensors; in training running_mean is the micro-batch's, and running_var null
   const float *inv_std_a = nullptr, *inv_std_b = nullptr;  ///< null in inference
   std::uint8_t* mask = nullptr;                            ///< null: not written
   float epsilon = 0;
@@ -31,7 +32,7 @@ struct NormaliseSumArgs {
   int slabs_per_block = 0;
 };
 
-/// y = relu(bn(a) + bn(b)),  bn(x) = (x - mean) * (gamma * inv_std) + beta,  and its mask.
+/// y = relu(bn(a) + bn(b)),  bn(x) = (x - mean) * (gamma * inv_std) + beta,  and the ReLU's mask.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
 /// Reads a and b, writes y, once each.
 template <typename T, int kWidth>
@@ -67,15 +68,15 @@ __global__ void __launch_bounds__(kThreads, 3) normalise_sum(NormaliseSumArgs ar
 
 // --- Backward ---------------------------------------------------------------------------------------------------
 
-/// Of all passes of the backward.
+/// The arguments of all passes of backward.
 struct SumGradientArgs {
   BatchNormSumGradInputs in;
   BatchNormSumGradOutputs out;
-  void* g;  ///< (N,H,W,C) in T, where the pass of sums writes g; null: nowhere
+  void* g;  ///< (N,H,W,C) in T: the pass of sums writes g here; null: it does not
   Rows rows;
   FloatSums<3>* partials;  ///< (blocks of a tile, C): sums of g, g * (a - mean_a), g * (b - mean_b)
   unsigned* counters;      ///< (tiles)
-  int slabs_per_block;     ///< in the pass of results
+  int slabs_per_block;     ///< slabs of a block in the pass of results
 };
 
 __device__ inline void finish_branch(const BatchNormSumGradInputs::Branch& in,
@@ -87,9 +88,10 @@ __device__ inline void finish_branch(const BatchNormSumGradInputs::Branch& in,
   out.var_unbiased[channel] = in.var_unbiased[channel];
 }
 
-/// dbeta = sum g;  dgamma = inv_std * sum g * (x - mean) of both branches;  g = dy where the ReLU let through.
-/// Grid: tiles x at most kGradientBlocks / tiles. Block: kThreads. Shared: 18 KiB. Summed in float32 in a thread, in
-/// double from there on. Reads dy, the mask (in packs of kPack), a and b, writes g, once each.
+/// dbeta = sum g;  dgamma = inv_std * sum g * (x - mean) in both branches.  g is dy if the ReLU let the value through,
+/// else 0.
+/// Grid: tiles x at most kGradientBlocks / tiles. Block: kThreads. Shared: 18 KiB. A thread sums in float32, everything
+/// after it in double. Reads dy, the mask (in packs of kPack), a and b, writes g, once each.
 template <typename T, int kWidth, int kPack, typename Gradients>
 __global__ void __launch_bounds__(kThreads, 3) sum_gradients_of_both(SumGradientArgs args, Gradients dy) {
   const Rows rows = args.rows;
@@ -142,7 +144,7 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients_of_both(SumGradient
   }
 }
 
-/// dx = gamma * inv_std * (g - dbeta / n - xhat * dgamma / n),  xhat = (x - mean) * inv_std,  of both branches.
+/// dx = gamma * inv_std * (g - dbeta / n - xhat * dgamma / n),  xhat = (x - mean) * inv_std,  in both branches.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
 /// Reads dy or g, which args.in.dy points to here, the mask (in packs of kPack), a and b, writes da and db, once each.
 template <typename T, int kWidth, int kPack>
@@ -188,7 +190,7 @@ struct SumInferenceGradientArgs {
   int slabs_per_block;
 };
 
-/// dx = g * gamma / sqrt(variance + epsilon) of both branches;  g = dy where the ReLU let through.
+/// dx = g * gamma / sqrt(variance + epsilon) in both branches.  g is dy if the ReLU let the value through, else 0.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
 /// Reads dy and y, writes da and db, once each.
 template <typename T, int kWidth, typename Gradients>
@@ -225,7 +227,8 @@ __global__ void __launch_bounds__(kThreads, 4)
 
 // --- The operation ----------------------------------------------------------------------------------------------
 
-/// Backward keeps the numbers of two branches per channel: in accesses of at most 4 values they fit into registers.
+/// Backward keeps the numbers of two branches for each channel: with accesses of at most 4 values they fit into
+/// registers.
 template <typename T, int kWidth>
 class CudaBatchNormSum final : public BatchNormSumOp {
  public:

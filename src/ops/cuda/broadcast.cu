@@ -1,4 +1,4 @@
-/// A vector that meets every row, on a GPU: bound by memory.
+/// A vector that is added to every row or multiplies it, on a GPU: bound by memory.
 #include <memory>
 
 #include "convoy/ops/broadcast.h"
@@ -43,7 +43,7 @@ class CudaBroadcast final : public BroadcastOp {
            Extents{spec_.num_rows, spec_.num_columns}, x, v, y);
   }
 
-  // The sums first: dx may be dy.
+  // The sums come first, since dx may be dy.
   void backward(const BroadcastBackward& args) override {
     if (args.dv != nullptr)
       column_sum(sum_spec(),

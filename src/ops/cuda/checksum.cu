@@ -1,5 +1,5 @@
-/// Each block adds up every kMaxBlocks-th piece, and one warp the blocks' sums: without atomics. Sums modulo 2^64 are
-/// the same in any order.
+/// The checksum of memory, without atomics: each block adds up every kMaxBlocks-th piece, then one warp adds up the
+/// sums of the blocks. Sums modulo 2^64 are the same in any order.
 #include <algorithm>
 
 #include "ops/checksum_math.h"

@@ -1,4 +1,4 @@
-/// The checksum of memory of the GPU: ElementwiseOps::add_checksum().
+/// The checksum of a GPU's memory, for ElementwiseOps::add_checksum().
 #pragma once
 
 #include <cstdint>
@@ -15,7 +15,7 @@ class Checksum {
 
  private:
   cudaStream_t stream_;
-  Buffer parts_;  ///< std::uint64_t: of each block
+  Buffer parts_;  ///< std::uint64_t: the sum of each block
 };
 
 }  // namespace convoy::ops::cuda

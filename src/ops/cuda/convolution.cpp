@@ -11,8 +11,8 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-constexpr std::int64_t kAlignmentBytes = 256;  // of the workspace after other things in the scratch memory
-constexpr float kPriceOfFloat32 = 1.1f;        // that a gradient without a last rounding to 16 bits may cost in time
+constexpr std::int64_t kAlignmentBytes = 256;  // of the workspace, which follows the gradient in the scratch memory
+constexpr float kPriceOfFloat32 = 1.1f;        // relative time that a float32 gradient may take: it is not rounded
 
 CudnnGraph* create(const CudnnGraphSpec& spec, CudnnRuntime& cudnn) {
   CudnnGraph* graph = CudnnGraph::create(spec, cudnn);
@@ -25,8 +25,8 @@ CudnnGraph* create(const CudnnGraphSpec& spec, CudnnRuntime& cudnn) {
   return graph;
 }
 
-/// What an engine writes dw in, which is summed in float32 in any case: few know float32 beside 16-bit inputs, and not
-/// all of them are fast. Decided by the engine cache, so alike on all ranks.
+/// The type in which an engine writes dw, which it sums in float32 in any case. Few engines write float32 from 16-bit
+/// inputs, and not all of them are fast. The engine cache decides, so all ranks have the same type.
 DataType gradient_type(const ConvolutionSpec& spec, CudnnRuntime& cudnn) {
   if (spec.type == DataType::kFloat32) return DataType::kFloat32;
   const auto time = [&](DataType type) {
@@ -62,14 +62,15 @@ class CudnnConvolution final : public ConvolutionOp {
 
   void backward_weight(const void* x, const void* dy, float* dw) override {
     const bool is_wide = gradient_type_ == DataType::kFloat32;
-    std::byte* const scratch = context_.scratch();  // begins with the gradient where dw cannot take it
+    std::byte* const scratch = context_.scratch();  // begins with the gradient if the engine does not write float32
     backward_weight_->run({.x = x, .w = is_wide ? static_cast<void*>(dw) : scratch, .y = dy},
                           is_wide ? scratch : scratch + rounded_bytes_);
     if (!is_wide) widen(gradient_type_, scratch, dw, spec_.weight_count(), context_);
   }
 
  private:
-  /// Each pass has the scratch memory from its beginning: a gradient first, then the engine's workspace.
+  /// Reserves scratch memory. Each pass uses it from its beginning: for a gradient first, then for the engine's
+  /// workspace.
   void reserve_scratch() {
     const auto reserve = [&](const CudnnGraph* graph, std::int64_t before) {
       if (graph != nullptr) context_.reserve_scratch(before + graph->workspace_bytes());
@@ -83,7 +84,7 @@ class CudnnConvolution final : public ConvolutionOp {
   std::int64_t rounded_bytes_;  // of dw in 16 bits
   Context& context_;
   DataType gradient_type_ = DataType::kFloat32;  // that backward_weight_ writes
-  // The runtime's, shared by convolutions of equal specs: they run one after the other.
+  // The runtime owns the graphs. Convolutions of equal specs share them, since they run one after the other.
   CudnnGraph *forward_ = nullptr, *backward_input_ = nullptr, *backward_weight_ = nullptr;
   const void* w_ = nullptr;
 };

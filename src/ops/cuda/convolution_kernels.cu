@@ -1,4 +1,4 @@
-/// One pass each, bound by memory.
+/// Kernels of one pass each, bound by memory.
 #include "ops/cuda/convolution_kernels.h"
 #include "ops/cuda/element.h"
 #include "ops/cuda/launch.h"
@@ -7,10 +7,10 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-constexpr int kValues = 8;  // that a thread widens: 16 bytes in
+constexpr int kValues = 8;  // values that a thread widens: 16 bytes of input
 
-/// Grid ceil(count / 2048), blocks of 256. Moves 2 bytes in and 4 out a value (fewer of a weight's gradient than the
-/// pass before it has moved, so it mostly finds them in the cache).
+/// Grid: ceil(count / 2048). Block: 256. Reads 2 bytes and writes 4 bytes per value. A weight's gradient has just been
+/// written and is small, so it is mostly still in the cache.
 template <typename T>
 __global__ __launch_bounds__(kThreads) void widen_kernel(const T* __restrict__ from, float* __restrict__ to,
                                                          std::int64_t count) {

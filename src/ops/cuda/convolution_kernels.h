@@ -1,4 +1,4 @@
-/// What a convolution needs beside cuDNN's engines: gradients in float32.
+/// The kernel that a convolution needs in addition to cuDNN's engines: it widens gradients to float32.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 
 namespace convoy::ops::cuda {
 
-/// to = from, exactly. `from` is of `type` and aligned to 16 bytes, as is `to`; they do not overlap.
+/// Writes `from`, which is of `type`, exactly to `to`. Both are aligned to 16 bytes, and they do not overlap.
 void widen(DataType type, const void* from, float* to, std::int64_t count, const Context& context);
 
 }  // namespace convoy::ops::cuda

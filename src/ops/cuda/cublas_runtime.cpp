@@ -1,5 +1,5 @@
-/// Matrix products through cublasLt, which thinks in columns: a row-major matrix is the transpose of its column-major
-/// reading, so d = a b is asked for as d^T = b^T a^T.
+/// Matrix products by cublasLt, which stores matrices by columns: read that way, a row-major matrix is its transpose,
+/// so d = a b is computed as d^T = b^T a^T.
 #include "ops/cuda/cublas_runtime.h"
 
 #include <cstdint>
@@ -12,7 +12,7 @@ namespace convoy::ops::cuda {
 namespace {
 
 constexpr std::size_t kWorkspaceBytes = std::size_t{32} << 20;  // what NVIDIA recommends for Hopper
-constexpr std::uint32_t kAlignmentBytes = 16;                   // that every operand has at least
+constexpr std::uint32_t kAlignmentBytes = 16;                   // of every operand, at least
 
 [[noreturn]] void fail_call(cublasStatus_t status, const char* call, const char* file, int line) {
   fail("{} failed: {} ({}:{})", call, cublasLtGetStatusString(status), file, line);
@@ -39,7 +39,7 @@ cudaDataType_t cuda_type(DataType type) {
   }
 }
 
-/// Of a row-major matrix in memory: its rows are cublasLt's columns.
+/// The layout of a row-major matrix in memory: its rows are cublasLt's columns.
 Layout make_layout(DataType type, std::int64_t num_rows, std::int64_t num_columns) {
   cublasLtMatrixLayout_t layout = nullptr;
   CONVOY_CHECK_CUBLAS(cublasLtMatrixLayoutCreate(&layout, cuda_type(type), static_cast<std::uint64_t>(num_columns),
@@ -68,7 +68,7 @@ Description make_description(const MatmulSpec& spec, bool tf32) {
   set(description, CUBLASLT_MATMUL_DESC_TRANSB, operation(spec.a_transposed));
   if (spec.bias) {
     set(description, CUBLASLT_MATMUL_DESC_EPILOGUE, CUBLASLT_EPILOGUE_BIAS);
-    // Stands in while the algorithm is chosen, which looks at its alignment alone.
+    // A placeholder for the choice of the algorithm, which depends on the pointer's alignment alone.
     set(description, CUBLASLT_MATMUL_DESC_BIAS_POINTER,
         reinterpret_cast<const void*>(std::uintptr_t{kAlignmentBytes}));  // NOLINT(performance-no-int-to-ptr)
   }
@@ -84,7 +84,7 @@ Preference make_preference() {
                              CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_C_BYTES, CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES}) {
     set(preference, operand, kAlignmentBytes);
   }
-  // A sum that is split is put together from float32 parts in a step of its own: no race decides its order.
+  // The float32 parts of a split sum are added in a separate step, so that no race decides their order.
   set(preference, CUBLASLT_MATMUL_PREF_REDUCTION_SCHEME_MASK,
       static_cast<std::uint32_t>(CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE));
   return preference;

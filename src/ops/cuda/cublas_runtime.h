@@ -26,8 +26,9 @@ class CublasRuntime {
   cublasLtHandle_t handle_ = nullptr;
 };
 
-/// Planned once: the first algorithm of cublasLt's heuristics among those that give the same bits at every call; our
-/// own kernel, with a warning, where there is none. cublasLt does not tell without a GPU which shapes it takes.
+/// A matrix product, whose algorithm is chosen once: the first of cublasLt's heuristics among those that give the same
+/// bits at every call. If there is none, our own kernel computes it, with a warning. Without a GPU, cublasLt does not
+/// tell which shapes it supports.
 class Matmul {
  public:
   Matmul(const MatmulSpec& spec, CublasRuntime& runtime);
@@ -40,7 +41,7 @@ class Matmul {
  private:
   CublasRuntime& runtime_;
   MatmulSpec spec_;
-  bool is_plain_ = false;  ///< cublasLt has none
+  bool is_plain_ = false;  ///< true if cublasLt has no algorithm
   Description description_;
   Layout a_, b_, d_;
   cublasLtMatmulHeuristicResult_t choice_{};

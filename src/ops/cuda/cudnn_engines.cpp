@@ -1,4 +1,4 @@
-/// Convolutions in the words of cuDNN's frontend, and which of its engines are wanted.
+/// Convolutions in terms of cuDNN's frontend, and the choice of its engines that are wanted.
 #include "ops/cuda/cudnn_engines.h"
 
 #include <set>
@@ -75,7 +75,7 @@ std::vector<fe::NumericalNote_t> unwanted_notes(DataType type, bool tf32) {
   std::vector<Note> notes = {
       Note::NONDETERMINISTIC, Note::REDUCED_PRECISION_REDUCTION, Note::DOWN_CONVERT_INPUTS, Note::FFT,
       Note::WINOGRAD,         Note::WINOGRAD_TILE_4x4,           Note::WINOGRAD_TILE_6x6,   Note::WINOGRAD_TILE_13x13};
-  if (type == DataType::kFloat32 && !tf32) notes.push_back(Note::TENSOR_CORE);  // they take float32 as TF32
+  if (type == DataType::kFloat32 && !tf32) notes.push_back(Note::TENSOR_CORE);  // tensor cores take float32 as TF32
   return notes;
 }
 

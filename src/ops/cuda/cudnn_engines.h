@@ -14,31 +14,31 @@
 
 namespace convoy::ops::cuda {
 
-inline constexpr std::size_t kMaxCandidates = 8;  // engines measured
+inline constexpr std::size_t kMaxCandidates = 8;  // engines that are measured at most
 
-// What the graph calls its tensors.
+// The graph's identifiers of its tensors.
 enum Uid : std::int64_t { kX = 1, kW, kY };
 
-/// The three tensors of a convolution, filters as a "batch" of K images R x S x C/G: cuDNN sees by their channels that
-/// there are groups.
+/// The shapes of the three tensors of a convolution, with filters as a "batch" of K images R x S x C/G: from their
+/// channels cuDNN derives the number of groups.
 struct Extents {
   explicit Extents(const ConvolutionSpec& spec)
       : x(spec.x), w{spec.num_filters, spec.kernel, spec.kernel, spec.filter_channels()}, y(spec.y()) {}
   Shape x, w, y;
 };
 
-/// Whose engines are asked for: the GPU of a handle, or one of which only a description is there.
+/// The GPU whose engines are asked for: the GPU of a handle, or one that is only described.
 struct EngineSource {
   cudnnHandle_t handle = nullptr;
   std::shared_ptr<const cudnn_frontend::DeviceProperties> described;
   bool tf32 = false;
 };
 
-/// Writes the pass and asks for its engines. False where cuDNN knows none, wanted or not.
+/// Adds the pass to the graph and asks for its engines. Returns false if cuDNN has no engine at all.
 bool build(cudnn_frontend::graph::Graph& graph, const CudnnGraphSpec& spec, const EngineSource& source);
 
-/// Of a built graph: the indices of at most kMaxCandidates engines that are wanted and available, best first by cuDNN's
-/// own guess, which may name one twice.
+/// Returns the indices of at most kMaxCandidates engines of a built graph that are wanted and available. The best one
+/// by cuDNN's own estimate comes first; cuDNN may name an engine twice.
 std::vector<std::int64_t> candidates_of(cudnn_frontend::graph::Graph& graph);
 
 /// cuDNN's name of an engine with its settings: "eng65_k2=3_k6=1".

@@ -1,4 +1,4 @@
-/// cuDNN graphs through its frontend: the fastest engine measured, remembered, run.
+/// cuDNN graphs by its frontend: measures the engines, stores the fastest one in the engine cache, and runs it.
 #include "ops/cuda/cudnn_graph.h"
 
 #include <algorithm>
@@ -23,21 +23,22 @@ namespace {
 
 namespace fe = cudnn_frontend;
 
-// Engines are timed as a training step runs them, one launch right after another: alone on an idle GPU a launch takes
-// as long as the host needs to issue it and as the clocks need to rise, and which engine is best would be left to
-// chance.
-constexpr int kLaunches = 10;                // in a row, between two events; fewer where they take long:
+// Engines are timed as a training step runs them, one launch right after another: the time of a single launch on an
+// idle GPU depends on how fast the host issues it and on how fast the clocks rise, so that chance would decide which
+// engine is best.
+constexpr int kLaunches = 10;                // in a row, between two events; fewer if they take long:
 constexpr float kEnoughMilliseconds = 5.0f;  // then neither the clocks nor the host's issuing matter
-constexpr int kBatches = 3;                  // of such launches for each engine; the median counts
-/// A later candidate must be this much faster: of engines that are about equal the first is taken, whatever the noise.
+constexpr int kBatches = 3;                  // of such launches for each engine; their median counts
+/// The relative time below which a later candidate is taken: of engines that are about equally fast, the first is
+/// taken, whatever the noise.
 constexpr float kAdvantage = 0.95f;
-// Whether an engine gives the same bits again: where sums of another order are rounded to 16 bits, one value in some
-// thousands shows it.
+// The numbers of runs that decide whether an engine gives the same bits again. If sums of another order are rounded to
+// 16 bits, one value in some thousands differs.
 constexpr std::int64_t kComparedValues = std::int64_t{1} << 20;  // in all runs together
 constexpr std::int64_t kMinRuns = 4;
 constexpr int kSpoilingBytes[] = {0x00, 0xff, 0x3c};  // zeros, NaNs, numbers
 
-/// In the order of ConvolutionPass.
+/// The names of the passes, in the order of ConvolutionPass.
 constexpr const char* kPassNames[] = {"forward", "backward by input", "backward by weight"};
 
 std::string to_string(const CudnnGraphSpec& spec) {
@@ -49,16 +50,16 @@ std::string to_string(const CudnnGraphSpec& spec) {
                      conv.stride, conv.padding);
 }
 
-/// What the engine cache knows of a graph: an engine, or that there is none.
+/// The engine cache's entry for a graph: an engine, or that there is none.
 struct EngineChoice {
   float milliseconds = 0;
-  std::string engine;  ///< cuDNN's name of it with its settings; empty for none
+  std::string engine;  ///< cuDNN's name of the engine with its settings; empty for none
 };
 
 constexpr std::string_view kNoEngine = "none";
 constexpr std::string_view kUnit = " ms, ";
 
-/// "0.4121 ms, eng65_k2=3_k6=1".
+/// The text of a choice in the engine cache: "0.4121 ms, eng65_k2=3_k6=1".
 std::string to_text(const EngineChoice& choice) {
   return choice.engine.empty() ? std::string(kNoEngine)
                                : fmt::format("{:.4f}{}{}", choice.milliseconds, kUnit, choice.engine);
@@ -81,7 +82,7 @@ std::string key_of(const CudnnGraphSpec& spec, const CudnnRuntime& runtime) {
   return runtime.platform() + (runtime.tf32() ? ", TF32, " : ", ") + to_string(spec);
 }
 
-/// From the cache alone.
+/// Returns the choice in the engine cache, if any.
 std::optional<EngineChoice> known_choice(const CudnnGraphSpec& spec, const CudnnRuntime& runtime) {
   const std::string* text = runtime.engine_cache().find(key_of(spec, runtime));
   return text == nullptr ? std::nullopt : std::optional(parse_choice(*text));
@@ -105,7 +106,7 @@ class FrontendGraph final : public CudnnGraph {
  public:
   FrontendGraph(const CudnnGraphSpec& spec, CudnnRuntime& runtime) : spec_(spec), runtime_(runtime) {}
 
-  /// False where cuDNN knows no engine.
+  /// Takes the engine from the engine cache, or measures and stores one. Returns false if no engine can be used.
   bool choose_engine() {
     const std::optional<EngineChoice> known = known_choice(spec_, runtime_);
     if (known && known->engine.empty()) return false;
@@ -129,7 +130,7 @@ class FrontendGraph final : public CudnnGraph {
  private:
   struct Candidate {
     std::int64_t engine = 0;
-    int num_launches = 1;  ///< of a batch
+    int num_launches = 1;  ///< number of launches of a batch
     std::vector<float> milliseconds;
   };
 
@@ -158,8 +159,8 @@ class FrontendGraph final : public CudnnGraph {
     choice_ = {.milliseconds = milliseconds, .engine = name_of(graph_, engine)};
   }
 
-  /// The fastest that runs and gives the same bits again, if any does; on a GPU that is only described the first, which
-  /// cuDNN takes for the best.
+  /// Chooses the fastest engine that runs and gives the same bits again, if any. On a GPU that is only described, it
+  /// chooses the first one, which is the best by cuDNN's estimate.
   void choose(const std::vector<std::int64_t>& engines) {
     if (engines.empty()) return;
     if (runtime_.is_described()) return set(engines.front(), 0);
@@ -172,7 +173,7 @@ class FrontendGraph final : public CudnnGraph {
       if (repeats(fastest->engine, on)) set(fastest->engine, median(fastest->milliseconds));
       candidates.erase(fastest);
     }
-    runtime_.context().device().synchronize();  // before the tensors are given back
+    runtime_.context().device().synchronize();  // before the tensors are freed
   }
 
   static std::vector<Candidate>::iterator fastest_of(std::vector<Candidate>& candidates) {
@@ -182,7 +183,8 @@ class FrontendGraph final : public CudnnGraph {
     return fastest;
   }
 
-  /// Those that run, in the given order. In turn, so that a clock that rises or falls does so for all of them.
+  /// Measures the engines and returns those that run, in the given order. They are measured in turn, so that a clock
+  /// that rises or falls does so for all of them.
   std::vector<Candidate> measured(const std::vector<std::int64_t>& engines, const Measurement& on) {
     std::vector<Candidate> candidates;
     for (const std::int64_t engine : engines) {
@@ -202,8 +204,8 @@ class FrontendGraph final : public CudnnGraph {
     return candidates;
   }
 
-  /// Whether the engine gives the same bits again, whatever was in the memory that it writes and around what it reads.
-  /// cuDNN says that all which are left by now do, but its word has been wrong.
+  /// Whether the engine gives the same bits again, whatever was in the memory that it writes and around the tensors
+  /// that it reads. cuDNN states this of all candidates, but it has been wrong.
   bool repeats(std::int64_t engine, const Measurement& on) {
     const auto num_runs = static_cast<int>(
         std::clamp<std::int64_t>(kComparedValues / on.memory.result_count(), kMinRuns, MeasuringMemory::kMaxRuns));
@@ -215,7 +217,7 @@ class FrontendGraph final : public CudnnGraph {
     return on.memory.are_the_same(num_runs);
   }
 
-  /// Milliseconds of all launches; nothing where the engine does not run.
+  /// Returns the milliseconds of all launches; nothing if the engine does not run.
   std::optional<float> time(std::int64_t engine, int num_launches, const Measurement& on) {
     const cudaStream_t stream = runtime_.context().stream();
     CONVOY_CHECK_CUDA(cudaEventRecord(on.start.get(), stream));
@@ -229,7 +231,7 @@ class FrontendGraph final : public CudnnGraph {
   }
 
   fe::error_t run_engine(std::int64_t engine, const ConvolutionTensors& tensors, void* workspace) {
-    // The frontend takes inputs and outputs alike as void*; it writes the output alone.
+    // The frontend takes inputs, too, as void*; it writes only the output.
     std::unordered_map<std::int64_t, void*> memory = {
         {kX, const_cast<void*>(tensors.x)}, {kW, const_cast<void*>(tensors.w)}, {kY, const_cast<void*>(tensors.y)}};
     return graph_.execute_plan_at_index(runtime_.handle(), memory, workspace, engine);
@@ -261,7 +263,7 @@ CudnnGraph* CudnnGraph::create(const CudnnGraphSpec& spec, CudnnRuntime& runtime
 
 std::optional<float> CudnnGraph::milliseconds(const CudnnGraphSpec& spec, CudnnRuntime& runtime) {
   if (!known_choice(spec, runtime)) create(spec, runtime);  // measures
-  // As the cache has rounded it: the first operation must decide by the same value as all later ones.
+  // The value is read back, rounded, from the cache: the first operation must decide by the same value as later ones.
   const EngineChoice choice = known_choice(spec, runtime).value();
   return choice.engine.empty() ? std::nullopt : std::optional(choice.milliseconds);
 }

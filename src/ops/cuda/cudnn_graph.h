@@ -21,26 +21,28 @@ enum class ConvolutionPass {
 struct CudnnGraphSpec {
   ConvolutionSpec convolution;
   ConvolutionPass pass = ConvolutionPass::kForward;
-  DataType weight_type = DataType::kFloat32;  ///< of w; x and y are of convolution.type
+  DataType weight_type = DataType::kFloat32;  ///< type of w; x and y are of convolution.type
 };
 
-/// Device memory by its part in the forward pass, values and gradients alike. The pass writes one of them.
+/// The tensors of a pass in device memory, named by their part in the forward pass: they are values or gradients. The
+/// pass writes one of them.
 struct ConvolutionTensors {
   const void* x = nullptr;
   const void* w = nullptr;
   const void* y = nullptr;
 };
 
-/// Engines come from cuDNN's heuristics. Left out are those that give other bits at the next call, that sum in less
-/// than float32, that transform the problem (Winograd, FFT: other rounding errors than a sum's), and, without TF32,
-/// those that round float32 inputs. Of the rest the fastest measured one that gives the same bits again computes, or
-/// the one that the engine cache names.
+/// One pass of a convolution by an engine of cuDNN's heuristics. Not used are engines that give other bits at the next
+/// call, that sum in less than float32, that transform the problem (Winograd, FFT: other rounding errors than those of
+/// a sum), and, without TF32, that round float32 inputs. Of the others, the pass uses the one that the engine cache
+/// names, or else the fastest measured one that gives the same bits again.
 class CudnnGraph {
  public:
-  /// The runtime's: planned once, whoever asks for an equal spec. Null where cuDNN has no such engine.
+  /// Returns the graph for this spec, which the runtime owns and creates once for all calls with an equal spec. Null if
+  /// cuDNN has no such engine.
   static CudnnGraph* create(const CudnnGraphSpec& spec, CudnnRuntime& runtime);
-  /// What the engine was measured to take, by whoever filled the engine cache; nothing where there is none. Rounded as
-  /// in the cache, so that every call gives the same value.
+  /// Returns the measured time of the engine in milliseconds, as the engine cache has stored it; nothing if there is no
+  /// engine. It is rounded as in the cache, so that every call gives the same value.
   static std::optional<float> milliseconds(const CudnnGraphSpec& spec, CudnnRuntime& runtime);
 
   virtual ~CudnnGraph() = default;
@@ -49,9 +51,9 @@ class CudnnGraph {
   virtual void run(const ConvolutionTensors& tensors, void* workspace) = 0;
 };
 
-/// The engines that CudnnGraph::create would measure on a GPU that need not be there, in its order: `gpu` is cuDNN's
-/// own description of one, in JSON. Those that cuDNN compiles when it runs are missing where there is no driver. Throws
-/// Error where cuDNN does not understand the description; before 9.8 it understands none.
+/// Returns the engines that CudnnGraph::create would measure, in its order, on a GPU that need not exist: `gpu` is
+/// cuDNN's description of it, in JSON. Without a driver, the engines that cuDNN compiles at run time are missing.
+/// Throws Error if cuDNN does not accept the description; versions before 9.8 accept none.
 std::vector<std::string> engines_on(const std::string& gpu, const CudnnGraphSpec& spec, bool tf32 = false);
 
 }  // namespace convoy::ops::cuda

@@ -17,7 +17,7 @@ struct Version {
   std::size_t major = 0, minor = 0, patch = 0;
 };
 
-/// Of the library that runs, not of the headers.
+/// The version of the library that runs, not of the headers.
 Version running_version() {
   const std::size_t version = cudnnGetVersion();
   return {version / 10000, version / 100 % 100, version % 100};
@@ -57,7 +57,7 @@ CudnnGraph* CudnnRuntime::keep(const std::string& key, std::unique_ptr<CudnnGrap
 }
 
 CudnnRuntime::~CudnnRuntime() {
-  graphs_.clear();  // while the handle that they were planned with is there
+  graphs_.clear();  // while the handle that they were built with still exists
   if (handle_ == nullptr) return;
   const cudnnStatus_t status = cudnnDestroy(handle_);
   if (status != CUDNN_STATUS_SUCCESS) log_warning(std::string("cudnnDestroy failed: ") + cudnnGetErrorString(status));

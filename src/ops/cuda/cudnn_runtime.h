@@ -1,4 +1,4 @@
-/// cuDNN's handle, and what all convolutions planned with it share.
+/// cuDNN's handle, and the graphs that all convolutions share.
 #pragma once
 
 #include <map>
@@ -13,14 +13,15 @@
 
 namespace convoy::ops::cuda {
 
-/// "9.19".
+/// The version of cuDNN: "9.19".
 std::string cudnn_version();
 
 struct CudnnSpec {
-  std::string gpu;  ///< its model
+  std::string gpu;  ///< model of the GPU
   bool tf32 = false;
   EngineCache& engine_cache;
-  /// Of a GPU that need not be there, in cuDNN's JSON: operations can be planned for it, but neither measured nor run.
+  /// The description of a GPU that need not exist, in cuDNN's JSON: operations can be created for it, but neither
+  /// measured nor run.
   std::string description = {};
 };
 
@@ -28,7 +29,7 @@ class CudnnGraph;
 
 class CudnnRuntime {
  public:
-  /// The handle's work goes to the context's stream. A GPU that is only described has none.
+  /// Creates a handle whose work goes to the context's stream, or no handle for a GPU that is only described.
   CudnnRuntime(Context& context, const CudnnSpec& spec);
   ~CudnnRuntime();
   CudnnRuntime(const CudnnRuntime&) = delete;
@@ -37,16 +38,16 @@ class CudnnRuntime {
   cudnnHandle_t handle() const { return handle_; }
   Context& context() const { return context_; }
   EngineCache& engine_cache() const { return spec_.engine_cache; }
-  /// What CudnnGraph::create has planned, by its key in the engine cache; null where cuDNN has no engine.
+  /// The graphs that CudnnGraph::create has made, by their keys in the engine cache; null if cuDNN has no engine.
   using Graphs = std::map<std::string, std::unique_ptr<CudnnGraph>>;
   const Graphs& graphs() const { return graphs_; }
   CudnnGraph* keep(const std::string& key, std::unique_ptr<CudnnGraph> graph);
-  /// How often a graph was planned, which takes tens of milliseconds.
+  /// The number of graphs that were built; each takes tens of milliseconds.
   std::int64_t num_planned() const { return num_planned_; }
   bool is_described() const { return !spec_.description.empty(); }
   const std::string& description() const { return spec_.description; }
   bool tf32() const { return spec_.tf32; }
-  /// What a plan depends on beside its operation: "NVIDIA H200, cuDNN 9.19.0".
+  /// The part of the engine cache's keys in addition to the operation: "NVIDIA H200, cuDNN 9.19.0".
   const std::string& platform() const { return platform_; }
 
  private:

@@ -20,22 +20,22 @@ struct Rule {
   std::int64_t values_per_draw;
 };
 
-/// Of a block of words, as DropoutOp has it.
+/// Draw i of a block of words, as DropoutOp defines it.
 __device__ std::uint32_t draw(const DrawnWords& words, int i) {
   const std::uint32_t word = i < 4 ? (i < 2 ? words[0] : words[1]) : (i < 6 ? words[2] : words[3]);
   return i % 2 == 0 ? word & 0xffffu : word >> 16;
 }
 
-/// What stands before the dropout, or after it.
+/// The operation before the dropout (kRelu) or after it (kAdds), in the same pass.
 enum class Pass { kPlain, kAdds, kRelu };
 
-/// What is left of x.
+/// The value that is left of x.
 template <Pass kPass>
 __device__ float kept(const Rule& rule, bool is_dropped, float x) {
   return is_dropped || (kPass == Pass::kRelu && 0.0f > x) ? 0.0f : __fmul_rn(rule.scale, x);
 }
 
-/// The sum is of what would have been stored.
+/// Adds the residual (kAdds) to the values rounded to T, as if they had been stored, and writes the result.
 template <typename T, int kWidth, Pass kPass>
 __device__ void finish(const T* residual, float (&v)[kWidth], T* y) {
   if constexpr (kPass == Pass::kAdds) {
@@ -65,7 +65,7 @@ __global__ void __launch_bounds__(kThreads) drop(Rule rule, const DrawKey* key, 
   finish<T, kWidth, kPass>(residual + begin, v, y + begin);
 }
 
-/// Grid: likewise. All of a thread's values share a draw.
+/// Grid: over count / kWidth. All of a thread's values share a draw.
 template <typename T, int kWidth, Pass kPass>
 __global__ void __launch_bounds__(kThreads)
     drop_together(Rule rule, const DrawKey* key, const T* x, const T* residual, T* y) {
@@ -81,7 +81,7 @@ __global__ void __launch_bounds__(kThreads)
   finish<T, kWidth, kPass>(residual + begin, v, y + begin);
 }
 
-/// Grid: likewise. dx may be dy.
+/// Grid: over count / kWidth. dx may be dy.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kThreads) differentiate(Rule rule, const T* y, const T* dy, T* dx) {
   const std::int64_t begin = my_index() * kWidth;
@@ -132,7 +132,7 @@ class CudaDropout final : public DropoutOp {
 
 template <>
 std::unique_ptr<DropoutOp> make_op(const DropoutSpec& spec, const Resources& resources) {
-  // An access that is wide has the values of one draw, or of one block of words.
+  // A wide access must contain the values of one draw, or those of one block of words.
   const std::int64_t neighbours = spec.values_per_draw > 1 ? spec.values_per_draw : spec.count;
   return make_wide<CudaDropout, DropoutOp>(neighbours, spec, resources.context);
 }

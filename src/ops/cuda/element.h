@@ -19,7 +19,7 @@ __device__ inline float to_float(__half value) {
   return __half2float(value);
 }
 
-/// Rounded to nearest, ties to even.
+/// Rounds to nearest, ties to even.
 template <typename T>
 __device__ T from_float(float value);
 template <>
@@ -35,13 +35,13 @@ __device__ inline __half from_float<__half>(float value) {
   return __float2half_rn(value);
 }
 
-/// What is loaded again of a value where a T was stored of it.
+/// The value that is loaded after `value` has been stored as T.
 template <typename T>
 __device__ float as_stored(float value) {
   return to_float(from_float<T>(value));
 }
 
-/// Two at once: one instruction where the GPU has it.
+/// Converts two values at once: one instruction if the GPU has it.
 __device__ inline void from_floats(float first, float second, float* to) {
   to[0] = first;
   to[1] = second;

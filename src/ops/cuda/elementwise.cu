@@ -1,5 +1,5 @@
-/// Arena-wide loops on the GPU: bound by memory. No product is contracted with a sum, so each value's result is that of
-/// the CPU, bit for bit, wherever its slice begins.
+/// Loops over whole arenas on the GPU, bound by memory. No product is contracted with a sum, so each value's result has
+/// the bits of the CPU's, wherever its slice begins.
 #include <algorithm>
 #include <bit>
 #include <cstdint>
@@ -17,8 +17,9 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-/// body.at<kWidth>(i) for i = 0, kWidth, 2 kWidth, ..., and body.at<1>(i) for what is left at the end.
-/// Grid: ceil(count / kWidth / 256). Block: 256. No shared memory. Moves what the body loads and stores, once.
+/// Calls body.at<kWidth>(i) for i = 0, kWidth, 2 kWidth, ..., and body.at<1>(i) for the values left at the end.
+/// Grid: ceil(count / kWidth / 256). Block: 256. No shared memory. Moves the values that the body loads and stores
+/// once.
 template <int kWidth, typename Body>
 __global__ void __launch_bounds__(kThreads) for_each_pack(Body body, std::int64_t count) {
   const std::int64_t begin = my_index() * kWidth;
@@ -35,7 +36,7 @@ bool aligned(const T* pointer, int width) {
   return reinterpret_cast<std::uintptr_t>(pointer) % (static_cast<std::size_t>(width) * sizeof(T)) == 0;
 }
 
-/// kWidth at a time where all pointers allow it, else one by one.
+/// Runs the body on kWidth values at a time if all pointers are aligned for that, else on one by one.
 template <int kWidth, typename Body, typename... Pointers>
 void run_each(cudaStream_t stream, const Body& body, std::int64_t count, Pointers... pointers) {
   if (count == 0) return;
@@ -84,7 +85,7 @@ struct FindNonFinite {
     bool any = false;
 #pragma unroll
     for (int k = 0; k < kWidth; ++k) any |= !isfinite(x[k]);
-    if (any) *found = 1;  // all who write write the same
+    if (any) *found = 1;  // all threads that write it write the same
   }
 };
 
@@ -114,7 +115,7 @@ struct Sgd {
   }
 };
 
-/// The moving averages take up the gradient; what they tell to subtract from the weight.
+/// Updates the moving averages by the gradient. Returns the number to be subtracted from the weight.
 __device__ inline float adam_step(const AdamSpec& spec, float gradient, float& mean, float& square) {
   mean = __fadd_rn(__fmul_rn(spec.beta1, mean), __fmul_rn(spec.one_minus_beta1, gradient));
   square = __fadd_rn(__fmul_rn(spec.beta2, square), __fmul_rn(spec.one_minus_beta2, __fmul_rn(gradient, gradient)));
@@ -194,9 +195,8 @@ struct Descend {
 constexpr int kWarp = 32;
 constexpr int kLeafLevels = std::bit_width(static_cast<unsigned>(kSumLeaf)) - 1;  // of halving_sum in a leaf
 
-/// A warp a piece, a lane a leaf; then lanes add each other's sums, the upper half to the lower one. Reads each value
-/// once; writes one sum a piece.
-/// Grid: ceil(num_pieces / 8). Block: 256. No shared memory.
+/// A warp for each piece, a lane for each leaf. Then lanes add each other's sums, the upper half to the lower one.
+/// Reads each value once; writes one sum per piece. Grid: ceil(num_pieces / 8). Block: 256. No shared memory.
 __global__ void __launch_bounds__(kThreads)
     sum_squares_of_pieces(const float* values, const SumPiece* pieces, std::int64_t num_pieces, double* sums) {
   static_assert(kSumLeaves == kWarp);
@@ -241,11 +241,11 @@ struct MovingAverage {
   }
 };
 
-constexpr int kTreeBlocks = 16;           // folded by one tree that is laid out when compiled
+constexpr int kTreeBlocks = 16;           // blocks that one tree folds whose form is known at compile time
 constexpr std::size_t kMaxBlocks = 1024;  // a kernel's arguments hold no more than 4000 pointers
 
-/// The sum of blocks [begin, begin + kSize), of which those below num_blocks exist. A tree that is split at powers of
-/// two is a full one with branches missing at its right: to = left + right where there is a right.
+/// Computes the sum of blocks [begin, begin + kSize), of which those below num_blocks exist. A tree that is split at
+/// powers of two is a full one with branches missing at its right: to = left + right if there is a right branch.
 template <int kSize, bool kFull, int kWidth>
 __device__ inline void sum_tree(const float* const* blocks, int begin, int num_blocks, std::int64_t i,
                                 float (&to)[kWidth]) {
@@ -261,7 +261,7 @@ __device__ inline void sum_tree(const float* const* blocks, int begin, int num_b
   }
 }
 
-/// kFull: there are just kSize blocks, and no load waits for a branch.
+/// A fold of at most kSize blocks. kFull: there are exactly kSize blocks, so that no load waits for a branch.
 template <int kSize, bool kFull>
 struct FoldFew {
   const float* blocks[kSize];
@@ -276,7 +276,8 @@ struct FoldFew {
   }
 };
 
-/// A binary counter of sums of 2^level trees: after n trees it holds one sum for each bit that is set in n.
+/// A fold of many blocks by a binary counter of sums of 2^level trees: after n trees it contains one sum for each bit
+/// that is set in n.
 struct FoldMany {
   static constexpr int kLevels = std::bit_width(kMaxBlocks / kTreeBlocks);
 
@@ -395,7 +396,7 @@ class CudaElementwise final : public ElementwiseOps {
   }
 
  private:
-  /// By the smallest tree that holds them all.
+  /// Folds blocks by the smallest tree that is large enough.
   template <int kSize>
   void fold_few(std::span<const float* const> blocks, float* sum, std::int64_t count) const {
     if (blocks.size() == kSize) return fold_as(FoldFew<kSize, true>{}, blocks, sum, count);

@@ -57,7 +57,7 @@ constexpr int kWordsAtOnce = 4;     // whose gradients it reads at a time
 /// Words in the order of their tokens.
 struct WordOrder {
   const std::int32_t* tokens;  ///< null: the positions
-  SortedWords sorted;          ///< without meaning where there are no tokens
+  SortedWords sorted;          ///< has no meaning if tokens is null
   int n, length;
 
   __device__ int count() const { return tokens == nullptr ? n * length : *sorted.count; }
@@ -70,12 +70,12 @@ struct SumArgs {
   WordOrder order;
   const T* dy;
   float* dtable;  ///< zeros
-  float* heads;   ///< (segments, C): the part of a segment's first row where the row began in an earlier segment
+  float* heads;   ///< (segments, C): a segment's part of its first row if that row began in an earlier segment
   int width;
   float scale;
 };
 
-/// Writes the sum of each row that begins in this segment, as far as the segment goes, and the segment's head.
+/// Writes the sum of each row that begins in this segment, over the words of the segment, and the segment's head.
 /// Grid: segments x tiles of columns; block: 256 threads, a segment for each of its rows. No shared memory. Reads dy
 /// once; float32 sums in the order of words.
 template <typename T, int kWidth>
@@ -117,7 +117,7 @@ __global__ void __launch_bounds__(kThreads) sum_segments(SumArgs<T> args) {
   write();
 }
 
-/// How many of the sorted words have a token up to this one.
+/// The number of sorted words whose token is at most this one: the end of its run.
 __device__ inline int end_of_run(const WordOrder& order, int token, int begin, int count) {
   int end = count;  // between begin, which has the token, and here
   while (begin < end) {
@@ -131,8 +131,8 @@ __device__ inline int end_of_run(const WordOrder& order, int token, int begin, i
   return end;
 }
 
-/// Of the row that begins in a segment and goes on in others: adds their heads, each thread every blockDim.y-th, then a
-/// column its threads from top to bottom. Other segments have nothing to do.
+/// Adds the heads of later segments to the row that begins in a segment and continues in them: each thread adds every
+/// blockDim.y-th head, then the threads of a column are added from top to bottom. Other segments have nothing to do.
 /// Grid: segments x tiles of columns. Block: 256 threads. Shared: at most 8 KiB.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kThreads) add_heads(SumArgs<T> args) {
@@ -215,7 +215,7 @@ class CudaEmbedding final : public EmbeddingOp {
 
   EmbeddingSpec spec_;
   ImageExtents y_;
-  Buffer positions_;  ///< (T,C) where there are sinusoids
+  Buffer positions_;  ///< (T,C) with sinusoids, else empty
   Context& context_;
 };
 

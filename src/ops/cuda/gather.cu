@@ -14,7 +14,7 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-/// Where the k-th word that is taken out of sequence n stands.
+/// The position in sequence n of the k-th word that is taken out of it.
 __device__ inline int position_of(const std::int32_t* positions, int n, int k, int num_taken) {
   return positions == nullptr ? k : positions[std::int64_t{n} * num_taken + k];
 }
@@ -37,7 +37,7 @@ __global__ void __launch_bounds__(kPixelThreads)
   });
 }
 
-/// Grid: shape_over(x). Looks at all positions of its sequence, which are in L1; writes dx once.
+/// Grid: shape_over(x). A thread reads all positions of its sequence, which are in L1; writes dx once.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kPixelThreads)
     add_up_words(ImageExtents x, ImageExtents y, const T* dy, const std::int32_t* positions, T* dx) {

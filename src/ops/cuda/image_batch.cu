@@ -1,4 +1,4 @@
-/// Stored bytes into a network's input on a GPU: crop, flip, look up and round in one pass.
+/// Turns stored bytes into a network's input on a GPU: crop, flip, look up and round in one pass.
 #include <memory>
 
 #include "convoy/ops/image_batch.h"
@@ -11,15 +11,15 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-constexpr int kPacks = 4;              // of a thread: what the copy of the table is shared by
-constexpr int kMaxStagedChannels = 4;  // whose table fits shared memory; others are looked up through the L1 cache
+constexpr int kPacks = 4;              // of a thread: they share the copy of the table
+constexpr int kMaxStagedChannels = 4;  // whose table is copied to shared memory; larger tables are read by the L1 cache
 
 struct ImageBatchArgs {
   const std::uint8_t* images;  ///< (N,H,W,C)
   const ImageCut* cuts;        ///< (N)
   const float* value_of;       ///< (C,256)
   ImageExtents shape;
-  bool reflects;  ///< outside an image; otherwise byte 0 is there
+  bool reflects;  ///< whether the image is reflected at its border; else bytes outside are 0
 };
 
 /// A value's position in an image.
@@ -81,8 +81,8 @@ struct CutImage {
 };
 
 /// Grid: blocks of kThreads * kPacks * kWidth neighbouring values of an image x images. Block: kThreads.
-/// Shared: 4 KiB with kStaged. Reads a byte, of a mixed image two, and writes a T for every value; no arithmetic but
-/// the mixing and the rounding to T.
+/// Shared: 4 KiB with kStaged. For every value, reads one byte, or two if the image is mixed, and writes a T. The only
+/// arithmetic is the mixing and the rounding to T.
 template <typename T, int kWidth, bool kStaged>
 __global__ void __launch_bounds__(kThreads) cut_images(ImageBatchArgs args, T* x) {
   const int thread = static_cast<int>(threadIdx.x);

@@ -1,4 +1,4 @@
-/// Kernels with a thread for every kWidth neighbouring channels of every pixel.
+/// Extents and loops for kernels with a thread for every kWidth neighbouring channels of every pixel.
 #pragma once
 
 #include <algorithm>
@@ -28,14 +28,14 @@ struct ImageExtents {
 inline constexpr int kPixelThreads = 256;
 inline constexpr int kMaxGridHeight = 65535;
 
-/// blockIdx.x goes along an image, blockIdx.y over the images.
+/// A grid whose blockIdx.x counts along an image, and whose blockIdx.y counts the images.
 inline LaunchShape shape_over_images(int num_images, std::int64_t threads_per_image, int block = kPixelThreads) {
   return {{static_cast<unsigned>(ceil_div(threads_per_image, block)),
            static_cast<unsigned>(std::min(num_images, kMaxGridHeight)), 1},
           {static_cast<unsigned>(block), 1, 1}};
 }
 
-/// For for_my_pixels.
+/// The grid for for_my_pixels().
 template <int kWidth>
 LaunchShape shape_over(const ImageExtents& extents) {
   return shape_over_images(extents.n, std::int64_t{extents.h} * extents.w * (extents.c / kWidth));

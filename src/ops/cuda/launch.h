@@ -1,4 +1,4 @@
-/// Starts kernels, by the runtime's own call: the host compiler of the emulation tests reads it too.
+/// Starts kernels by a function of the CUDA runtime, which the host compiler of the emulation tests can compile, too.
 #pragma once
 
 #include <cstdint>
@@ -9,14 +9,14 @@
 
 namespace convoy::ops::cuda {
 
-inline constexpr int kThreads = 256;  ///< of a block, where nothing speaks for another number
+inline constexpr int kThreads = 256;  ///< threads of a block, unless a kernel needs another number
 
 struct LaunchShape {
   dim3 grid;
   dim3 block;
 };
 
-/// A contract's untyped pointers become those of the kernel.
+/// Launches a kernel. A contract's untyped pointers are converted to those of the kernel.
 template <typename... Parameters, typename... Arguments>
 void launch(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_t stream, Arguments... arguments) {
   cudaLaunchConfig_t config = {};
@@ -26,17 +26,17 @@ void launch(void (*kernel)(Parameters...), const LaunchShape& shape, cudaStream_
   CONVOY_CHECK_CUDA(cudaLaunchKernelEx(&config, kernel, static_cast<Parameters>(arguments)...));
 }
 
-/// Blocks of `per_block` that cover `count`.
+/// The number of blocks of `per_block` that cover `count`.
 constexpr std::int64_t ceil_div(std::int64_t count, std::int64_t per_block) {
   return (count + per_block - 1) / per_block;
 }
 
-/// A thread for each of `count`, in blocks of kThreads.
+/// A grid with one thread for each of `count` indices, in blocks of kThreads.
 inline LaunchShape shape_for(std::int64_t count) {
   return {dim3(static_cast<unsigned>(ceil_div(count, kThreads))), dim3(kThreads)};
 }
 
-/// Which of them the calling thread is; the last block may have some beyond `count`.
+/// The calling thread's index in the grid of shape_for(). In the last block it may be `count` or more.
 __device__ inline std::int64_t my_index() {
   return std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
 }

@@ -1,4 +1,4 @@
-/// Layer normalisation on a GPU: bound by memory. Rows are the work of teams; sums over rows that of tiles of columns.
+/// Layer normalisation on a GPU: bound by memory. A team computes a row; tiles of columns compute the sums over rows.
 #include <algorithm>
 #include <memory>
 
@@ -30,7 +30,7 @@ __global__ void __launch_bounds__(kTeamThreads) normalise_rows(ForwardArgs<T> ar
   const RowTeams& teams = args.teams;
   const std::int64_t my_row = teams.my_row();
   const bool has_row = my_row < teams.num_rows;
-  const std::int64_t row = has_row ? my_row : teams.num_rows - 1;  // lanes without one only help to add
+  const std::int64_t row = has_row ? my_row : teams.num_rows - 1;  // lanes without a row only help to add
   const LaneOfRow<T, kWidth, kPacks> x(teams, args.x + row * teams.width);
   const float inverse_width = __fdiv_rn(1.0f, static_cast<float>(teams.width));
   float sum = 0;
@@ -76,7 +76,7 @@ struct BackwardArgs {
   RowTeams teams;
 };
 
-constexpr int kMaxKeptGradients = 16;  // of a lane, beside as many values of x: more take too many registers
+constexpr int kMaxKeptGradients = 16;  // of a lane, in addition to as many values of x: more take too many registers
 
 /// dx = inv_std (g - mean_C(g) - h mean_C(g h)) [+ addend],  g = gamma dy,  h = (x - mean) inv_std.
 /// Grid: RowTeams::shape. No shared memory. Reads dy, x and (kAdds) addend, writes dx, once each.
@@ -126,7 +126,7 @@ constexpr int kSumThreads = 256;
 constexpr int kMaxSumWidth = 32;  // threads side by side: a warp reads neighbours
 constexpr int kRowsOfThread = 4;  // all read at once
 
-/// How the sums over rows are divided: blocks of blockDim.x packs of columns and blockDim.y * kRowsOfThread rows.
+/// The division of the sums over rows: blocks of blockDim.x packs of columns and blockDim.y * kRowsOfThread rows.
 struct SumGrid {
   SumGrid(const LayerNormSpec& spec, int pack_width)
       : width(std::min(std::bit_ceil(static_cast<unsigned>(spec.width / pack_width)), unsigned{kMaxSumWidth})),
@@ -146,8 +146,8 @@ struct SumArgs {
   int width;
 };
 
-/// dgamma and dbeta of a block's rows, in float32: each thread adds its rows in order, then a column its threads from
-/// top to bottom. Reads dy and x once. Grid: blocks x tiles of SumGrid. Shared: at most 16 KiB.
+/// Computes dgamma and dbeta of a block's rows, in float32: each thread adds its rows in order, then the threads of a
+/// column are added from top to bottom. Reads dy and x once. Grid: blocks x tiles of SumGrid. Shared: at most 16 KiB.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kSumThreads) sum_parameter_gradients(SumArgs<T> args) {
   alignas(32) __shared__ float gammas[kSumThreads * kWidth], betas[kSumThreads * kWidth];
@@ -207,7 +207,7 @@ class CudaLayerNorm final : public LayerNormOp {
     });
   }
 
-  // The sums first: dx may be dy. What they read is then found in the L2 cache, or a part of it.
+  // The sums come first, since dx may be dy. The second pass finds the values that they read, or some, in the L2 cache.
   void backward(const LayerNormBackward& args) override {
     if (args.dgamma != nullptr) sum_gradients(args);
     const BackwardArgs<T> rows{

@@ -1,5 +1,5 @@
-/// Layer normalisation's view of an activation: rows that a part of a warp, a team, works on together; how many lanes
-/// it has, and what each lane keeps of its row in registers. Included only by layer_norm.cu.
+/// Layer normalisation's view of an activation: rows, on each of which a part of a warp, a team, works together; the
+/// number of lanes of a team, and the values that each lane keeps in registers. Included only by layer_norm.cu.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 constexpr int kTeamThreads = 256;  // of a block
 constexpr int kMaxTeam = 32;
 
-/// Lane l of a team has the packs l, l + lanes, ... of kWidth neighbouring values.
+/// The division of rows among teams. Lane l of a team has the packs l, l + lanes, ... of kWidth neighbouring values.
 struct RowTeams {
   RowTeams(const LayerNormSpec& spec, int pack_width)
       : num_rows(spec.num_rows),
@@ -29,7 +29,7 @@ struct RowTeams {
 
   std::int64_t num_rows;
   int width;
-  int lanes;  ///< a power of two: the bits follow from C alone
+  int lanes;  ///< number of lanes of a team, a power of two that follows from C alone, and so do the bits
 
   LaunchShape shape() const {
     return {{static_cast<unsigned>(ceil_div(num_rows, kTeamThreads / lanes))}, {kTeamThreads}};
@@ -39,13 +39,14 @@ struct RowTeams {
   __device__ std::int64_t my_row() const {
     return std::int64_t{blockIdx.x} * (kTeamThreads / lanes) + static_cast<int>(threadIdx.x) / lanes;
   }
-  /// The sum over the team, to all of its lanes. All lanes of the warp take part.
+  /// Returns the sum over the team to all of its lanes. All lanes of the warp must call it.
   __device__ float sum(float mine) const {
     for (int distance = lanes / 2; distance > 0; distance /= 2) mine += __shfl_xor_sync(~0u, mine, distance);
     return mine;
   }
 
-  /// body(k, column) for each pack of the lane: those that it keeps, kPacks at most, or (0) all.
+  /// Calls body(k, column) for each pack of the lane: for those that it keeps, at most kPacks, or with kPacks = 0 for
+  /// all.
   template <int kPacks, int kWidth, typename Body>
   __device__ void for_my_packs(Body&& body) const {
     const int first = my_lane() * kWidth, step = lanes * kWidth;
@@ -60,7 +61,8 @@ struct RowTeams {
   }
 };
 
-/// A lane's part of one row: kept as it is stored, or (kPacks = 0) read again each time, from the cache.
+/// A lane's part of one row: kept in registers as it is stored, or with kPacks = 0 read again each time, from the
+/// cache.
 template <typename T, int kWidth, int kPacks>
 class LaneOfRow {
  public:
@@ -84,8 +86,8 @@ class LaneOfRow {
   Pack<T, kWidth> kept_[kPacks > 0 ? kPacks : 1];
 };
 
-/// Calls work(Width<k>{}) with the fewest packs of 16 bytes that a lane must keep, 1, 2 or 4; 0 where that is more than
-/// kMaxPacks, or where rows are so odd that accesses are narrow.
+/// Calls work(Width<k>{}) with the smallest number of packs of 16 bytes that a lane must keep, 1, 2 or 4; with 0 if
+/// that is more than kMaxPacks, or if the width of rows allows only narrow accesses.
 template <typename T, int kWidth, int kMaxPacks, typename Work>
 void with_packs(const RowTeams& teams, Work&& work) {
   if constexpr (kWidth == kWidest<T>) {

@@ -46,7 +46,7 @@ class CublasLinear final : public LinearOp {
 
   LinearSpec spec_;
   const Context& context_;
-  std::unique_ptr<ActivationOp> activation_;  ///< null: none. cublasLt's own take the sum before it is rounded
+  std::unique_ptr<ActivationOp> activation_;  ///< null: none. cublasLt's own read the sum before it is rounded
   Matmul forward_, backward_input_, backward_weight_;
 };
 

@@ -23,8 +23,8 @@ Matrix<T> matrix(const void* values, std::int64_t num_rows, std::int64_t num_col
   return transposed ? Matrix<T>{typed, 1, num_rows} : Matrix<T>{typed, num_columns, 1};
 }
 
-/// Grid ceil(M N / 256), blocks of 256: a thread for each value of d. Neighbouring threads read neighbouring values of
-/// b and the same of a.
+/// Grid: ceil(M N / 256). Block: 256, a thread for each value of d. Neighbouring threads read neighbouring values of b
+/// and the same values of a.
 template <typename T, typename Out>
 __global__ __launch_bounds__(kThreads) void matmul_kernel(const Matrix<T> a, const Matrix<T> b,
                                                           const Out* __restrict__ bias, Out* __restrict__ d,
@@ -40,11 +40,11 @@ __global__ __launch_bounds__(kThreads) void matmul_kernel(const Matrix<T> a, con
 
 constexpr int kColumns = 32;  // of a block: a warp reads neighbours
 constexpr int kRows = 16;     // rows that a block reads at a time
-constexpr int kUnroll = 4;    // loads of a thread under way at a time
+constexpr int kUnroll = 4;    // loads of a thread in flight at a time
 
-/// Grid ceil(columns / 32) x blocks of rows, threads 32 x 16, 2 KB of shared memory. Thread (k, r) adds the rows r,
-/// r + 16, ... of its column in the block in float32, then the 16 partial sums of a column meet in a binary tree: a row
-/// of `sums` for each block. Reads the matrix once, and the factors, if any.
+/// Grid: ceil(columns / 32) x blocks of rows. Block: 32 x 16. Shared: 2 KB. Thread (k, r) adds the rows r, r + 16, ...
+/// of its column in the block in float32, then a binary tree adds the 16 partial sums of a column. Writes a row of
+/// `sums` for each block. Reads the matrix once, and the factors, if any.
 template <typename T>
 __global__ __launch_bounds__(kColumns* kRows) void column_sum_kernel(const T* __restrict__ matrix,
                                                                      const T* __restrict__ factors,
@@ -96,7 +96,7 @@ std::int64_t column_sum_scratch_bytes(const ColumnSumSpec& spec) {
   return (blocks.num_rows + above) * spec.num_columns * static_cast<std::int64_t>(sizeof(float));
 }
 
-// The sums of blocks are a matrix themselves.
+// The sums of blocks are themselves a matrix whose columns are summed.
 void column_sum(const ColumnSumSpec& spec, const ColumnSumArguments& args, const Context& context) {
   const void *matrix = args.matrix, *factors = args.factors;
   DataType type = spec.type;

@@ -1,5 +1,5 @@
-/// Tensors of random numbers: multiplying zeros, or one number again and again, takes less power and so less time than
-/// training does, and sums of them are the same in any order.
+/// Tensors of random numbers. Zeros, or one number again and again, would not do: multiplying them takes less power and
+/// so less time than training, and their sums are the same in any order.
 #include "ops/cuda/measuring_memory.h"
 
 #include <algorithm>
@@ -11,11 +11,11 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-constexpr std::int64_t kBytesBehind = 1024;                 // each tensor
-constexpr std::size_t kRandomWords = std::size_t{1} << 16;  // then the same ones come again
+constexpr std::int64_t kBytesBehind = 1024;                 // after each tensor
+constexpr std::size_t kRandomWords = std::size_t{1} << 16;  // then the same words are repeated
 
-/// Numbers of both signs with magnitudes between 1/4 and 1, two of them in a word where they have 16 bits: sign,
-/// mantissa and the exponent's lowest bit are random.
+/// Returns numbers of both signs with magnitudes between 1/4 and 1; a word contains two of them if they have 16 bits.
+/// Sign, mantissa and the exponent's lowest bit are random.
 std::vector<std::uint32_t> random_numbers(DataType type) {
   std::uint32_t random_bits = 0x80ffffff, exponent = 0x3e800000;
   if (type == DataType::kBfloat16) random_bits = 0x80ff80ff, exponent = 0x3e803e80;

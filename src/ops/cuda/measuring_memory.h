@@ -20,13 +20,13 @@ class MeasuringMemory {
   ConvolutionTensors tensors() const;
   void* workspace() const { return workspace_.data(); }
 
-  /// Values that the pass writes.
+  /// The number of values that the pass writes.
   std::int64_t result_count() const { return result_values_; }
 
-  /// Sets each byte that the pass must write, or must not read: its result, the workspace, and what lies behind each
+  /// Sets each byte that the pass must write or must not read: its result, the workspace, and the bytes after each
   /// tensor.
   void spoil(int byte) const;
-  /// Takes the checksum of the result of run `run`, from 0 to kMaxRuns - 1, once it is there; does not wait for it.
+  /// Enqueues the computation of the result's checksum of run `run`, from 0 to kMaxRuns - 1, without waiting for it.
   void note_checksum(int run) const;
   /// Whether the first `num_runs` checksums are the same; waits for them.
   bool are_the_same(int num_runs) const;
@@ -42,10 +42,10 @@ class MeasuringMemory {
 
   Context& context_;
   Buffer x_, w_, y_, workspace_;
-  Buffer checksums_;           // std::uint64_t: of each run
-  std::vector<Bytes> behind_;  // each tensor
+  Buffer checksums_;           // std::uint64_t: the checksum of each run
+  std::vector<Bytes> behind_;  // the bytes after each tensor
   std::int64_t result_values_ = 0;
-  Bytes result_;  // of the pass
+  Bytes result_;  // the tensor that the pass writes
   Checksum add_checksum_;
 };
 

@@ -1,4 +1,4 @@
-/// Instead of the CUDA device in a build without it.
+/// Takes the place of the CUDA device in a build without it.
 #include "convoy/base/error.h"
 
 #include "ops/cuda/backend.h"
@@ -6,7 +6,7 @@
 namespace convoy::ops::cuda {
 
 std::string why_unavailable() {
-  return "this convoy was built without CUDA. To have it, build with nvcc, cuDNN and NCCL: see README.md";
+  return "this convoy was built without CUDA. To have it, build with nvcc, cuDNN and NCCL: see jobs/gpus.md";
 }
 
 std::unique_ptr<Backend> make_cuda_backend(const BackendSpec&) {

@@ -1,5 +1,5 @@
-/// Pooling on a GPU: a thread makes kWidth neighbouring channels of one pixel, 16 bytes where C allows. Backward
-/// gathers, so no two threads write one value and nothing depends on an order.
+/// Pooling on a GPU: a thread computes kWidth neighbouring channels of one pixel, 16 bytes if C allows that. Backward
+/// gathers, so no two threads write the same value and nothing depends on an order.
 #include <memory>
 
 #include "convoy/ops/pooling.h"

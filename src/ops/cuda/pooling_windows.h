@@ -1,4 +1,4 @@
-/// Windows over an image, the maximum of one, and the gradients of those that a pixel has won.
+/// Windows over an image, the maximum of a window, and the gradients of the windows that a pixel has won.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +15,8 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// The pixels of a window along one axis that lie inside the image: begin, ..., end - 1, from `start`, which may not;
-/// or windows.
+/// The pixels of a window along one axis. The window begins at `start`, which may be outside the image; the pixels
+/// begin, ..., end - 1 are inside. Also a range of windows.
 struct Span {
   int start, begin, end;
 };
@@ -44,10 +44,10 @@ struct PoolingGeometry {
     return {first, first, min((index + padding) / stride + 1, count)};
   }
 
-  /// Over a pixel, along each axis.
+  /// Whether at most two windows cover a pixel along each axis.
   bool has_at_most_two_windows() const { return kernel <= 2 * stride; }
 
-  /// Of the average over a window.
+  /// The share of each pixel in the average over a window.
   __device__ float share_of_pixel(int row, int column) const {
     const Span rows = window(row, x.h), columns = window(column, x.w);
     return __fdiv_rn(1.0f, static_cast<float>((rows.end - rows.begin) * (columns.end - columns.begin)));
@@ -60,8 +60,9 @@ struct Maximum {
   float value[kWidth];
   int position[kWidth];
 
-  /// Of window (row, column): load_pixel(h, w, v) loads a pixel's values; the first in row-major order among equals.
-  /// kKernel: the window's size, or 0 for any: with it all loads of a thread are in flight at once.
+  /// Finds the maxima of window (row, column), the first in row-major order among equals. load_pixel(h, w, v) loads a
+  /// pixel's values. kKernel is the window's size, so that all loads of a thread are in flight at once, or 0 for any
+  /// size.
   template <int kKernel, typename LoadPixel>
   __device__ void find_in(const PoolingGeometry& g, int row, int column, LoadPixel&& load_pixel) {
     const int kernel = kKernel > 0 ? kKernel : g.kernel;
@@ -117,7 +118,7 @@ __device__ void sum_won_gradients(const PoolingGeometry& g, int image, int row, 
   }
 }
 
-/// Each of which one byte holds.
+/// Stores numbers as bytes. Each must fit into one byte.
 template <int kWidth>
 __device__ void store_bytes(const int (&from)[kWidth], std::uint8_t* to) {
   Pack<std::uint8_t, kWidth> bytes;

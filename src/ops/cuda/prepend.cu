@@ -34,7 +34,7 @@ __global__ void __launch_bounds__(kThreads) prepend(Extents e, const T* x, const
   store<kWidth>(v, y + at);
 }
 
-/// Grid: over dx / kWidth. Reads what follows the token in dy, writes dx.
+/// Grid: over dx / kWidth. Reads dy after the token, writes dx.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kThreads) take_others(Extents e, const T* dy, T* dx) {
   const std::int64_t at = my_index() * kWidth;

@@ -1,5 +1,5 @@
-/// What the operations of one backend share, and how they are made of it: by make_op, specialised beside each
-/// implementation.
+/// The resources that the operations of one backend share, and make_op(), which creates an operation with them. It is
+/// specialised next to each implementation.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,21 @@
 
 namespace convoy::ops::cuda {
 
-/// Where work goes, and scratch memory for one call: operations of a backend run one after the other on one stream.
-/// While operations are planned it grows to what the hungriest asks for; data() is read when they run.
+/// The stream for the work of a backend, and scratch memory for one call: operations run one after the other on one
+/// stream. While operations are created, the memory grows to the largest size that one needs. They read scratch() when
+/// they run.
 class Context {
  public:
-  /// Of the device's own stream, which outlives it: where it is exchanged for another (CudaDevice::issue_on), what asks
-  /// for it at each call follows.
+  /// `stream` is the device's own variable, which outlives the context. If it is exchanged (CudaDevice::issue_on), work
+  /// follows, since it asks for the stream at each call.
   Context(Device& device, const cudaStream_t& stream) : device_(device), stream_(&stream) {}
   Context(Device& device, cudaStream_t&& stream) = delete;
 
   Device& device() const { return device_; }
   cudaStream_t stream() const { return *stream_; }
 
-  /// At planning. The memory before is kept until the end: a recording may refer to it.
+  /// Makes scratch() at least this large, while operations are created. Earlier memory is kept until the end, since a
+  /// recording may refer to it.
   void reserve_scratch(std::int64_t size_bytes) {
     if (size_bytes <= scratch_.size_bytes()) return;
     Buffer larger(device_, size_bytes);
@@ -34,7 +36,7 @@ class Context {
     scratch_ = std::move(larger);
   }
   std::byte* scratch() const { return scratch_.data(); }
-  /// With what it has outgrown.
+  /// The size in bytes of all scratch memory, including earlier memory that became too small.
   std::int64_t scratch_bytes() const {
     std::int64_t size_bytes = scratch_.size_bytes();
     for (const Buffer& buffer : outgrown_) size_bytes += buffer.size_bytes();
@@ -57,7 +59,8 @@ struct Resources {
   CublasRuntime* cublas = nullptr;  ///< for linear layers
 };
 
-/// The spec has been checked. An operation of the list that no file makes is an error of the linker, which names it.
+/// Creates an operation. The spec has been checked. If no file specialises it for an operation of the list, the linker
+/// reports an error that names the operation.
 template <typename Op>
 std::unique_ptr<Op> make_op(const typename Op::Spec& spec, const Resources& resources);
 

@@ -1,4 +1,4 @@
-/// The loss of samples with several labels on the GPU, in double: a block a row, then a thread a sample.
+/// The loss of samples with several labels on the GPU, in double: a block for each row, then a thread for each sample.
 #include <cstdint>
 #include <memory>
 
@@ -22,8 +22,8 @@ struct Extents {
   std::int64_t n, rows, classes;
 };
 
-/// Grid: N * K, a block a row. Block: threads_for_row. Shared memory: below 1 KB. Reads the logits twice (again from L1
-/// or L2). Of a label that is no class the loss is NaN, as a kernel can only tell it.
+/// Grid: N * K, a block for each row. Block: threads_for_row. Shared memory: below 1 KB. Reads the logits twice (the
+/// second time from L1 or L2). If a label is no class, the loss is NaN: a kernel cannot throw.
 __global__ void __launch_bounds__(kMaxRowThreads)
     score_rows(Extents extents, const float* logits, const std::int32_t* labels, RowResult* rows) {
   __shared__ Largest shared_largest[kMaxRowWarps];
@@ -61,7 +61,8 @@ __global__ void __launch_bounds__(kThreads)
   scores[n].num_labels = static_cast<float>(num_labels);
 }
 
-/// Grid and block: as score_rows. dlogits may be logits: a thread writes what it alone has read last.
+/// Grid and block: as for score_rows. dlogits may be logits: a thread overwrites only values that it was the last to
+/// read.
 template <typename T>
 __global__ void __launch_bounds__(kMaxRowThreads)
     write_gradients(Extents extents, const float* logits, const std::int32_t* labels, const SampleScore* dscores,

@@ -12,8 +12,8 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-/// Grid: O, a block an objective. Block: 256; each thread adds up every 256th sample in order, then the block its
-/// threads. Whole numbers are exact in double. Shared memory: below 1 KB.
+/// Grid: O, a block for each objective. Block: 256. Each thread adds up every 256th sample in order, then the block
+/// adds up its threads. Whole numbers are exact in double. Shared memory: below 1 KB.
 __global__ void __launch_bounds__(kMaxRowThreads)
     add_up_scores(std::int64_t n, const SampleScore* scores, SampleScore* dscores, float scale, LossSums* sums) {
   __shared__ double shared[4][kMaxRowWarps];

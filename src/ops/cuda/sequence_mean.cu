@@ -14,14 +14,15 @@ namespace convoy::ops::cuda {
 namespace {
 
 constexpr int kThreads = 256;
-constexpr int kTileBytes = 128;  // of a word, to a block: few, so that a small batch keeps all multiprocessors busy
-constexpr int kWordsAtOnce = 4;  // that a thread reads
+constexpr int kTileBytes = 128;  // of a word, for one block: few, so that a small batch keeps all multiprocessors busy
+constexpr int kWordsAtOnce = 4;  // words that a thread reads at a time
 
 __device__ int clamped(int length, int longest) {
   return min(max(length, 1), longest);
 }
 
-/// Each thread adds every blockDim.y-th word in order, then a column its threads from top to bottom, in float32.
+/// Each thread adds every blockDim.y-th word in order, then the threads of a column are added from top to bottom, in
+/// float32.
 /// Grid: tiles of columns x N at most. Block: one tile wide, 256 threads. Shared: at most 8 KiB. Reads x once, up to
 /// the lengths.
 template <typename T, int kWidth>

@@ -38,7 +38,7 @@ __global__ void __launch_bounds__(kPixelThreads) take_pixels(Geometry g, const T
   });
 }
 
-/// Grid: shape_over(what is taken). Reads that part of dy, reads and writes that of dx; one float32 addition.
+/// Grid: shape_over(g.taken). Reads the taken part of dy, reads and writes that of dx; one float32 addition per value.
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kPixelThreads) add_gradients(Geometry g, const T* dy, T* dx) {
   for_my_pixels<kWidth>(g.taken, [&](int image, int p, int q, int channel) {

@@ -1,5 +1,5 @@
-/// The loss on the GPU, in double as on the CPU: it is only a few hundred thousand values, and all gradients depend on
-/// them.
+/// The loss on the GPU, in double as on the CPU: there are only a few hundred thousand values, and all gradients depend
+/// on them.
 #include <cstdint>
 #include <memory>
 #include <numeric>
@@ -15,7 +15,7 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-/// What one sample adds to LossSums.
+/// The numbers that one sample adds to LossSums.
 struct RowResult {
   double loss;
   std::int32_t correct, counted;
@@ -24,9 +24,9 @@ struct RowResult {
 struct Arguments {
   LossArguments of;
   RowResult* rows;        ///< (N) scratch
-  unsigned* num_arrived;  ///< blocks that have written their row; 0 between calls
+  unsigned* num_arrived;  ///< number of blocks that have written their row; 0 between calls
   std::int64_t n, classes;
-  double hit, smooth;          ///< the target is hit on the label or shared by two, and smooth on all
+  double hit, smooth;          ///< the target: smooth for every class, plus hit for the label or shared by two labels
   const float* class_weights;  ///< (classes), or null
   double sum_of_weights;
   double scale;
@@ -51,7 +51,7 @@ __device__ RowResult run_row(const Arguments& args, std::int64_t n, std::int32_t
 
   double my_exp = 0, my_d = 0;
   for (std::int64_t k = threadIdx.x; k < args.classes; k += blockDim.x) {
-    const double d = double{z[k]} - max;  // NaN where z is NaN or +-inf - inf: then so is the loss
+    const double d = double{z[k]} - max;  // NaN if z is NaN or for +-inf - inf: then the loss is NaN
     my_exp += exp(d);
     my_d += weight_of(k) * d;
   }
@@ -74,7 +74,7 @@ __device__ RowResult run_row(const Arguments& args, std::int64_t n, std::int32_t
   return {loss, isfinite(loss) && best.index == answer ? 1 : 0, 1};
 }
 
-/// A row without a true answer: no label, or one that is not a class, which a kernel can only tell by NaN.
+/// The result of a row without a label, or with one that is no class: the result is then NaN, as a kernel cannot throw.
 template <typename T>
 __device__ RowResult run_unlabelled(const Arguments& args, bool is_padding, T* dz) {
   const float value = is_padding ? 0.0f : NAN;
@@ -84,7 +84,7 @@ __device__ RowResult run_unlabelled(const Arguments& args, bool is_padding, T* d
   return {value, 0, is_padding ? 0 : 1};
 }
 
-/// All rows have been written: each thread adds up every blockDim-th, then the block its threads.
+/// Adds up all rows, after they have been written: each thread every blockDim-th row, then the block its threads.
 __device__ void sum_rows(const Arguments& args) {
   __shared__ double shared_loss[kMaxRowWarps], shared_correct[kMaxRowWarps], shared_counted[kMaxRowWarps];
   double loss = 0, correct = 0, counted = 0;  // whole numbers are exact in double
@@ -102,7 +102,7 @@ __device__ void sum_rows(const Arguments& args) {
   args.of.sums->num_labels = args.of.sums->num_samples = static_cast<std::int64_t>(counted);
 }
 
-/// Grid: N, a block a row; the last to end adds up the rows. Block: 32 to 256 threads, by the number of classes alone.
+/// Grid: N, a block for each row; the last block to end adds up the rows. Block: threads_for_row.
 /// Shared memory: below 1 KB. Sums in double. Reads the logits once (again from L1) and writes dlogits once.
 template <typename T>
 __global__ void __launch_bounds__(kMaxRowThreads) softmax_cross_entropy(Arguments args) {

@@ -1,5 +1,5 @@
-/// What kernels with a block for each row of logits share: a row's maximum, and sums in an order that the number of
-/// classes alone decides.
+/// The functions that kernels with a block for each row of logits share: a row's maximum, and sums in an order that
+/// depends on the number of classes alone.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,7 @@ namespace convoy::ops::cuda {
 inline constexpr int kWarp = 32, kMaxRowThreads = 256, kMaxRowWarps = kMaxRowThreads / kWarp;
 inline constexpr unsigned kAllLanes = ~0u;
 
-/// Of a block: 32 to 256, by the number of classes alone.
+/// The number of threads of a block: 32 to 256, depending on the number of classes alone.
 inline int threads_for_row(std::int64_t num_classes) {
   int threads = kWarp;
   while (threads < kMaxRowThreads && threads * 4 < num_classes) threads *= 2;
@@ -24,12 +24,14 @@ struct Largest {
   std::int32_t index;
 };
 
-/// NaN never wins: the row's loss will tell of it.
+/// The larger of two values, the one with the lower index if they are equal. NaN never wins: it makes the row's loss
+/// NaN.
 __device__ inline Largest larger_of(const Largest& a, const Largest& b) {
   return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
 }
 
-/// The same for all threads. Also a barrier; `shared` may be used again after the next one.
+/// Returns the largest of the threads' values to all threads. It contains a barrier; `shared` may be used again after
+/// the next barrier.
 __device__ inline Largest largest_of_block(Largest mine, Largest (&shared)[kMaxRowWarps]) {
   for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) {
     mine =
@@ -42,7 +44,8 @@ __device__ inline Largest largest_of_block(Largest mine, Largest (&shared)[kMaxR
   return mine;
 }
 
-/// In an order that depends on the block's size alone; likewise.
+/// Returns the sum of the threads' values to all threads, in an order that depends on the block's size alone. It
+/// contains a barrier; `shared` may be used again after the next barrier.
 __device__ inline double sum_of_block(double mine, double (&shared)[kMaxRowWarps]) {
   for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) mine += __shfl_xor_sync(kAllLanes, mine, lanes);
   if (threadIdx.x % kWarp == 0) shared[threadIdx.x / kWarp] = mine;
@@ -52,7 +55,8 @@ __device__ inline double sum_of_block(double mine, double (&shared)[kMaxRowWarps
   return mine;
 }
 
-/// The first among equals; the same for all threads. Also a barrier, as above.
+/// Returns the largest value of a row, the first among equals, to all threads. It contains a barrier; `shared` may be
+/// used again after the next barrier.
 __device__ inline Largest largest_of_row(const float* z, std::int64_t classes, Largest (&shared)[kMaxRowWarps]) {
   Largest mine{-INFINITY, 0};
   for (std::int64_t k = threadIdx.x; k < classes; k += blockDim.x) {

@@ -1,4 +1,4 @@
-/// A stable sort by radix, without atomics: words are few, their gradients are what costs.
+/// A stable radix sort without atomics: words are few; their gradients take most of the time.
 #include "ops/cuda/launch.h"
 #include "ops/cuda/sort_words.h"
 
@@ -12,14 +12,14 @@ constexpr int kScanUnroll = 4;
 
 struct PassArgs {
   const std::int32_t* tokens;
-  const std::int32_t* from;  ///< words in the order of the digits before; null: 0, 1, ...
+  const std::int32_t* from;  ///< words in the order of the lower digits; null: 0, 1, ...
   std::int32_t* to;
-  std::int32_t* count;  ///< of words with a token: written by the first pass, read by the others
+  std::int32_t* count;  ///< number of words with a token: written by the first pass, read by the others
   int num_words, num_tokens;
-  int shift;  ///< of the digit
+  int shift;  ///< index of the digit's lowest bit
 
   __device__ int word(int i) const { return from == nullptr ? i : from[i]; }
-  /// Of the i-th word in the order so far; -1 without a token.
+  /// The digit of the i-th word in the order so far; -1 if the word has no token.
   __device__ int digit(int i) const {
     const int token = tokens[word(i)];
     return token >= 0 && token < num_tokens ? token >> shift & (kDigits - 1) : -1;
@@ -35,7 +35,7 @@ __device__ inline int sum_of_warp(int mine) {
   return mine;
 }
 
-/// Of the words begin, ..., end - 1 how many have a smaller digit, and how many this one. For all lanes of a warp.
+/// Counts the words among begin, ..., end - 1 with a smaller digit and with this one. Called by all lanes of a warp.
 __device__ inline Counts count_digits(const PassArgs& args, int begin, int end, int digit) {
   Counts mine{0, 0};
 #pragma unroll kScanUnroll
@@ -47,10 +47,9 @@ __device__ inline Counts count_digits(const PassArgs& args, int begin, int end, 
   return {sum_of_warp(mine.less), sum_of_warp(mine.equal)};
 }
 
-/// One pass: block d writes the words with digit d, in the order in which they came, behind those with smaller digits,
-/// which it counts itself. A warp has a range of the words, which it reads twice.
-/// Grid: digits that there are. Block: kSortThreads. Shared: 256 bytes. Reads all tokens in each block, from the L2
-/// cache.
+/// One pass: block d writes the words with digit d, in their order so far, after those with smaller digits, which it
+/// counts itself. Each warp has a range of the words, which it reads twice.
+/// Grid: number of digits. Block: kSortThreads. Shared: 256 bytes. Each block reads all tokens, from the L2 cache.
 __global__ void __launch_bounds__(kSortThreads) sort_by_digit(PassArgs args) {
   __shared__ int less[kWarps], equal[kWarps];
   const int num_words = args.from == nullptr ? args.num_words : *args.count, digit = static_cast<int>(blockIdx.x);
@@ -73,7 +72,7 @@ __global__ void __launch_bounds__(kSortThreads) sort_by_digit(PassArgs args) {
       at += __popc(found);
     }
   }
-  // The last warp of the last block is behind all words that there are.
+  // The last warp of the last block ends after all words that have a token.
   if (args.from == nullptr && blockIdx.x == gridDim.x - 1 && threadIdx.x == kSortThreads - 1) *args.count = at;
 }
 

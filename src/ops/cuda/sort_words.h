@@ -1,4 +1,4 @@
-/// Sorts the words of a batch by their tokens on a GPU, for sums that go in a fixed order.
+/// Sorts the words of a batch by their tokens on a GPU, for sums in a fixed order.
 #pragma once
 
 #include <cstdint>
@@ -12,16 +12,16 @@ struct SortSpec {
   std::int64_t num_tokens = 0;  ///< words whose token is not within 0..num_tokens - 1 are left out
 };
 
-/// Where the sorted words lie in memory of the device.
+/// The sorted words in device memory.
 struct SortedWords {
-  const std::int32_t* words;  ///< those of a token in ascending order
-  const std::int32_t* count;  ///< how many there are
+  const std::int32_t* words;  ///< sorted by token; words of one token are in ascending order
+  const std::int32_t* count;  ///< number of words
 };
 
-/// Scratch memory that sort_words() needs.
+/// The size in bytes of sort_words()'s scratch memory.
 std::int64_t sort_bytes(const SortSpec& spec);
 
-/// By radix: a pass for each byte of a token. Costs the same whatever the tokens are.
+/// Sorts by radix, with a pass for each byte of a token. The time does not depend on the tokens.
 SortedWords sort_words(const SortSpec& spec, const std::int32_t* tokens, std::byte* memory, const Context& context);
 
 }  // namespace convoy::ops::cuda

@@ -1,5 +1,5 @@
-/// Products of 16 x 16 and 16 x 8 values by one warp: on tensor cores where the GPU has them for the type, else by
-/// exchanging values between lanes, which float32, a Volta and the emulated GPU do.
+/// Products of 16 x 16 and 16 x 8 values by one warp: on tensor cores if the GPU has them for the type, else by
+/// exchanging values between lanes (for float32, on a Volta, and on the emulated GPU).
 #pragma once
 
 #include <cstring>
@@ -12,7 +12,7 @@
 
 namespace convoy::ops::cuda {
 
-/// Two neighbouring values along the sum, as they lie in memory.
+/// Two neighbouring values along the sum, in their order in memory.
 template <typename T>
 struct alignas(2 * sizeof(T)) Pair {
   T first, second;
@@ -57,7 +57,7 @@ __device__ float2 widened_pair(const Pair<T>& mine, int lane) {
   return make_float2(to_float(pair.first), to_float(pair.second));
 }
 
-/// c += a b, each value summed in the order of the inner index.
+/// Computes c += a b. Each value is summed in the order of the inner index.
 template <typename T>
 __device__ void multiply_by_exchange(const FragmentA<T>& a, const FragmentB<T>& b, FragmentC& c) {
 #pragma unroll

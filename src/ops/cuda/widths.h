@@ -1,4 +1,4 @@
-/// Chooses how wide a kernel's accesses are: as wide as the number of neighbouring values allows.
+/// Chooses the width of a kernel's accesses: the largest that the number of neighbouring values allows.
 #pragma once
 
 #include <cstdint>
@@ -23,7 +23,8 @@ void with_width(std::int64_t count, Work&& work) {
   work(Width<1>{});
 }
 
-/// Op<T, kWidth>(spec, context) for the type that stores spec.type and the width for `count` neighbouring values.
+/// Creates Op<T, kWidth>(spec, context), with the type T that stores spec.type and the widest accesses for `count`
+/// neighbouring values.
 template <template <typename, int> typename Op, typename Contract>
 std::unique_ptr<Contract> make_wide(std::int64_t count, const typename Contract::Spec& spec, Context& context) {
   std::unique_ptr<Contract> op;

@@ -1,4 +1,4 @@
-/// What tests ask of the GPU that is none: when its streams' work runs, and which GPU it is.
+/// What tests ask of the stand-in for a GPU: when the work of its streams runs, and which GPU it is.
 #pragma once
 
 #include <functional>
@@ -8,17 +8,17 @@
 
 namespace convoy::test::streams {
 
-/// Which stream goes on where several could.
+/// Which stream continues if several could.
 enum class First {
   kOldest,  ///< the device's work first: what it should wait for comes late
   kNewest,  ///< messages and copies first: what they should wait for comes late
 };
 void prefer(First first);
 
-/// Puts work on a stream: it is called again and again until it says that it is done.
+/// Puts work on a stream: it is called repeatedly until it returns that it is done.
 void issue(cudaStream_t stream, std::function<bool()> work);
 
-/// Ends one piece of work of the first stream that can go on; false where none can.
+/// Ends one piece of work of the first stream that can continue; false if none can.
 bool pump();
 
 /// The largest number of blocks of each link that this rank has connected so far.

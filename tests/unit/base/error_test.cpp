@@ -1,4 +1,4 @@
-/// What a catch may rely on, and the numbers that job scripts act on.
+/// The types of exceptions on which a catch may rely, and the exit statuses on which job scripts act.
 #include "convoy/base/error.h"
 
 #include <string>

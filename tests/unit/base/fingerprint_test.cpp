@@ -1,4 +1,4 @@
-/// A fingerprint is a sum that does not care how it is cut, and that every change of a value changes.
+/// A fingerprint is a sum that does not depend on how values are cut, and that every change of a value changes.
 #include "convoy/base/fingerprint.h"
 
 #include <bit>
@@ -29,7 +29,7 @@ TEST(Fingerprint, DoesNotDependOnHowATensorIsCut) {
   for (std::int64_t first = 990; first >= 0; first -= 10)
     sum += fingerprint_part(7, {.values = all.subspan(static_cast<std::size_t>(first), 10), .first = first});
   EXPECT_EQ(sum, whole);
-  // Every third value, as if channels lay together.
+  // Every third value, as if channels were neighbours in memory.
   std::uint64_t strided = 0;
   for (std::int64_t c = 0; c < 3; ++c) {
     std::vector<float> channel;
@@ -63,7 +63,7 @@ TEST(Fingerprint, TellsMinusZeroFromZeroAndIsWrittenInSixteenDigits) {
   EXPECT_EQ(fingerprint_text(0xabcU), "0000000000000abc");
 }
 
-// Part of what runs have recorded: never to change.
+// Runs have recorded fingerprints, so they must never change.
 TEST(Fingerprint, StaysWhatItIs) {
   const std::vector<float> values = {0.0F, 1.0F, -2.5F};
   EXPECT_EQ(fingerprint_text(fingerprint_part(hash_name("fc.weight"), {.values = values})), "4c3dc4ac1397db33");

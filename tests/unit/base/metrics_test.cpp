@@ -1,4 +1,4 @@
-/// The list of metrics: values against plain loops over samples and numbers worked out by hand, and how they are named.
+/// The list of metrics: values against plain loops over samples and numbers worked out by hand, and names.
 #include "convoy/base/metrics.h"
 
 #include <limits>
@@ -22,7 +22,7 @@ std::vector<ClassCounts> counted(const Predictions& samples, int num_classes) {
   return classes;
 }
 
-// Straight from the definitions: a loop over all samples for each class.
+// Computed straight from the definition: a loop over all samples for each class.
 double plain_balanced_accuracy(const Predictions& samples, int num_classes) {
   double sum = 0;
   int present = 0;
@@ -57,7 +57,7 @@ double plain_macro_f1(const Predictions& samples, int num_classes) {
   return sum / present;
 }
 
-// Recalls 3/4, 0/1, 1/1 of classes 0, 1 and 3; class 2 has no sample but was taken for one, class 4 is nowhere.
+// Recalls are 3/4, 0/1, 1/1 for classes 0, 1 and 3; class 2 has no sample but was predicted, class 4 has neither.
 // F1 = 2 * 3 / (4 + 3), 0 / 1, 0 / 1, 2 * 1 / (1 + 2). scikit-learn gives the same: 0.583333... and 0.380952...
 const Predictions kByHand = {{0, 0}, {0, 0}, {0, 0}, {0, 3}, {1, 2}, {3, 3}};
 

@@ -1,4 +1,4 @@
-/// What a progress line says of counted work, and when it says nothing.
+/// The text of a progress line for counted work, and the cases in which it shows nothing.
 #include "convoy/base/progress_line.h"
 
 #include <gtest/gtest.h>

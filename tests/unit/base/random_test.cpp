@@ -1,4 +1,4 @@
-/// Random numbers: the right function, uniform in every use, and the same whoever asks in whatever order.
+/// Random numbers: the right function, uniform in every use, and the same for every caller in any order.
 #include "convoy/base/random.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace {
 using Block = std::array<std::uint64_t, 4>;
 using Key = std::array<std::uint64_t, 2>;
 
-// Philox4x64-10 written down from the paper (section 3.3 and table 2): the oracle.
+// Philox4x64-10 written from the paper (section 3.3 and table 2): the reference of these tests.
 Block philox4x64_10(Block c, Key k) {
   __extension__ using Wide = unsigned __int128;
   constexpr std::uint64_t kM0 = 0xD2E7470EE14C6C93, kM1 = 0xCA5A826395121157;
@@ -161,7 +161,7 @@ TEST(RandomBelow, OfOneIsZeroAndOfTheLargestBoundStaysBelowIt) {
   }
 }
 
-// --- Whoever asks --------------------------------------------------------------------------------------------
+// --- Any caller, any order -----------------------------------------------------------------------------------
 
 TEST(Random, IsTheSameForwardsBackwardsAndFromSeveralThreads) {
   constexpr std::uint64_t kDraws = 1000;
@@ -201,8 +201,7 @@ TEST(RandomBeta, HasTheMeanVarianceAndKurtosisOfItsDistribution) {
     const double variance = 1 / (4 * (2 * alpha + 1)),
                  fourth = 3 * (2 * alpha + 1) / (2 * alpha + 3) * variance * variance;
     const double root = std::sqrt(kDraws);
-    // Five standard errors each; that of the fourth moment is below the fourth moment's own largest value, 1/16, a
-    // root.
+    // Five standard errors each; the error of the fourth moment is below its own largest value, 1/16, divided by root.
     EXPECT_NEAR(sum / kDraws, 0, 5 * std::sqrt(variance) / root) << alpha;
     EXPECT_NEAR(squares / kDraws, variance, 5 * std::sqrt(std::max(0.0, fourth - variance * variance)) / root) << alpha;
     EXPECT_NEAR(fourths / kDraws, fourth, 5 * std::sqrt(fourth / 16) / root) << alpha;

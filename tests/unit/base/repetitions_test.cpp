@@ -43,7 +43,7 @@ TEST(Repetitions, OfABusyMachineGiveTheFastestAttemptAndItsSpread) {
   EXPECT_NEAR(found.repetitions.spread, 0.3, 1e-12);
 }
 
-// What lasts longer than all repetitions of one measurement is only found by measuring again at another moment.
+// A disturbance that lasts longer than all repetitions is found only by measuring again at another moment.
 TEST(Repetitions, AtDifferentMomentsAgreeOnceTwoAreUndisturbed) {
   EXPECT_TRUE(std::isinf(disagreement_of_fastest({1.51})));
   EXPECT_NEAR(disagreement_of_fastest({1.51, 1.0}), 0.51, 1e-12);

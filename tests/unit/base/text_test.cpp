@@ -1,4 +1,4 @@
-/// Numbers for people, and what "did you mean" suggests.
+/// Numbers as text for people, and the suggestions of "did you mean".
 #include "convoy/base/text.h"
 
 #include <cstdint>

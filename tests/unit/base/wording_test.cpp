@@ -1,4 +1,4 @@
-/// Counts and numbers as people write them.
+/// Counts and numbers as text for people.
 #include "convoy/base/wording.h"
 
 #include <cmath>

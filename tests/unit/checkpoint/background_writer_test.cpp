@@ -1,4 +1,4 @@
-/// Work in another thread: what it did is seen by whoever waited for it, and so is what went wrong.
+/// Work in another thread: its results are seen after wait(), and its errors are thrown there.
 #include "checkpoint/background_writer.h"
 
 #include <atomic>

@@ -1,4 +1,4 @@
-/// Which images a network can be given, and how they are brought to its input.
+/// Images that a network can be given, and how they are brought to its input.
 #include "checkpoint/model_metadata.h"
 
 #include <gtest/gtest.h>

@@ -65,7 +65,7 @@ TEST_F(Machine, SaysItsSettingOfHugePages) {
   EXPECT_EQ(huge_pages_setting(machine_.sys()), "never");
 }
 
-// Of whatever machine this runs on.
+// Holds on whatever machine this test runs.
 TEST(OwnProcessors, AreSomeOfThisMachine) {
   const ProcessorSet mine = own_processors();
   ASSERT_FALSE(mine.empty());

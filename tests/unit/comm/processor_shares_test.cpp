@@ -24,7 +24,7 @@ Names names_of(const std::vector<ProcessorSet>& shares) {
   return names;
 }
 
-// "0-2": of a machine that is one core for each processor, in domains of these sizes.
+// Returns the processors of a machine with one processor per core, in domains of these sizes.
 std::vector<Processor> cores_in_domains(const std::vector<std::int64_t>& sizes) {
   std::vector<Processor> processors;
   for (std::size_t domain = 0; domain < sizes.size(); ++domain)

@@ -1,4 +1,4 @@
-/// What convoy watch draws, against pictures that are written out.
+/// Compares what convoy watch draws with pictures that are written out.
 #include "dashboard/drawing.h"
 
 #include <algorithm>

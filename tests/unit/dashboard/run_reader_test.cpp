@@ -1,4 +1,4 @@
-/// A log that is read while it grows, and one that a restart wrote anew.
+/// Tests the reading of a log that grows, and of one that a restart has replaced.
 #include "dashboard/run_reader.h"
 
 #include <filesystem>

@@ -1,4 +1,4 @@
-/// What is drawn of a sample and what its bytes become equal their definitions, for any number of channels.
+/// Drawn changes of samples and values of bytes equal their definitions, for any number of channels.
 #include "data/images/augmenter.h"
 
 #include <array>
@@ -33,7 +33,7 @@ std::vector<double> means(std::int64_t channels) {
   return values;
 }
 
-/// What the network sees of an image that is cut so.
+/// Returns what the network sees of an image that is cut in this way.
 std::vector<float> seen(const Augmenter& augmenter, const std::vector<std::uint8_t>& image, const ops::ImageCut& cut) {
   const reference::Array values = reference::image_batch(
       {.x = augmenter.image().batch(1), .value_of = augmenter.value_of(), .border = augmenter.spec().border}, image,
@@ -41,7 +41,7 @@ std::vector<float> seen(const Augmenter& augmenter, const std::vector<std::uint8
   return {values.begin(), values.end()};
 }
 
-/// The definition, in the order of its words.
+/// Computes the definition, in the order of its words.
 std::vector<float> expected(const Case& c, const std::vector<std::uint8_t>& image, std::int64_t epoch,
                             std::int64_t sample) {
   const auto key = [&](Purpose purpose) {
@@ -150,7 +150,7 @@ TEST(Augmenter, CutoutIsASquareOfZerosWhoseCentreIsAnywhere) {
   std::map<std::array<std::int32_t, 2>, int> counts;
   for (std::int64_t sample = 0; sample < 6400; ++sample) {
     const ops::ImageCut cut = holed.cut(1, sample);
-    // A hole that sticks out at the top or left tells its centre by where it ends, else by where it begins.
+    // The centre of a hole that sticks out at the top or left follows from its end, otherwise from its beginning.
     const std::int32_t y = cut.hole_top > 0 ? cut.hole_top + 2 : cut.hole_bottom - 2;
     const std::int32_t x = cut.hole_left > 0 ? cut.hole_left + 2 : cut.hole_right - 2;
     ++counts[{y, x}];

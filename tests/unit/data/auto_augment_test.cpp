@@ -1,5 +1,5 @@
-/// The edits of RandAugment and TrivialAugment against small cases by hand and plain loops. That every one of them has
-/// torchvision's bytes is tests/torch's to show.
+/// The edits of RandAugment and TrivialAugment against small cases by hand and plain loops. tests/torch shows that
+/// every one of them has torchvision's bytes.
 #include "data/images/auto_augment.h"
 
 #include <algorithm>
@@ -67,11 +67,11 @@ TEST(AutoAugment, EqualizesByHowManyPixelsAreDarker) {
   std::fill_n(want.begin(), 510, std::uint8_t{0});
   std::fill_n(want.begin() + 510, 510, std::uint8_t{128});
   EXPECT_EQ(edited({kEqualize}, {51, 25, 1}, in), want);
-  const Bytes few = {1, 2, 3, 4};  // fewer than 255 pixels are spread over nothing
+  const Bytes few = {1, 2, 3, 4};  // fewer than 255 pixels are not spread
   EXPECT_EQ(edited({kEqualize}, {2, 2, 1}, few), few);
 }
 
-// Smoothed where there are eight neighbours; factor 0 is that, 1 the image, 2 as far on the other side.
+// Pixels with eight neighbours are smoothed: factor 0 gives that, 1 the image, 2 the same distance to the other side.
 TEST(AutoAugment, SharpensAwayFromTheSmoothedImage) {
   const ImageShape shape{3, 3, 1};
   const Bytes in = {10, 20, 30, 40, 130, 60, 70, 80, 90};

@@ -30,7 +30,8 @@ double grey(const std::vector<std::uint8_t>& pixels, std::size_t pixel) {
   return 0.299 * pixels[3 * pixel] + 0.587 * pixels[3 * pixel + 1] + 0.114 * pixels[3 * pixel + 2];
 }
 
-/// The byte that a value is cut off to. float32 is off by 2^-15 at most, which only counts beside a whole number.
+/// Expects the byte to which a value is truncated. float32 is off by 2^-15 at most, which only matters next to a whole
+/// number.
 void expect_cut_off(std::uint8_t byte, double value) {
   const double clamped = std::clamp(value, 0.0, 255.0);
   EXPECT_GE(byte, std::floor(clamped - 1e-4)) << value;

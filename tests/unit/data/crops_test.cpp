@@ -1,4 +1,4 @@
-/// Where torchvision's Resize and CenterCrop put the pixels that they cut out; random crops are whole pixels inside the
+/// Centres are the pixels that torchvision's Resize and CenterCrop cut out; random crops are whole pixels inside the
 /// image, of the areas and aspects that were asked for.
 #include "data/images/crops.h"
 
@@ -44,7 +44,8 @@ TEST(CentreCrop, OfASquareOfTheRightSizeIsWhatItIs) {
   EXPECT_EQ(centre_crop({32, 32, 3}, 32, 32), PixelGrid{});
 }
 
-// An import to the short side and then the centre of that: the pixels lie where they would in the picture itself.
+// An import to the short side and then the centre of that: the pixels have the positions that they would have in the
+// picture itself.
 TEST(CentreCrop, OfACentreCropIsTheCentreOfThePicture) {
   for (std::int64_t w = 300; w < 340; ++w) {
     const PixelGrid whole = centre_crop({300, w, 3}, 256, 224), import = centre_crop({300, w, 3}, 256, 256),
@@ -77,9 +78,9 @@ TEST(RandomCrop, LiesInsideInWholePixelsWithAreaAndAspectInBounds) {
   }
 }
 
-// Of areas up to a fifth of a large square every aspect fits, so that among these the share is uniform in [0.1, 0.2],
-// log(aspect) in -+0.288, and so are the places over what room there is. A mean of n deviates by range / sqrt(12 n):
-// six of these.
+// Parts of up to a fifth of a large square fit in every aspect. So among these the share is uniform in [0.1, 0.2],
+// log(aspect) in -+0.288, and positions over the remaining room. A mean of n deviates by range / sqrt(12 n): six of
+// these.
 TEST(RandomCrop, AreaAspectAndPlaceAreUniform) {
   const ImageShape image{4000, 4000, 3};
   double share = 0, aspect = 0, row = 0, column = 0;
@@ -95,7 +96,7 @@ TEST(RandomCrop, AreaAspectAndPlaceAreUniform) {
     row += r.top / (4000 - r.height);
     column += r.left / (4000 - r.width);
   }
-  // A ninth of first tries, and some of those that follow where one was too long for the square.
+  // A ninth of the first tries, and some later ones if one was too long for the square.
   EXPECT_GT(within, kNum / 10);
   const auto num = static_cast<double>(within);
   EXPECT_NEAR(share / num, 0.15, 6 * 0.1 / std::sqrt(12 * num));

@@ -1,4 +1,5 @@
-/// Every kind of JPEG and PNG comes out as the pixels that went in; what claims too much or is cut off is refused.
+/// Every kind of JPEG and PNG gives the pixels that it was made from; a file that claims too much or is cut off is
+/// refused.
 #include "data/images/decode_image.h"
 
 #include <algorithm>

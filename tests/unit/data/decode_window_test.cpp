@@ -1,4 +1,4 @@
-/// A window of a JPEG is what it is in the whole picture, to the bit, however the file is stored and scaled.
+/// A window of a JPEG has the same bits as in the whole picture, however the file is stored and scaled.
 #include <algorithm>
 #include <string>
 
@@ -17,7 +17,7 @@ namespace {
 using test::JpegSpec;
 using Bytes = std::vector<std::byte>;
 
-/// Noise: no pixel could stand for its neighbour.
+/// An image of noise: no pixel equals its neighbour by chance.
 Bytes noisy_jpeg(JpegSpec spec) {
   spec.quality = 90;
   std::vector<std::uint8_t> pixels(static_cast<std::size_t>(spec.h * spec.w * spec.channels));
@@ -32,7 +32,7 @@ std::string name_of(const JpegSpec& s) {
                      s.separate_scans ? ", separate scans" : "", s.restart_rows > 0 ? ", restarts" : "");
 }
 
-/// At the corners, halves and at random.
+/// Returns windows at the corners, halves, and at random.
 std::vector<Window> some_windows(std::int64_t h, std::int64_t w) {
   std::vector<Window> windows = {
       {0, 0, h, w},     {0, 0, 1, 1},     {h - 1, w - 1, h, w}, {0, w - 1, 1, w},     {h - 1, 0, h, 1},
@@ -49,7 +49,7 @@ std::vector<Window> some_windows(std::int64_t h, std::int64_t w) {
   return windows;
 }
 
-/// Pixels of the view that lie in the window.
+/// Returns the pixels of the view that lie in the window.
 std::vector<std::uint8_t> inside(const ImageView& view, const Window& window) {
   EXPECT_TRUE(view.top >= 0 && view.top <= window.top && view.top + view.shape.h >= window.bottom);
   EXPECT_TRUE(view.left >= 0 && view.left <= window.left && view.left + view.shape.w >= window.right);
@@ -63,7 +63,7 @@ std::vector<std::uint8_t> inside(const ImageView& view, const Window& window) {
   return pixels;
 }
 
-/// In 1 and 3 channels, at all four scales.
+/// Compares in 1 and 3 channels, at all four scales.
 void expect_windows_of_the_whole(const Bytes& file, bool orients) {
   ImageDecoder of_parts(orients), of_all(orients);
   const ImageHeader header = of_parts.read_header(file);
@@ -135,7 +135,7 @@ TEST(DecodeWindow, LittleElseIsDecoded) {
   };
   EXPECT_EQ(shape({.h = 200, .w = 200}), (ImageShape{24, 102 - 64, 3}));
   EXPECT_EQ(shape({.h = 200, .w = 200, .across = 2, .down = 2}), (ImageShape{24, 102 - 64, 3}));
-  // What the library may give other pixels for
+  // Files of which the library may give other pixels
   EXPECT_EQ(shape({.h = 200, .w = 200, .across = 4}), (ImageShape{200, 200, 3}));
   EXPECT_EQ(shape({.h = 200, .w = 200, .progressive = true}), (ImageShape{200, 200, 3}));
 }

@@ -1,4 +1,4 @@
-/// Of files the loader gives what decoding, cropping and colouring each by itself gives; a bad one is named.
+/// The loader gives for files what decoding, cropping and colouring one by one give; a bad file is named.
 #include "convoy/base/error.h"
 #include "convoy/io/shard_writer.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 using test::message_of;
 
-/// Files of different sizes, and all there is to do to them.
+/// Files of different sizes, with all changes that can be made to them.
 class EncodedLoaderTest : public LoaderFixture {
  protected:
   EncodedLoaderTest() : files_(write_files(kNumSamples)) {}

@@ -1,4 +1,4 @@
-/// Compressed with the library that reads them.
+/// Compresses with the library that reads the files.
 #include "unit/data/idx_files.h"
 
 #include <new>

@@ -7,7 +7,7 @@
 
 namespace convoy::test {
 
-/// Magic number of unsigned bytes in so many dimensions, then the dimensions.
+/// Returns the magic number of unsigned bytes in N dimensions, then the N dimensions.
 inline std::string idx_header(const std::vector<std::uint32_t>& dims) {
   std::vector<std::uint32_t> words = {0x00000800 + static_cast<std::uint32_t>(dims.size())};
   words.insert(words.end(), dims.begin(), dims.end());
@@ -18,7 +18,7 @@ inline std::string idx_header(const std::vector<std::uint32_t>& dims) {
   return bytes;
 }
 
-/// As gzip would make of it.
+/// Returns the text compressed by gzip.
 std::string gzipped(const std::string& plain);
 
 }  // namespace convoy::test

@@ -1,4 +1,5 @@
-/// IDX files, plain and gzipped, are read as they are or refused with a reason: cut, mutated, too long, contradictory.
+/// IDX files, plain and gzipped, are read as they were written, or refused with a reason: cut, mutated, too long,
+/// contradictory.
 #include "data/images/idx_files.h"
 
 #include <cstring>
@@ -182,7 +183,7 @@ TEST_F(ImportIdx, FolderGivesBothSplitsWithTheSameClasses) {
   const IdxSplits splits = read_idx_folder(directory_.path());
   EXPECT_EQ(splits.train.info.num_samples, 5);
   EXPECT_EQ(splits.test.info.num_samples, 9);
-  EXPECT_EQ(splits.train.info.class_names.size(), 7u);  // 6 occurs in the test split only
+  EXPECT_EQ(splits.train.info.class_names.size(), 7u);  // class 6 occurs in the test split only
   EXPECT_EQ(splits.test.info.class_names, splits.train.info.class_names);
 
   put("t10k-images-idx3-ubyte.gz", gzipped(images(9, 3, 4)));

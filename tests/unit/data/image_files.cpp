@@ -1,4 +1,4 @@
-/// Written with the libraries that read them.
+/// Writes with the libraries that read the files.
 #include "unit/data/image_files.h"
 
 #include <algorithm>
@@ -47,7 +47,8 @@ std::vector<std::byte> make_jpeg(const JpegSpec& spec, std::span<const std::uint
     jpeg.num_scans = static_cast<int>(scans.size());
   }
   jpeg_start_compress(&jpeg, TRUE);
-  std::vector<std::uint8_t> row(static_cast<std::size_t>(spec.w * spec.channels));  // libjpeg takes none that is const
+  std::vector<std::uint8_t> row(
+      static_cast<std::size_t>(spec.w * spec.channels));  // not const: libjpeg takes a pointer to non-const
   for (std::size_t y = 0; y < static_cast<std::size_t>(spec.h); ++y) {
     const auto from = pixels.subspan(y * row.size(), row.size());
     std::copy(from.begin(), from.end(), row.begin());
@@ -148,7 +149,7 @@ std::vector<std::byte> make_tiff(const TiffSpec& spec) {
   const char mark = spec.big_endian ? 'M' : 'I';
   tiff.assign(2, static_cast<std::byte>(mark));
   put(42, 2);
-  put(8, 4);  // where the directory begins
+  put(8, 4);  // offset of the directory
   put(spec.num_other_entries + 1, 2);
   for (int i = 0; i <= spec.num_other_entries; ++i) {
     const bool is_orientation = i == spec.num_other_entries;

@@ -9,14 +9,14 @@
 
 namespace convoy::test {
 
-/// A smooth pattern whose channels differ clearly.
+/// Returns a value of a smooth pattern whose channels differ clearly.
 std::uint8_t smooth_byte(int y, int x, int channel);
 
 struct JpegSpec {
   int h = 24, w = 20;
   int channels = 3;   ///< stored: 1, 3, or 4 (cyan, magenta, yellow, black)
   bool ycck = false;  ///< 4 channels as YCCK
-  bool adobe = true;  ///< 4 channels: with Adobe's mark
+  bool adobe = true;  ///< 4 channels: with Adobe's segment
   bool progressive = false;
   bool arithmetic = false;
   bool separate_scans = false;  ///< one for each channel
@@ -35,24 +35,24 @@ struct PngSpec {
   int bit_depth = 8;
   bool interlaced = false;
   bool grey_palette = false;
-  std::string text;  ///< of a tEXt chunk
+  std::string text;  ///< text of a tEXt chunk
 };
-/// smooth_byte in every channel, its high bits where the depth is less, also in the low byte where it is 16. The
-/// palette has colour i = (i, 255 - i, i / 2), or (i, i, i); pixels are smooth_byte of channel 0. Alpha is x + y.
+/// smooth_byte in every channel, its high bits if the depth is less, also in the low byte if it is 16. The palette has
+/// colour i = (i, 255 - i, i / 2), or (i, i, i); pixels are smooth_byte of channel 0. Alpha is x + y.
 std::vector<std::byte> make_png(const PngSpec& spec = {});
 
 struct TiffSpec {
   int orientation = 1;
   bool big_endian = false;
-  int num_other_entries = 2;  ///< before it in its directory
+  int num_other_entries = 2;  ///< entries before the orientation in its directory
 };
-/// What an Exif segment holds: a directory with the orientation.
+/// Returns the content of an Exif segment: a directory with the orientation.
 std::vector<std::byte> make_tiff(const TiffSpec& spec);
-/// The JPEG with an Exif segment that holds `tiff`.
+/// Returns the JPEG with an Exif segment that holds `tiff`.
 std::vector<std::byte> with_exif(std::span<const std::byte> jpeg, std::span<const std::byte> tiff);
 
-/// FOLDER/{train,test}/{ant,bee,cat}/NN.{jpg,png}: 7, 8 and 9 images a class in train, 2 in test, of different sizes,
-/// one class in folders of its own; all images of a class look alike.
+/// Writes FOLDER/{train,test}/{ant,bee,cat}/NN.{jpg,png}: 7, 8 and 9 images per class in train, 2 in test, of different
+/// sizes, one class in folders of its own; all images of a class look alike.
 void write_image_folder(const std::string& folder);
 
 }  // namespace convoy::test

@@ -1,4 +1,4 @@
-/// Folders of images as they lie.
+/// Folders of images without an import.
 #include "data/images/image_folder.h"
 
 #include <filesystem>
@@ -53,7 +53,7 @@ TEST(FilesAsTheyLie, OfSplitsOfClasses) {
   const TemporaryDirectory directory;
   const std::vector<File> want = {
       {"test/bee/1.png", "bee"}, {"train/ant/2.png", "ant"}, {"train/stray.png", ""}, {"training/3.png", "training"}};
-  // A folder is a split where it holds folders: "training" is a class.
+  // A folder is a split only if it holds folders: "training" is a class.
   EXPECT_EQ(list(directory, {"train/ant/2.png", "test/bee/1.png", "train/stray.png", "training/3.png"}), want);
 }
 

@@ -1,4 +1,4 @@
-/// What is listed from folders and CIFAR's files, in which order, and what is refused by name.
+/// Lists from folders and CIFAR's files: their order, and what is refused by name.
 #include "data/images/image_source.h"
 
 #include <algorithm>
@@ -62,7 +62,7 @@ TEST_F(ImageFolder, WithSplitsIsListedByClassAndName) {
   EXPECT_EQ(names_of(listing.splits[0]), (Names{"trainset/a/c", "trainset/a/sub/x", "trainset/b/10", "trainset/b/2"}));
   EXPECT_EQ(listing.splits[0].labels, (Labels{0, 0, 1, 1}));
   EXPECT_EQ(listing.splits[1].name, "val");
-  EXPECT_EQ(listing.splits[1].labels, (Labels{1}));  // by train's classes, though it has one only
+  EXPECT_EQ(listing.splits[1].labels, (Labels{1}));  // numbered by train's classes, though it has one class only
   EXPECT_EQ(listing.splits[2].name, "test");
 }
 
@@ -250,7 +250,7 @@ TEST(CutValidation, TakesItsShareOfEachClassAndKeepsTheOrder) {
   EXPECT_EQ(val.name, "val");
   std::map<std::int32_t, int> counts;
   for (const std::int32_t label : val.labels) ++counts[label];
-  EXPECT_EQ(counts, (std::map<std::int32_t, int>{{0, 10}, {1, 4}}));  // of the only one of c none
+  EXPECT_EQ(counts, (std::map<std::int32_t, int>{{0, 10}, {1, 4}}));  // none from the single sample of class c
   EXPECT_EQ(train.size(), 141 - 14);
   std::set<std::int64_t> all;
   for (const SourceSplit& split : listing.splits) {

@@ -1,4 +1,4 @@
-/// How a loader ends: when told to, at its last step, and where something is wrong, which it says where it is met.
+/// A loader ends when told to, at its last step, and on an error, which it reports for the micro-batch that has it.
 #include <chrono>
 #include <filesystem>
 #include <thread>
@@ -17,7 +17,7 @@ using test::message_of;
 class LoaderEnding : public LoaderFixture {};
 
 TEST_P(LoaderEnding, ErrorInAThreadIsThrownByTheLoadOfItsMicroBatchAndOthersGoOn) {
-  // More samples than the data set has: some micro-batches meet one that is not there.
+  // More samples than the data set has: some micro-batches hold one that does not exist.
   const Sampler too_many({.num_samples = 60, .seed = 9, .shuffle = false});
   for (const std::int64_t read_ahead : {1, 2, 7}) {
     ImageLoaderSpec spec = whole_batch(4);
@@ -37,7 +37,7 @@ TEST_P(LoaderEnding, ErrorInAThreadIsThrownByTheLoadOfItsMicroBatchAndOthersGoOn
   }
 }
 
-// A prediction leaves bad images out; samples of a shard that has changed are none.
+// A prediction leaves bad images out; samples of a shard that has changed are not bad images.
 TEST_P(LoaderEnding, AShardThatChangesWhileItIsReadEndsTheLoaderThatSkipsBadImages) {
   const std::string shard = directory_ / "train-001.h5";
   std::filesystem::resize_file(shard, std::filesystem::file_size(shard) / 2);

@@ -1,4 +1,4 @@
-/// A small data set, every way on which its images reach a network, and what a loader must give, computed directly.
+/// A small data set, every way in which its images reach a network, and what a loader must give, computed directly.
 #pragma once
 
 #include <cstring>
@@ -27,7 +27,7 @@ inline constexpr ImageShape kImage{6, 5, 3};
 inline constexpr std::int64_t kBatch = 16;  // 4 steps per epoch, 14 padding samples at the end
 inline constexpr std::int64_t kStepsPerEpoch = 4;
 
-/// On which way images reach the network, and as what.
+/// The way in which images reach the network, and their type.
 struct Way {
   std::string name;
   std::unique_ptr<ops::Backend> (*make_backend)();
@@ -48,7 +48,7 @@ struct MicroBatch {
   bool operator==(const MicroBatch&) const = default;
 };
 
-/// What a rank reads of images, and the type it reads them in.
+/// What a rank reads of images, and their type.
 struct ImageLoaderSpec : LoaderSpec {
   DataType type = DataType::kFloat32;
   bool images = true, labels = true;
@@ -143,7 +143,7 @@ class LoaderFixture : public testing::TestWithParam<Way> {
     return values;
   }
 
-  /// Loads on, first all images of a step, then its labels, as a pipeline of one stage may.
+  /// Loads the next step, first all its images, then its labels, as a pipeline of one stage may.
   std::vector<MicroBatch> load_step(ImageLoader& loader, const ImageLoaderSpec& spec) const {
     loader.begin_step();
     std::vector<MicroBatch> batches(static_cast<std::size_t>(spec.num_micro_batches));

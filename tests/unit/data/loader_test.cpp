@@ -18,7 +18,8 @@ namespace {
 
 class LoaderTest : public LoaderFixture {
  protected:
-  /// Images and labels as draw_mix says, loaded by two ranks. least_shares: so many different ones are drawn at least.
+  /// Expects images and labels mixed as draw_mix() says, loaded by two ranks, with at least `least_shares` different
+  /// shares.
   void expect_mixed(const AugmentationSpec& augmentation, std::size_t least_shares) const {
     constexpr std::int64_t kMicro = 8;
     const Augmenter mixed(kImage, augmentation, {0.25, 0.25, 0.25}, {0.25, 0.25, 0.25});
@@ -98,7 +99,7 @@ TEST_P(LoaderTest, GivesWhatDirectComputationGivesForAnyThreadsAndReadAhead) {
   }
 }
 
-// A store whose reads wait until as many threads are in one.
+// A store whose reads wait until that many threads are in one.
 class MeetingStore final : public io::SampleStore {
  public:
   MeetingStore(const io::SampleStore& samples, int num_threads) : samples_(samples), num_threads_(num_threads) {}
@@ -229,7 +230,7 @@ TEST_P(LoaderTest, MixesOrPastesAWholeMicroBatch) {
   for (std::int64_t m = 0; m < 40; ++m)
     for (std::int64_t i = 0; i < 4; ++i) {
       const ops::ImageMix mix = draw_mix(augmentation, kImage, {.micro_batch = m, .samples = {1, 2, 3, 4}}, i).image;
-      kinds.insert({m, mix.share == 1});  // a box is pasted as it is
+      kinds.insert({m, mix.share == 1});  // a box is pasted unchanged
     }
   EXPECT_EQ(kinds.size(), 40u) << "one kind in each";
   const auto pasted = std::ranges::count_if(kinds, [](const auto& kind) { return kind.second; });

@@ -1,4 +1,4 @@
-/// The pairs of spans and the masked words that BERT is trained on: what must hold of each, and how often what is
+/// The pairs of spans and the masked words that BERT is trained on: what must hold for each, and how often each case is
 /// drawn.
 #include "data/text/masked_pairs.h"
 
@@ -28,7 +28,7 @@ using special_tokens::kBegin, special_tokens::kMask, special_tokens::kSeparator;
 
 constexpr std::int64_t kLength = 32, kVocabulary = 100'000;
 
-/// Text i has the tokens 1000 i + 10, 1000 i + 11, ...: a token tells where it stood.
+/// Text i has the tokens 1000 i + 10, 1000 i + 11, ...: a token tells its position.
 class Texts final : public io::SampleStore {
  public:
   explicit Texts(std::vector<std::int64_t> lengths) : lengths_(std::move(lengths)) {
@@ -97,7 +97,7 @@ TEST_F(MaskedPairsTest, ASpanFollowsTheOtherOrIsOfAnotherText) {
   }
 }
 
-// Of n draws with probability p, by more than 5 sqrt(p (1 - p) / n) in one of two million tests.
+// The count of n draws with probability p deviates by more than 5 sqrt(p (1 - p) / n) in one of two million tests.
 TEST_F(MaskedPairsTest, DrawsAsOftenAsDevlinEtAlSay) {
   const MaskedPairs all = pairs(texts_);
   const auto expect_share = [](double got, double want, double n, const char* what) {
@@ -193,9 +193,9 @@ class BertFeaturesTest : public testing::TestWithParam<bool> {
  protected:
   static constexpr std::int64_t kMicro = 3, kWords = features::max_masked_words(kLength);
 
-  // A step of 3 texts in order, in epoch 0; then of the other two, and one past the end.
+  // Opens a loader of 3 texts in order, in epoch 0; then of the other two, and one past the end.
   void open(SampleView view) {
-    loader_.reset();  // which reads the path
+    loader_.reset();  // the loader reads the path
     path_ = make_sample_path({.samples = texts_, .metadata = metadata_, .params = params_, .view = view});
     const auto tokens = features::tokens_spec(kMicro, kLength), words = features::masked_words_spec(kMicro, kLength),
                one = features::length_spec(kMicro);

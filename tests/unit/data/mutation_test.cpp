@@ -46,7 +46,7 @@ std::byte pattern(std::size_t i) {
 
 // --- Images ----------------------------------------------------------------------------------------------------------
 
-/// Lengths of the segments up to the first scan; height and width.
+/// Returns lengths of the segments up to the first scan, and height and width.
 std::vector<LengthField> lengths_in_jpeg(const Bytes& file) {
   std::vector<LengthField> fields;
   for (std::size_t at = 2; file.at(at + 1) != std::byte{0xda};) {
@@ -84,7 +84,7 @@ TEST(Mutation, JpegsAreDecodedOrRefused) {
   }
 }
 
-// The segment itself is whole: whatever it holds, the picture is read, as it is stored or turned.
+// The segment itself is valid: whatever it holds, the picture is read, stored or turned.
 TEST(Mutation, ExifIsReadOrIgnored) {
   ImageDecoder decoder(true);
   const Bytes jpeg = test::make_jpeg({.h = 24, .w = 20});
@@ -121,7 +121,7 @@ TEST(Mutation, JpegsWithExifAreDecodedOrRefused) {
   EXPECT_GT(verdicts.num_read, 100);
 }
 
-/// Lengths of the chunks; width and height, which stand in the first.
+/// Returns lengths of the chunks, and width and height, which are in the first.
 std::vector<LengthField> lengths_in_png(const Bytes& file) {
   std::vector<LengthField> fields = {{16, 4, std::endian::big}, {20, 4, std::endian::big}};
   for (std::size_t at = 8; at < file.size();) {
@@ -257,7 +257,7 @@ TEST_F(IdxMutation, LabelsAreThoseInTheFileOrRefusedByName) {
   EXPECT_GT(verdicts.num_read, 200);
 }
 
-// What changes nothing but gzip's own header (its time, its system) is read, and is then what it was.
+// A file in which only gzip's own header changes (its time, its system) is read, and has its old content.
 TEST_F(IdxMutation, GzippedOnesAreWhatTheyWereOrRefusedByName) {
   const IdxSplit known = read();
   const Verdicts of_images = judge_mutations({.file = bytes_of(test::gzipped(text_of(images_))), .head_bytes = 20},
@@ -275,7 +275,7 @@ TEST_F(IdxMutation, GzippedOnesAreWhatTheyWereOrRefusedByName) {
   EXPECT_GT(of_labels.num_refused, 2000);
 }
 
-// The stream is whole, what is in it is not.
+// The stream is valid, its content is not.
 TEST_F(IdxMutation, GzipAroundDamageIsReadOrRefusedByName) {
   const Verdicts verdicts = judge_mutations({.file = images_, .lengths = dims(3), .head_bytes = 20},
                                             {.names = directory_ / "images"}, [&](const Bytes& bytes) {
@@ -305,7 +305,7 @@ TEST(Mutation, EncodedShardsAreWholeOrRefusedByName) {
   writer.finish(info);
   writer.commit();
   const Bytes file = io::read_file(path);
-  // An image is decoded from bytes that were not verified; whoever asks is told of all that changed.
+  // An image is decoded from bytes that were not verified; verify() reports all that changed.
   const Verdicts verdicts = judge_mutations(
       {.file = file, .lengths = test::lengths_in_shard(file)}, {.count = 2000, .names = path}, [&](const Bytes& bytes) {
         write_bytes(path, bytes);

@@ -1,4 +1,4 @@
-/// What an Exif segment says of how a picture is held, and what says nothing.
+/// Exif segments that tell how a picture is held, and those that tell nothing.
 #include "data/images/orientation.h"
 
 #include <algorithm>
@@ -40,7 +40,7 @@ TEST(Orientation, TheFirstExifSegmentCountsAndOthersOfItsMarkerArePassedOver) {
   Bytes file = with_exif(test::make_jpeg(), make_tiff({.orientation = 3}));
   file = with_exif(file, make_tiff({.orientation = 6}));
   EXPECT_EQ(exif_orientation(file), kTurned);
-  file[2 + 4] = std::byte{'e'};  // of the first: now no Exif
+  file[2 + 4] = std::byte{'e'};  // in the first segment, which is now not Exif
   EXPECT_EQ(exif_orientation(file), (Orientation{.rows_reversed = true, .columns_reversed = true}));
 }
 

@@ -1,5 +1,4 @@
-/// What an evaluation sees of a file is what torchvision's Resize and CenterCrop make of it by Pillow, but for
-/// rounding.
+/// An evaluation sees a file as torchvision's Resize and CenterCrop show it by Pillow, up to rounding.
 #include <algorithm>
 #include <cstdlib>
 #include <string>

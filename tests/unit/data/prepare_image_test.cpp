@@ -1,4 +1,4 @@
-/// Stored images become bytes of the network's size: what is to be seen of them, and nothing that was not asked for.
+/// Stored images become bytes of the network's size: the part that is to be seen, and no other change.
 #include "data/images/prepare_image.h"
 
 #include <algorithm>
@@ -150,7 +150,7 @@ TEST(PrepareImage, WhatACropDoesNotSeeOfAFileIsNotDecoded) {
   EXPECT_GT(num_refused, 10);
 }
 
-/// Half a level brighter a row and a quarter a column.
+/// Pixels that get half a level brighter per row, and a quarter per column.
 Bytes slope(const ImageShape& shape) {
   Bytes pixels;
   for (std::int64_t y = 0; y < shape.h; ++y)
@@ -160,7 +160,7 @@ Bytes slope(const ImageShape& shape) {
   return pixels;
 }
 
-/// Of a picture that a decoder could give at an eighth of its size.
+/// A picture that a decoder could give at an eighth of its size, as a file and as pixels.
 struct FileAndPixels {
   std::vector<std::byte> file = test::make_jpeg({.h = 241, .w = 322, .across = 2, .down = 2}, slope({241, 322, 3}));
   ImageDecoder decoder;

@@ -1,4 +1,4 @@
-/// Sizes change as averages of areas do: flat stays flat, ramps stay ramps, nothing aliases.
+/// Resizing averages areas: flat stays flat, ramps stay ramps, nothing aliases.
 #include "data/images/resample.h"
 
 #include <algorithm>
@@ -76,7 +76,7 @@ TEST(Resample, AveragesWhatItCannotShow) {
   for (const std::uint8_t got : resampled(in, whole(in.shape), 8, 8).pixels) EXPECT_NEAR(got, 127.5, 4);
 }
 
-/// The rows and columns of the window, alone.
+/// Returns only the rows and columns of the window.
 Picture part_of(const Picture& in, const Window& window) {
   return make({window.bottom - window.top, window.right - window.left, in.shape.c}, [&](auto y, auto x, auto c) {
     const std::int64_t at = ((window.top + y) * in.shape.w + window.left + x) * in.shape.c + c;
@@ -122,7 +122,7 @@ TEST(Resample, IsTheTriangleFilterAtAnyStep) {
   }
 }
 
-/// Weights of one value that comes out: uneven multiples of 2^-14 that sum to 1.
+/// Returns the weights of one value of the result: uneven multiples of 2^-14 that sum to 1.
 std::vector<double> some_weights(std::int64_t taps, std::int64_t seed) {
   std::vector<double> weights;
   double rest = 1;

@@ -38,7 +38,7 @@ std::int32_t label_of(std::int64_t sample) {
   return sample == kNoSample ? -1 : static_cast<std::int32_t>(sample % 3);
 }
 
-// Counts up from a number that is drawn anew in each epoch.
+// Returns numbers that count up from one that is drawn anew in each epoch.
 std::vector<float> sequence_of(std::int64_t epoch, std::int64_t sample) {
   std::vector<float> values(kTime);
   const RandomKey key{
@@ -69,7 +69,7 @@ class SequenceWriter final : public SlotWriter {
   std::int64_t bad_sample_;
 };
 
-/// Straight to where it is read.
+/// Copies a slot straight to the feature's memory.
 class SequenceReader final : public FeatureReader {
  public:
   SequenceReader(Device& device, std::int64_t bad_sample) : bad_sample_(bad_sample), lane_(device.make_copy_lane()) {}
@@ -175,7 +175,7 @@ class SamplePathTest : public testing::TestWithParam<Way> {
     return values;
   }
 
-  /// All that the rank reads of a step.
+  /// Loads all features that the rank reads of a step.
   Step load_step(Loader& loader, const LoaderSpec& spec) const {
     const auto reads = [&](const char* name) {
       return std::ranges::find(spec.features, name, &WantedFeature::name) != spec.features.end();

@@ -57,7 +57,7 @@ TEST(BalancedSampler, GivesEachClassAsManyPlacesAndEachOfItsSamplesAsManyTurns) 
   for (const std::int32_t label : spec.labels) ++sizes[label];
   ASSERT_EQ(sizes.size(), 3u);
   for (std::int64_t epoch = 0; epoch < 20; ++epoch) {
-    std::map<std::int32_t, std::map<std::int64_t, std::int64_t>> turns;  // of each class's samples
+    std::map<std::int32_t, std::map<std::int64_t, std::int64_t>> turns;  // counts for each class's samples
     for (const std::int64_t sample : order(sampler, epoch))
       ++turns[spec.labels[static_cast<std::size_t>(sample)]][sample];
     for (const auto& [label, of_class] : turns) {
@@ -94,7 +94,7 @@ TEST(Sampler, WithoutShuffleGivesThePosition) {
   for (std::int64_t i = 0; i < 100; ++i) EXPECT_EQ(sampler.sample(3, i), i);
 }
 
-// Results of old runs depend on them. Computed once by another program from the definition.
+// Results of old runs depend on these numbers. Computed once by another program from the definition.
 TEST(Sampler, NumbersAreForEver) {
   const Sampler sampler({.num_samples = 10, .seed = 1});
   EXPECT_EQ(order(sampler, 0), (std::vector<std::int64_t>{5, 0, 1, 2, 6, 9, 3, 7, 4, 8}));

@@ -21,7 +21,7 @@ using Tokens = std::vector<std::int32_t>;
 
 constexpr std::int64_t kMicro = 3, kLength = 4, kNumTexts = 5;
 
-/// Text i has the tokens 10 i, 10 i + 1 ... and i + 2 of them.
+/// Text i has the tokens 10 i, 10 i + 1 ... i + 2 in all.
 class Texts final : public io::SampleStore {
  public:
   Texts() {

@@ -1,4 +1,4 @@
-/// Tables row by row, and which texts folders and tables hold.
+/// Tables row by row, and the texts that folders and tables hold.
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -56,7 +56,7 @@ TEST_F(TextSources, CsvHasQuotesCommasAndLineEndsInFields) {
       << "line ends that were converted twice";
 }
 
-// Each row: its first and last line, and its fault.
+// For each row its first and last line, and its fault.
 using Lines = std::vector<std::tuple<std::int64_t, std::int64_t, TableFault>>;
 
 TEST_F(TextSources, AfterWhatTheStandardRefusesReadingResumesOnTheNextLine) {

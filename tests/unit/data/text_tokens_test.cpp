@@ -1,4 +1,4 @@
-/// What a text is, which words it has, and which tokens stand for them.
+/// Texts, their words, and the tokens of these.
 #include <algorithm>
 
 #include <gtest/gtest.h>
@@ -160,7 +160,7 @@ TEST(Subwords, TakesLongLinesInPartsAndFewPartsWhereThereAreNoMore) {
   EXPECT_LT(learn_subwords({"a b c a b c ab"}, 5000).vocabulary, 5000);
 }
 
-/// As protobuf encodes a text or a message.
+/// Returns a text or a message as protobuf encodes it.
 std::string field(int number, const std::string& content) {
   std::string bytes(1, static_cast<char>(number << 3 | 2));
   std::size_t size = content.size();
@@ -168,7 +168,7 @@ std::string field(int number, const std::string& content) {
   return bytes + static_cast<char>(size) + content;
 }
 
-/// A model with a table of letters alone: 256 units, of which the first is `unit`, and one text, "a".
+/// Returns a model that has only a table of letters: 256 units, of which the first is `unit`, and one text, "a".
 std::string model_with_table(std::uint32_t unit, std::int32_t normalizer = 3) {
   const auto little_endian = [](std::uint32_t value) {
     std::string bytes;

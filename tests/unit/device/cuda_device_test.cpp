@@ -1,4 +1,4 @@
-/// A GPU's memory, copy lanes and recordings. Skipped where there is no GPU.
+/// A GPU's memory, copy lanes and recordings. Skipped if no GPU is present.
 #include "device/cuda/cuda_device.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class CudaDeviceTest : public testing::Test {
 
   cuda::CudaDevice& device() { return *device_; }
 
-  /// Issues to = from inside the device's memory.
+  /// Issues the copy to = from inside the device's memory.
   void issue_copy(const Buffer& to, const Buffer& from) {
     CONVOY_CHECK_CUDA(cudaMemcpyAsync(to.data(), from.data(), static_cast<std::size_t>(from.size_bytes()),
                                       cudaMemcpyDeviceToDevice, device().stream()));
@@ -53,7 +53,7 @@ class CudaDeviceTest : public testing::Test {
     }
   }
 
-  static constexpr std::int64_t kCount = 1 << 22;  // 16 MiB: long enough to be under way when the next call is made
+  static constexpr std::int64_t kCount = 1 << 22;  // 16 MiB: the copy is still running when the next call is made
   static constexpr std::int64_t kBytes = kCount * 4;
 
  private:
@@ -74,7 +74,7 @@ TEST_F(CudaDeviceTest, IsTheSameHardwareForRanksThatShareIt) {
 }
 
 TEST_F(CudaDeviceTest, GivesZeroedAlignedMemoryAndCountsIt) {
-  for (int repeat = 0; repeat < 2; ++repeat) {  // the second gets what the first left behind
+  for (int repeat = 0; repeat < 2; ++repeat) {  // the second allocation gets the memory of the first
     const Buffer buffer(device(), kBytes);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64, 0u);
     EXPECT_EQ(device().allocated_bytes(), kBytes);
@@ -88,7 +88,7 @@ TEST_F(CudaDeviceTest, SaysWhatToDoWhenMemoryDoesNotSuffice) {
   const std::string message = test::message_of<Error>([&] { Buffer(device(), std::int64_t{1} << 50); });
   for (const char* part : {"1.0 PiB", "free", "batch.micro"}) EXPECT_CONTAINS(message, part);
   EXPECT_EQ(device().allocated_bytes(), 0);
-  const Buffer after(device(), kBytes);  // the failure is not met again
+  const Buffer after(device(), kBytes);  // the failure is not reported again
 }
 
 TEST_F(CudaDeviceTest, ReadsAndWritesHostMemoryUnderTheHostsAddress) {
@@ -162,7 +162,7 @@ TEST_F(CudaDeviceTest, StopwatchMarksWhenWorkIsDoneAndNotWhenItIsIssued) {
   go = true;
   const std::vector<double> marks = stopwatch->read(2);
   const double after = now_seconds();
-  // Half a round trip between host and GPU, and an event's half microsecond.
+  // Half a round trip between host and GPU, and half a microsecond of an event.
   constexpr double kTolerance = 1e-3;
   EXPECT_GT(marks[0], before - kTolerance);
   EXPECT_GT(marks[1], released - kTolerance);

@@ -36,7 +36,7 @@ template <typename Memory>
 void expect_aligned_and_zeroed(std::int64_t threads) {
   const auto device = make_cpu_device(threads);
   for (const std::int64_t size : {1, 63, 64, 65, 4096, 100'000, (2 << 20) + 5, (9 << 20) + 5}) {
-    for (int repeat = 0; repeat < 3; ++repeat) {  // the second gets what the first left behind
+    for (int repeat = 0; repeat < 3; ++repeat) {  // the second allocation gets the memory of the first
       const Memory buffer(*device, size);
       ASSERT_EQ(buffer.size_bytes(), size);
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(buffer.data()) % 64, 0u);
@@ -66,7 +66,7 @@ std::int64_t count_threads() {
 
 TEST(HostBuffer, OfAThreadThatDoesNotComputeIsClearedByItAlone) {
   const auto device = make_cpu_device(3);
-  const Buffer first(*device, 8 << 20);  // the team is there
+  const Buffer first(*device, 8 << 20);  // starts the team of OpenMP threads
   const std::int64_t before = count_threads();
   std::thread([&] {
     const HostBuffer memory(*device, 8 << 20);

@@ -1,4 +1,4 @@
-/// NVML is found when the program runs, or it is said why not.
+/// NVML is found when the program runs; otherwise the reason is given.
 #include "convoy/device/gpu_sensors.h"
 
 #include <cmath>

@@ -13,7 +13,7 @@
 namespace convoy::cuda {
 namespace {
 
-// One for each test: the program looks each function up once.
+// Each test has its own function: the program looks each function up once.
 double half(double x) {
   return x / 2;
 }
@@ -28,7 +28,7 @@ TEST(LazyLibrary, CallsTheFunctionOfTheLibrary) {
   LazyLibrary library("libm.so.6", "");
   EXPECT_TRUE(library.is_present());
   EXPECT_EQ(library.call<half>("floor", 2.5),
-            2.0);  // by the name, whatever the function of the same type here computes
+            2.0);  // called by its name: what the function of the same type here computes does not matter
 }
 
 TEST(LazyLibrary, TriesTheFileThatTheProgramWasBuiltWith) {

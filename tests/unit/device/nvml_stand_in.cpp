@@ -1,4 +1,4 @@
-/// A library with the functions of NVML that are called, and one GPU that always says the same.
+/// A library with the functions of NVML that are called, and one GPU that always gives the same values.
 #include <cstring>
 
 // The names are those of the library.

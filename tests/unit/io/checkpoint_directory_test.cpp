@@ -1,4 +1,5 @@
-/// A restart takes the newest whole checkpoint, says why it passed over others, and old ones make room.
+/// A restart takes the newest whole checkpoint and gives the reason for each that it skips; old checkpoints are
+/// removed.
 #include <chrono>
 #include <filesystem>
 #include <fstream>
@@ -128,7 +129,7 @@ TEST(CheckpointDirectory, ADamagedBestIsSkippedWithItsReason) {
 
 TEST(CheckpointDirectory, KeepsTheNewestAndRemovesWhatKilledRunsLeft) {
   const TemporaryDirectory directory;
-  for (int step = 5; step >= 1; --step) write(directory.path(), step);  // whatever the order of their times
+  for (int step = 5; step >= 1; --step) write(directory.path(), step);  // the order of their times does not matter
   write_text(directory / "step-00000006.h5.partial", "x");
   write_text(directory / "mine.partial", "x");
   write_text(directory / "best.h5", "x");

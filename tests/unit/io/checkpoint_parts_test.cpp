@@ -1,5 +1,5 @@
-/// A checkpoint in parts holds the same as one file, is whole only with all its parts, and leaves no folder behind that
-/// nobody needs.
+/// A checkpoint in parts holds the same as one file, is whole only with all its parts, and leaves no folder that is not
+/// needed.
 #include "convoy/io/checkpoint_parts.h"
 
 #include <filesystem>
@@ -34,7 +34,7 @@ class CheckpointPartsTest : public testing::Test {
   std::string part(std::int64_t step, std::int64_t number) const {
     return part_path(directory_.path(), parts_folder(step, 7), number);
   }
-  /// Of make_checkpoint(step).
+  /// Writes make_checkpoint(step) in parts.
   void write(std::int64_t step, std::int64_t num_parts = 3) const {
     test::write_parts(test::split(make_checkpoint(step), num_parts), path(step));
   }
@@ -126,7 +126,7 @@ TEST_F(CheckpointPartsTest, AreJoinedUnderTheSameName) {
 TEST_F(CheckpointPartsTest, ThatNoCheckpointListsAreRemoved) {
   write(40), write(50);
   const auto folder = [&](const std::string& name) { return directory_ / name; };
-  fs::create_directories(folder("step-00000060-8.parts"));  // of a save that did not end
+  fs::create_directories(folder("step-00000060-8.parts"));  // from a save that did not end
   write_text_atomically(folder("step-00000060-8.parts") + "/0.h5.partial", "x");
   fs::create_directories(folder("mine.parts"));
   fs::copy_file(path(40), best_checkpoint_path(directory_.path()));

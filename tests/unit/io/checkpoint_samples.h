@@ -16,7 +16,7 @@ inline io::NamedTensor make_tensor(const std::string& name, std::vector<std::int
   return tensor;
 }
 
-/// Tensors in the order of their names, as decoding gives them.
+/// A checkpoint whose tensors are in the order of their names, as decoding gives them.
 inline io::Checkpoint make_checkpoint(std::int64_t step = 1234) {
   io::Checkpoint checkpoint;
   checkpoint.state = {.step = step,

@@ -1,4 +1,4 @@
-/// Checkpoints come back as they were, or are refused with a reason; no damaged byte reaches HDF5.
+/// Checkpoints are read back unchanged, or refused with a reason; no damaged byte reaches HDF5.
 #include "convoy/io/checkpoint.h"
 
 #include <algorithm>
@@ -92,7 +92,7 @@ std::vector<std::byte> sealed_image(const Fill& fill) {
   return bytes;
 }
 
-/// All that a checkpoint has but for /model, which `fill` makes.
+/// The bytes of a checkpoint whose /model is made by `fill`.
 template <typename Fill>
 std::vector<std::byte> with_model(const Fill& fill) {
   return sealed_image([&](hid_t file) {
@@ -116,7 +116,7 @@ std::vector<std::byte> with_model(const Fill& fill) {
   });
 }
 
-// As version 0.9.0 wrote them, which knew of no other metric.
+// Version 0.9.0 wrote such files: it knew no other metric.
 TEST(Checkpoint, WithoutTheNameOfAMetricIsOfTop1) {
   EXPECT_EQ(decode_checkpoint(with_model([](hid_t) {}), "x").state.metric, "top1");
 }
@@ -156,7 +156,7 @@ TEST(Checkpoint, OfHundredsOfTensorsAndWithoutAnyComesBack) {
 
 TEST(Checkpoint, SameContentGivesTheSameBytesWhateverWasInMemoryAndInWhichOrder) {
   Checkpoint checkpoint = make_checkpoint();
-  mallopt(M_PERTURB, 0x55);  // what malloc gives is filled with this pattern
+  mallopt(M_PERTURB, 0x55);  // malloc fills new memory with this pattern
   const auto first = encode_checkpoint(checkpoint);
   mallopt(M_PERTURB, 0xAA);
   std::reverse(checkpoint.model.begin(), checkpoint.model.end());
@@ -210,7 +210,7 @@ TEST(Checkpoint, AHugeFileIsRefusedByItsLastBytesAlone) {
   constexpr std::uintmax_t kHuge = std::uintmax_t{1} << 43;  // sparse: more than any memory
   std::filesystem::resize_file(path, kHuge);
   EXPECT_NE(refusal().find("its last 32 bytes are not a checkpoint's"), std::string::npos) << refusal();
-  // The trailer of a small one after all these zeros, and one that says what is there.
+  // A small checkpoint's trailer after all these zeros, then one with the file's real size.
   std::vector<std::byte> trailer(whole.end() - kTrailerBytes, whole.end());
   const auto end_with = [&] {
     std::fstream file(path, std::ios::in | std::ios::out | std::ios::binary);
@@ -262,7 +262,8 @@ TEST(Checkpoint, RightHashOverWrongContentIsRefusedByName) {
 TEST(Checkpoint, AClaimOfOneHugeTextTakesNoMemoryAndIsRefused) {
   const auto bytes = sealed_image([](hid_t file) {
     hdf5::write_attribute(file, "format", std::int64_t{2});
-    hdf5::create_array(file, "parameters", hdf5::text_type(std::size_t{1} << 31), {});  // a scalar, and never written
+    hdf5::create_array(file, "parameters", hdf5::text_type(std::size_t{1} << 31),
+                       {});  // a scalar that is never written
   });
   EXPECT_CONTAINS(message_of<Error>([&] { decode_checkpoint(bytes, "a.h5"); }), "'parameters' claims more than the");
 }
@@ -311,7 +312,7 @@ TEST(Checkpoint, OfANetworkOfTextsKeepsItsVocabulary) {
   const std::string model("good\nbad\n\0binary", 16);
   checkpoint.metadata.input =
       TextInput{.length = 256, .tokenization = {.kind = "words", .model = model, .vocabulary = 20'000}};
-  expect_equal(decode_checkpoint(encode_checkpoint(checkpoint), "a.h5"), checkpoint);  // as older files are: no columns
+  expect_equal(decode_checkpoint(encode_checkpoint(checkpoint), "a.h5"), checkpoint);  // no columns, as in older files
   std::get<TextInput>(checkpoint.metadata.input).columns = {.text = "review", .label = "stars"};
   expect_equal(decode_checkpoint(encode_checkpoint(checkpoint), "a.h5"), checkpoint);
   EXPECT_EQ(checkpoint.metadata.shape(), InputShape(TextShape{.length = 256, .vocabulary = 20'000}));
@@ -348,7 +349,7 @@ TEST(Checkpoint, TensorWhoseShapeDoesNotFitItsValuesIsNotWritten) {
   EXPECT_NE(message_of<Error>([&] { encode_checkpoint(checkpoint); }).find("fc.bias"), std::string::npos);
 }
 
-/// Exit status of an HDF5 tool; skips the test where it is not installed.
+/// The exit status of an HDF5 tool; skips the test if the tool is not installed.
 int run_tool(const std::string& command) {
   const int status = std::system((command + " > /dev/null 2>&1").c_str());
   return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
@@ -373,7 +374,7 @@ TEST(Checkpoint, H5diffComparesTwoDespiteTheirTrailers) {
   EXPECT_EQ(h5diff("b.h5", "c.h5", "/model"), 1);
 }
 
-// HDF5 itself allows one thread: without the lock of io/hdf5.h it crashes or gives errors.
+// HDF5 allows only one thread: without the lock of io/hdf5.h it crashes or gives errors.
 TEST(Checkpoint, IsWrittenByOneThreadWhileAnotherReads) {
   const Checkpoint checkpoint = make_checkpoint();
   const std::vector<std::byte> bytes = encode_checkpoint(checkpoint);

@@ -17,7 +17,7 @@
 
 namespace convoy::test {
 
-/// Samples in memory.
+/// The samples of a data set in memory.
 struct DatasetContent {
   io::DatasetInfo info;
   std::vector<std::uint8_t> images;  ///< (N,H,W,C)
@@ -56,7 +56,7 @@ inline DatasetContent make_content(const ContentSpec& spec = {}) {
   return content;
 }
 
-/// Mean, deviation and counts, from all samples.
+/// Sets mean, deviation and counts from all samples.
 inline void describe(DatasetContent& content) {
   io::ChannelCounts counts(content.info.image.c);
   counts.add(content.images);
@@ -65,7 +65,7 @@ inline void describe(DatasetContent& content) {
   for (const std::int32_t label : content.labels) ++content.info.class_counts[static_cast<std::size_t>(label)];
 }
 
-/// A shard under its temporary name, on the disk.
+/// Writes a shard under its temporary name to the disk.
 inline io::ShardWriter write_shard(const io::ShardLocation& location, const DatasetContent& content) {
   const std::int64_t begin = content.info.num_samples * location.index / location.num_shards;
   const std::int64_t end = content.info.num_samples * (location.index + 1) / location.num_shards;
@@ -79,7 +79,7 @@ inline io::ShardWriter write_shard(const io::ShardLocation& location, const Data
   return writer;
 }
 
-/// DIRECTORY/NAME.h5 or NAME-000.h5 ..., near equal, in order, as an import writes them.
+/// Writes DIRECTORY/NAME.h5 or NAME-000.h5 ..., of nearly equal size, in order, as an import does.
 inline void write_dataset(const std::string& directory, const std::string& name, int num_shards,
                           DatasetContent& content) {
   describe(content);
@@ -90,14 +90,14 @@ inline void write_dataset(const std::string& directory, const std::string& name,
   io::remove_earlier_shards(directory, name, num_shards);
 }
 
-/// Its pixels.
+/// The pixels of a sample.
 inline std::vector<std::uint8_t> read_sample(const io::SampleStore& store, std::int64_t sample) {
   std::vector<std::uint8_t> pixels(static_cast<std::size_t>(store.info().image.count()));
   store.read_pixels(sample, std::as_writable_bytes(std::span(pixels)));
   return pixels;
 }
 
-/// Of a shard: format, offset and size of the body, in the trailer.
+/// The length fields of a shard, in its trailer: format, offset and size of the body.
 inline std::vector<LengthField> lengths_in_shard(const Bytes& file) {
   const std::size_t trailer = file.size() - io::kShardTrailerBytes;
   return {{trailer + 8, 8}, {trailer + 16, 8}, {trailer + 24, 8}};

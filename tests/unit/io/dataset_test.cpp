@@ -1,4 +1,5 @@
-/// What is written as shards is read back, from any number of them; what does not belong together is refused by name.
+/// Shards are read back as they were written, for any number of them; shards that do not belong together are refused by
+/// name.
 #include "convoy/io/dataset.h"
 
 #include <algorithm>
@@ -58,7 +59,7 @@ TEST(Dataset, ComesBackFromAnyNumberOfShards) {
     write(directory, "train", num_shards);
     EXPECT_EQ(directory.num_files(), static_cast<std::size_t>(num_shards));
     expect_known(Dataset(directory / "train", "data.train"), {});
-    expect_known(Dataset(directory.path(), "data.train"), {});  // the folder: the split is the key's
+    expect_known(Dataset(directory.path(), "data.train"), {});  // a folder: the key names the split
     expect_known(Dataset(directory.path(), "predict.data", "train"), {});
   }
 }
@@ -214,7 +215,7 @@ TEST(DatasetRefusal, WhatIsNotHdf5OrNotOurs) {
   EXPECT_CONTAINS(refusal(directory / "train"), "data.train: shard '" + directory / "train.h5");
 }
 
-/// A shard with a right hash whose head says what `change` makes of it.
+/// Writes a shard with a right hash whose head was changed by `change`.
 template <typename Change>
 void forge(const TemporaryDirectory& directory, const Change& change) {
   const DatasetContent content = make_content();
@@ -245,7 +246,7 @@ TEST(DatasetRefusal, WrongContentUnderARightHash) {
   EXPECT_CONTAINS(refusal(directory / "train"), "it holds 20 images, 20 labels and 19 hashes");
   forge(directory, [](ShardHead& head) { head.info.channel_mean = {0}; });
   EXPECT_CONTAINS(refusal(directory / "train"), "'channel_mean' has 1 values, not 3");
-  forge(directory, [](ShardHead& head) { head.info.image.h = 6; });  // claims more than there is
+  forge(directory, [](ShardHead& head) { head.info.image.h = 6; });  // claims more than the file has
   EXPECT_CONTAINS(refusal(directory / "train"), "truncated file");
   forge(directory, [](ShardHead& head) { head.info.image.h = 4; });
   EXPECT_CONTAINS(refusal(directory / "train"), "not where its end says");

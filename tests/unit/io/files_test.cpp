@@ -26,7 +26,7 @@ std::vector<std::byte> pattern(std::size_t size, int start) {
   return bytes;
 }
 
-/// While it lives, no file may grow past `bytes`: writing fails half-way as it does on a full disk.
+/// While it exists, no file may become longer than `bytes`: writing fails half-way as on a full disk.
 class FileSizeLimit {
  public:
   explicit FileSizeLimit(rlim_t bytes) {

@@ -1,4 +1,4 @@
-/// A person who has only the file learns what it holds, and whether it is whole.
+/// A person who has only the file learns its content, and whether it is whole.
 #include "convoy/io/inspect.h"
 
 #include <filesystem>

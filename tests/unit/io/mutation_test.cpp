@@ -1,5 +1,5 @@
-/// Thousands of damaged checkpoints, shards and safetensors files: no changed byte passes that a hash protects, all
-/// else is read as what it is or refused by name; none crashes, hangs or takes the machine's memory.
+/// Thousands of damaged checkpoints, shards and safetensors files: changed bytes that a hash protects are found, all
+/// others are read as they are or refused by name; no file causes a crash, a hang or a lack of memory.
 #include <algorithm>
 #include <numeric>
 
@@ -32,7 +32,7 @@ using test::Verdicts;
 TEST(Mutation, NoChangedCheckpointIsRead) {
   const Bytes file = encode_checkpoint(test::make_checkpoint());
   const std::size_t trailer = file.size() - 32;
-  // The image's size in the trailer; in HDF5's superblock its end and the offset of its root.
+  // The image's size in the trailer; in HDF5's superblock the end of the file and the offset of its root.
   const std::vector<LengthField> lengths = {{trailer + 8, 8}, {40, 8}, {64, 8}};
   const Verdicts verdicts =
       judge_mutations({.file = file, .lengths = lengths},
@@ -43,7 +43,7 @@ TEST(Mutation, NoChangedCheckpointIsRead) {
   EXPECT_GT(verdicts.num_refused, 3000);
 }
 
-// A restart takes the newest checkpoint that is whole, whatever has become of a newer one.
+// A restart takes the newest whole checkpoint, whatever happened to a newer one.
 TEST(Mutation, ARestartTakesTheCheckpointBeforeADamagedOne) {
   const test::TemporaryDirectory directory;
   write_file_atomically(checkpoint_path(directory.path(), 1), encode_checkpoint(test::make_checkpoint(1)));
@@ -64,7 +64,7 @@ TEST(Mutation, ARestartTakesTheCheckpointBeforeADamagedOne) {
       });
 }
 
-/// Reads all that a shard of pixels has: an image is that of the content, or refused by the shard's name.
+/// Reads all of a shard of pixels: each image must be that of the content, or be refused by the shard's name.
 void read_shard(const std::string& path, const Bytes& bytes, const DatasetContent& content, bool changed) {
   test::write_bytes(path, bytes);
   EXPECT_EQ(verify_file(path).has_value(), changed) << "damage that is not seen";
@@ -110,7 +110,7 @@ TEST(Mutation, AFileDescribesItselfOrIsRefusedByName) {
   }
 }
 
-// What is not refused has other values, or other names, but shapes that fit.
+// Files that are not refused have other values or names, but shapes that fit.
 TEST(Mutation, SafetensorsAreReadOrRefused) {
   StateDict dict;
   dict.tensors = {test::make_tensor("bn1.running_mean", {3}, 0.5f), test::make_tensor("conv1.weight", {3, 2, 1, 2}, -1),

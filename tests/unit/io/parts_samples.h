@@ -15,7 +15,7 @@
 
 namespace convoy::test {
 
-/// (O,I,H,W) in the order (O,H,W,I), in which it is cut.
+/// The values of a tensor (O,I,H,W) in the order (O,H,W,I), in which it is cut.
 inline std::vector<float> with_pixels_first(const io::NamedTensor& tensor) {
   const std::int64_t filters = tensor.dims[0], channels = tensor.dims[1], area = tensor.dims[2] * tensor.dims[3];
   std::vector<float> values;
@@ -25,9 +25,10 @@ inline std::vector<float> with_pixels_first(const io::NamedTensor& tensor) {
   return values;
 }
 
-/// What the ranks would have written: parts of about equal size, the last ones of small tensors empty.
+/// A checkpoint and its parts as ranks would write them: parts of about equal size, the last ones of small tensors
+/// empty.
 struct SplitCheckpoint {
-  io::Checkpoint checkpoint;                  ///< names and shapes, and where the values are
+  io::Checkpoint checkpoint;                  ///< names, shapes and the list of parts
   std::vector<std::vector<std::byte>> files;  ///< by part
 };
 
@@ -63,7 +64,7 @@ inline SplitCheckpoint split(const io::Checkpoint& whole, std::int64_t num_parts
   return split;
 }
 
-/// Parts first, as a run does.
+/// Writes the parts first, then the checkpoint, as a run does.
 inline void write_parts(const SplitCheckpoint& split, const std::string& path) {
   const std::string &folder = split.checkpoint.parts->folder, directory = std::filesystem::path(path).parent_path();
   io::make_directory(directory + "/" + folder);

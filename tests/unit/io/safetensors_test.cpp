@@ -1,4 +1,4 @@
-/// safetensors files come back as they were written; what is damaged or made with ill intent is refused by name.
+/// safetensors files are read back as they were written; damaged and malicious files are refused by name.
 #include "convoy/io/safetensors.h"
 
 #include <algorithm>
@@ -28,7 +28,7 @@ using test::message_of;
 
 using Bytes = std::vector<std::byte>;
 
-// A file of this header and so many bytes of values, all 0x40.
+// A file of this header and `data_bytes` bytes of values, all 0x40.
 Bytes file_of(const std::string& header, std::size_t data_bytes) {
   Bytes bytes(8 + header.size() + data_bytes, std::byte{0x40});
   put_u64(std::span<std::byte>(bytes).first<8>(), header.size());
@@ -46,7 +46,7 @@ std::string header_of(const std::string& type, const std::string& shape, const s
   return "{" + entry("a", type, shape, offsets) + "}";
 }
 
-// What the tensor of one dimension holds whose values have these bits.
+// The values of a tensor of one dimension whose values have these bits.
 std::vector<float> values_of(const std::string& type, std::size_t value_bytes, const std::vector<std::uint64_t>& bits) {
   const std::size_t size = bits.size() * value_bytes;
   Bytes bytes = file_of(header_of(type, fmt::format("[{}]", bits.size()), fmt::format("[0,{}]", size)), size);
@@ -106,7 +106,7 @@ TEST(Safetensors, TheSameContentInAnyOrderGivesTheSameBytes) {
   EXPECT_EQ(encode_safetensors(dict), bytes);
 }
 
-// Seconds of this process, the fastest of three: the machine is shared.
+// Processor time of this process in seconds, the shortest of three: other programs use the machine too.
 double seconds_to_decode(std::int64_t num_tensors) {
   StateDict dict;
   for (std::int64_t i = 0; i < num_tensors; ++i)
@@ -126,7 +126,7 @@ TEST(Safetensors, TenTimesTheTensorsTakeAboutTenTimesTheTime) {
   EXPECT_LT(seconds_to_decode(20'000), 40 * seconds_to_decode(2'000));
 }
 
-// A file of `size_bytes` that begins with these bytes and takes no room on the disk for the rest.
+// Writes a file of `size_bytes` that begins with these bytes; the rest takes no room on the disk.
 void write_sparse(const std::string& path, const Bytes& begin, std::uintmax_t size_bytes) {
   test::write_bytes(path, begin);
   std::filesystem::resize_file(path, size_bytes);
@@ -158,7 +158,7 @@ TEST(Safetensors, OtherKindsOfFilesDoNotLookLikeThem) {
 }
 
 TEST(Safetensors, HalfPrecisionBecomesFloat32Exactly) {
-  // Every half, against its definition: (-1)^s * 2^(e - 15) * 1.m, or 2^-14 * 0.m where e = 0.
+  // Every half against its definition: (-1)^s * 2^(e - 15) * 1.m, or 2^-14 * 0.m if e = 0.
   std::vector<std::uint64_t> halves(65536);
   for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = i;
   const std::vector<float> values = values_of("F16", 2, halves);

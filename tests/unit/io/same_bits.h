@@ -13,7 +13,7 @@
 
 namespace convoy::test {
 
-/// Names, shapes and values.
+/// Whether names, shapes and all bits of the values are equal.
 inline bool same_bits(const io::NamedTensor& a, const io::NamedTensor& b) {
   const auto bits = [](float value) { return std::bit_cast<std::uint32_t>(value); };
   return a.name == b.name && a.dims == b.dims && std::ranges::equal(a.values, b.values, std::equal_to{}, bits, bits);

@@ -1,4 +1,5 @@
-/// No flipped bit and no truncation of a shard crashes, hangs or passes; an image's is found when the image is read.
+/// No flipped bit and no truncation of a shard causes a crash or a hang, or goes unnoticed; damage of an image is found
+/// when the image is read.
 #include <algorithm>
 #include <array>
 #include <filesystem>
@@ -33,13 +34,13 @@ class ShardDamage : public testing::Test {
   }
 
   void put(std::span<const std::byte> bytes) const { test::write_bytes(path_, bytes); }
-  /// The same file for whoever has it open.
+  /// Overwrites the file in place: readers that have it open see the new bytes.
   void overwrite(std::span<const std::byte> bytes) const {
     std::fstream(path_, std::ios::in | std::ios::out | std::ios::binary)
         .write(reinterpret_cast<const char*>(bytes.data()), static_cast<std::streamsize>(bytes.size()));
   }
   std::span<std::byte> head() { return std::span(bytes_).first(images_offset_); }
-  /// With the hash of the head as it is now.
+  /// Writes the changed bytes with a new hash of the head.
   void put_sealed() {
     const std::vector<std::byte> trailer = encode_shard_trailer(open_shard(path_).trailer, head());
     std::copy(trailer.begin(), trailer.end(), bytes_.end() - std::ssize(trailer));
@@ -78,7 +79,7 @@ TEST_F(ShardDamage, EveryFlippedByteOutsideTheImagesIsRefusedWithAReason) {
   EXPECT_EQ(verify_file(path_), std::nullopt);
 }
 
-// Whole, but with an older number in the attribute, and the hash of that.
+// The shard is whole, with a right hash, but its attribute has an older number.
 TEST_F(ShardDamage, AnOlderFormatIsRefusedWithTheKeyThatReplacesIt) {
   const auto name = std::as_bytes(std::span("format"));
   const std::array<std::byte, 8> three = {std::byte{3}};
@@ -94,7 +95,7 @@ TEST_F(ShardDamage, AShardThatDoesNotSayItsKindOfInputIsOfImages) {
   const auto name = std::as_bytes(std::span("kind"));
   const auto found = std::search(head().begin(), head().end(), name.begin(), name.end());
   ASSERT_NE(found, head().end());
-  found[3] = std::byte{'e'};  // "kine", which nobody reads, and stands where "kind" did in the order of names
+  found[3] = std::byte{'e'};  // "kine": no reader knows it, and it keeps the place of "kind" in the order of names
   put_sealed();
   EXPECT_EQ(Dataset(path_, "data.train").info().kind, "images");
 }
@@ -172,7 +173,7 @@ TEST_F(ShardDamage, FlippedImageByteIsFoundOnRequest) {
   for (std::size_t i = images_offset_; i < images_offset_ + images_bytes_; i += 97) {
     bytes_[i] ^= std::byte{0x10};
     put(bytes_);
-    const Dataset dataset(path_, "data.train");  // opens: its images are not read at the start
+    const Dataset dataset(path_, "data.train");  // can be opened: its images are not read then
     const auto damage = verify_file(path_);
     ASSERT_TRUE(damage) << i;
     EXPECT_NE(damage->find("hash of its images"), std::string::npos);

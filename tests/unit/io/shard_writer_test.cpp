@@ -1,4 +1,5 @@
-/// Shards written sample by sample: files and names come back, what was skipped leaves no trace, nothing partial stays.
+/// Shards written sample by sample: files and names are read back, skipped samples leave no trace, and no partial file
+/// remains.
 #include "convoy/io/shard_writer.h"
 
 #include <filesystem>
@@ -51,7 +52,7 @@ void write(const std::string& path, const DatasetInfo& info, std::int64_t count)
 TEST(ShardWriter, FilesAndNamesComeBack) {
   const TemporaryDirectory directory;
   const std::string path = directory / "train.h5";
-  // One more than fits in the writer's buffer of 1 MiB.
+  // The last count is one more than the writer's buffer of 1 MiB can hold.
   for (const std::int64_t count : {1, 2, 3, 20, 160}) {
     write(path, encoded_info(count), count);
     const Dataset dataset(path, "data.train");

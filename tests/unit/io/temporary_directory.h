@@ -1,4 +1,4 @@
-/// A directory of a test's own, removed with all that is in it; files for it.
+/// A directory for one test, removed with its content; and files for it.
 #pragma once
 
 #include <cstdlib>
@@ -36,7 +36,7 @@ class TemporaryDirectory {
   std::string path_;
 };
 
-/// The whole file, and the folders above it. A new one each time: where one is written over, ext4 waits for the disk.
+/// Writes a file and the folders above it. It is a new file each time: overwriting makes ext4 wait for the disk.
 inline void write_bytes(const std::string& path, std::span<const std::byte> bytes) {
   std::filesystem::remove(path);
   std::filesystem::create_directories(std::filesystem::path(path).parent_path());

@@ -1,4 +1,4 @@
-/// Shards of texts: tokens come back in 16 bits or 32, with the vocabulary that they are of.
+/// Shards of texts: tokens are read back in 16 or 32 bits, together with their vocabulary.
 #include <algorithm>
 #include <cstdint>
 #include <cstring>
@@ -31,7 +31,7 @@ std::vector<std::int32_t> known_text(std::int64_t sample, std::int64_t vocabular
   return tokens;
 }
 
-// A word of the vocabulary may be what tells other files by.
+// The vocabulary, `model`, may hold words by which other kinds of files are recognised.
 DatasetInfo text_info(std::int64_t vocabulary, const std::string& model) {
   return {.kind = input_kinds::kText,
           .num_samples = kNumTexts,

@@ -1,4 +1,4 @@
-/// Traces as viewers read them.
+/// Traces in the form in which viewers read them.
 #include "convoy/io/trace.h"
 
 #include <algorithm>

@@ -37,7 +37,7 @@ TEST(ArenaLayout, BucketsTileTheArenaAtCells) {
       EXPECT_EQ(bucket.begin, at);
       EXPECT_EQ(bucket.cells.begin, cell);
       EXPECT_EQ(bucket.begin, layout.cell_offsets[bucket.cells.begin]);
-      // Only bucket 0, the last in backward, takes what is left.
+      // Only bucket 0, the last in backward, may be smaller.
       EXPECT_TRUE(b == 0 || bucket.count() >= bucket_floats);
       at = bucket.end, cell = bucket.cells.end;
     }
@@ -107,7 +107,7 @@ TEST(ArenaLayout, SlicesTileABucket) {
   }
 }
 
-// The low bits of the owner, reversed, are the run; the others the slice there.
+// The low bits of the owner, reversed, give the run of slices; the others give the slice in it.
 TEST(ArenaLayout, OwnersThatDifferInLowBitsHaveSlicesFarApart) {
   const auto numbers = [](std::int64_t owners) {
     std::vector<std::int64_t> list;

@@ -1,4 +1,4 @@
-/// Which layers average over a micro-batch, and over how many values, for every network that there is.
+/// The layers that average over a micro-batch, and the number of values, for every network.
 #include "convoy/model/batch_statistics.h"
 
 #include <algorithm>

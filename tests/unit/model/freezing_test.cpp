@@ -1,4 +1,4 @@
-/// train.freeze: which names a pattern means, and what it makes of the cells.
+/// train.freeze: the names that a pattern matches, and its effect on the cells.
 #include <map>
 
 #include <gmock/gmock.h>

@@ -1,4 +1,4 @@
-/// What a cell says of its layers, for people who look for where the time goes.
+/// A cell's description of its layers, for people who look for the time that they take.
 #include <string>
 #include <vector>
 
@@ -56,7 +56,7 @@ TEST(Layers, WithoutParametersHaveNoName) {
   EXPECT_EQ(head.back().name, "fc");
 }
 
-// Images have no gradient.
+// The first layer computes no gradient of the images.
 TEST(Layers, CountTheOperationsOfTheirProducts) {
   const Network network =
       make_network({.name = "resnet18", .input = ImageShape{64, 64, 3}, .micro_batch = 2, .num_classes = 10});

@@ -29,7 +29,7 @@ Network small(const std::string& name, std::int64_t channels = 3) {
   return make_network({.name = name, .input = ImageShape{32, 32, channels}, .micro_batch = 2, .num_classes = 10});
 }
 
-double forward_gigaflop_a_sample(const Network& network) {
+double forward_gigaflop_per_sample(const Network& network) {
   double flop = 0;
   for (const auto& cell : network) flop += cell->memory().forward_flop();
   return flop / static_cast<double>(network.front()->x().shape.n) / 1e9;
@@ -41,7 +41,7 @@ double gigaflop_a_sample(const Network& network) {
   return flop / static_cast<double>(network.front()->x().shape.n) / 1e9;
 }
 
-// What the person reads.
+// The message that the user reads.
 std::string refusal_of(const NetworkSpec& spec) {
   return test::message_of<RequestError>([&] { make_network(spec); });
 }
@@ -61,7 +61,7 @@ TEST(Network, ConvnextsHaveTheParametersOfTorchvisionAndOfThePaper) {
   EXPECT_EQ(count_parameters(imagenet("convnext_small")), 50'223'688);
   EXPECT_EQ(count_parameters(imagenet("convnext_base")), 88'591'464);
   EXPECT_NEAR(static_cast<double>(count_parameters(imagenet("convnext_atto"))), 3.7e6, 0.05e6);
-  EXPECT_NEAR(forward_gigaflop_a_sample(imagenet("convnext_tiny")), 2 * 4.46, 0.01);  // torchvision's figure
+  EXPECT_NEAR(forward_gigaflop_per_sample(imagenet("convnext_tiny")), 2 * 4.46, 0.01);  // torchvision's figure
 }
 
 TEST(Network, VisionTransformersHaveTheParametersOfTorchvisionAndOfThePapers) {
@@ -70,7 +70,7 @@ TEST(Network, VisionTransformersHaveTheParametersOfTorchvisionAndOfThePapers) {
   EXPECT_EQ(count_parameters(imagenet("vit_l_16")), 304'326'632);
   EXPECT_NEAR(static_cast<double>(count_parameters(imagenet("vit_s_16"))), 22e6, 0.1e6);
   EXPECT_NEAR(static_cast<double>(count_parameters(imagenet("vit_ti_16"))), 5.7e6, 0.05e6);
-  EXPECT_NEAR(forward_gigaflop_a_sample(imagenet("vit_b_16")), 2 * 17.56, 0.05);  // torchvision's figure
+  EXPECT_NEAR(forward_gigaflop_per_sample(imagenet("vit_b_16")), 2 * 17.56, 0.05);  // torchvision's figure
 }
 
 TEST(Network, AVisionTransformerThatCannotBeIsRefusedWithWhatCan) {
@@ -119,7 +119,7 @@ TEST(Network, AWideResnetThatCannotBeIsRefusedWithWhatCan) {
                 testing::HasSubstr("DEPTH 6n + 4"));
 }
 
-// 24,253,410 stands in a public comparison of PyramidNets; the paper gives 28.5 M for the other (table 4).
+// 24,253,410 is the number in a public comparison of PyramidNets; the paper gives 28.5 M for the other (table 4).
 TEST(Network, PyramidnetsHaveTheParametersOfThePaper) {
   EXPECT_EQ(count_parameters(small("pyramidnet104-a255")), 24'253'410);
   EXPECT_NEAR(static_cast<double>(count_parameters(small("pyramidnet110-a270"))), 28.5e6, 0.05e6);
@@ -146,10 +146,10 @@ TEST(Network, APyramidnetThatCannotBeIsRefusedWithWhatCan) {
 
 TEST(Network, Resnet50CostsWhatThePaperSays) {
   // 4.09 G multiply-adds of v1.5 at 224 x 224 (torchvision's figure), two operations each.
-  EXPECT_NEAR(forward_gigaflop_a_sample(imagenet("resnet50")), 2 * 4.09, 0.01);
+  EXPECT_NEAR(forward_gigaflop_per_sample(imagenet("resnet50")), 2 * 4.09, 0.01);
   // torchvision's figure for a network with groups.
-  EXPECT_NEAR(forward_gigaflop_a_sample(imagenet("resnext50_32x4d")), 2 * 4.23, 0.01);
-  // Backward does it twice again, but for the gradient of the images.
+  EXPECT_NEAR(forward_gigaflop_per_sample(imagenet("resnext50_32x4d")), 2 * 4.23, 0.01);
+  // Backward needs twice as much again, except for the gradient of the images.
   EXPECT_NEAR(gigaflop_a_sample(imagenet("resnet50")), 24.30, 0.01);
 }
 
@@ -188,7 +188,7 @@ TEST(Network, ParameterNamesAreTorchvisionsAndUnique) {
     EXPECT_TRUE(names.contains(name)) << name;
 }
 
-// Devlin et al. 2018, with a decoder of its own (the embedding's lies on another stage).
+// Devlin et al. 2018, with separate weights of the decoder (the embedding's are on another stage).
 TEST(Network, BertHasTheParametersOfItsPaper) {
   constexpr std::int64_t kV = 500, kT = 40, kC = 32, kF = 48, kLayers = 3;
   const auto make = [&](const char* name) {
@@ -213,7 +213,7 @@ TEST(Network, BertHasTheParametersOfItsPaper) {
   EXPECT_EQ(bert.back()->y(), (TensorSpec{.shape = {2, 2, 1, 3}}));
   EXPECT_TRUE(classifier.back()->objectives().empty());
 
-  // All of the body has one name in both, so that one begins with the other's weights.
+  // The body's parameters have the same names in both, so that one can begin with the other's weights.
   const auto names = [](const Network& network) {
     std::set<std::string> all;
     for (const auto& cell : network)

@@ -1,4 +1,4 @@
-/// Parameters move between file and device order unharmed, and start from keyed random numbers.
+/// Parameters are copied between file and device order unchanged, and start from keyed random numbers.
 #include "convoy/model/parameter.h"
 
 #include <algorithm>
@@ -20,7 +20,7 @@ const ParameterSpec kConv{.name = "conv1.weight",
                           .initial = {InitialValues::Kind::kNormal, 0.5},
                           .file_order = FileOrder::kChannelsBeforePixels};
 
-// As resnet18 has it, with 1000 classes.
+// The spec of a parameter of resnet18 with 1000 classes.
 ParameterSpec spec_of(const std::string& name) {
   const Network network =
       make_network({.name = "resnet18", .input = ImageShape{64, 64, 3}, .micro_batch = 1, .num_classes = 1000});
@@ -45,7 +45,7 @@ TEST(Parameter, FileOrderIsOihwDeviceOrderIsOhwi) {
   EXPECT_EQ(back, file);
 }
 
-// Of the file's order, whatever part of the device's it is made of.
+// The sum is the fingerprint of the values in file order, however the device's values are cut.
 TEST(Parameter, FingerprintsOfSlicesOnTheDeviceAddUpToThatOfTheFile) {
   ParameterSpec flat = kConv;
   flat.file_order = FileOrder::kAsOnDevice;

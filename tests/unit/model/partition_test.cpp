@@ -25,7 +25,7 @@ double slowest(const std::vector<double>& seconds, const std::vector<CellRange>&
   return max;
 }
 
-// The best of all ways to cut, tried one by one.
+// The best result of all ways to cut, tried one by one.
 double best_by_trying(const std::vector<double>& seconds, std::int64_t stages, const StageFits& fits = {}) {
   double best = 1e300;
   std::vector<CellRange> ranges;
@@ -64,13 +64,13 @@ TEST(Partition, EqualsTheBestOfAllCuts) {
         EXPECT_GE(ranges[s].size(), 1);
         EXPECT_TRUE(s == 0 || ranges[s].begin == ranges[s - 1].end);
       }
-      // Prefix sums are differences of sums: equal up to a few roundings.
+      // The partitioner's sums are differences of prefix sums: equal up to a few roundings.
       EXPECT_NEAR(slowest(seconds, ranges), best_by_trying(seconds, stages), 1e-12);
     }
   }
 }
 
-// Early stages hold more micro-batches: what fits depends on the stage, as in a pipeline.
+// Early stages hold more micro-batches, so what fits depends on the stage, as in a pipeline.
 TEST(Partition, EqualsTheBestOfThoseCutsWhoseStagesFit) {
   int num_bound = 0, num_impossible = 0;
   for (std::uint64_t seed = 0; seed < 200; ++seed) {

@@ -1,4 +1,4 @@
-/// optimizer.groups: which parameters a pattern means.
+/// optimizer.groups: the parameters that a pattern matches.
 #include <map>
 
 #include <gmock/gmock.h>
@@ -47,7 +47,7 @@ TEST(RateGroups, APatternThatMatchesNothingIsRefusedWithTheNearest) {
                 factors({{"layr1.*", 0.1}});
               }),
               HasSubstr("optimizer.groups: 'layr1.*' matches no parameter. Nearest: layer1.*. There are conv1.*"));
-  // Running statistics follow no learning rate.
+  // Running statistics have no learning rate.
   EXPECT_THAT(test::message_of<RequestError>([] { factors({{"bn1.running_mean", 0.1}}); }), HasSubstr("matches no"));
 }
 

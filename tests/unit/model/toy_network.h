@@ -15,8 +15,8 @@
 
 namespace convoy::test {
 
-/// One value with three readers, of which two reach the output through batch norms with a sum; then the sum of two
-/// batch norms of one value, of which one is of a convolution, with a ReLU that is read inside the cell.
+/// A value with three readers, two of which reach the output through batch norms and a sum; then the sum of two batch
+/// norms of one value, one of them after a convolution, with a ReLU that is read inside the cell.
 inline std::unique_ptr<Cell> read_three_times(const Shape& shape, DataType type) {
   CellBuilder cell({.name = "three", .parameters = "three.", .type = type});
   const Value x = cell.input(shape);
@@ -28,7 +28,7 @@ inline std::unique_ptr<Cell> read_three_times(const Shape& shape, DataType type)
   return cell.finish(d + convolution_1x1("conv5", e, shape.c));
 }
 
-/// Sums of values that no batch norm gave, x three times among them; no ReLU at the end.
+/// Sums of values that are no outputs of batch norms, with an x that has three readers; no ReLU at the end.
 inline std::unique_ptr<Cell> plain_sums(const Shape& shape, DataType type) {
   CellBuilder cell({.name = "sums", .parameters = "sums.", .type = type});
   const Value x = cell.input(shape);
@@ -37,8 +37,8 @@ inline std::unique_ptr<Cell> plain_sums(const Shape& shape, DataType type) {
   return cell.finish((a + x) + (a + blurred));
 }
 
-/// A normalised convolution of the pre-activated kind: relu(bn(x)) is read by two convolutions, x by a padding, whose
-/// gradients are written, added up and added to.
+/// A pre-activated block: relu(bn(x)) is read by two convolutions, x by a padding, whose gradients are written, added
+/// up and added to.
 inline std::unique_ptr<Cell> pre_activated(const Shape& shape, std::int64_t num_filters, DataType type) {
   CellBuilder cell({.name = "pre", .parameters = "pre.", .type = type});
   const Value x = cell.input(shape);
@@ -49,8 +49,8 @@ inline std::unique_ptr<Cell> pre_activated(const Shape& shape, std::int64_t num_
   return cell.finish(c + (convolution_1x1("conv3", a, num_filters, 2) + padded));
 }
 
-/// One value with four readers, a part of which is dropped before and after them: by itself, in a linear layer, and
-/// with the sum that follows.
+/// A value with four readers; dropout comes before and after them: alone, in a linear layer, and with the sum that
+/// follows.
 inline std::unique_ptr<Cell> drops_values(const Shape& shape, DataType type) {
   CellBuilder cell({.name = "drops", .parameters = "drops.", .type = type});
   const Value x = cell.input(shape);
@@ -78,8 +78,8 @@ inline Network toy_network(const Shape& images, std::int64_t num_classes, DataTy
   return network;
 }
 
-/// A batch norm, a ReLU and a max pooling that one operation computes; or, where cells are `apart`, two, as the first's
-/// output is not only the pooling's to read.
+/// A batch norm, a ReLU and a max pooling that one operation computes; or, if cells are `apart`, two operations, as the
+/// pooling is not the only reader of the first cell's output.
 inline Network pooled_network(const Shape& images, std::int64_t num_classes, DataType type, bool apart) {
   Network network;
   CellBuilder stem({.name = "stem", .type = type});

@@ -1,5 +1,4 @@
-/// The encoder has the parameters of torch.nn.TransformerEncoder, by name and shape, and tells optimizers which are
-/// which.
+/// The encoder has the parameters of torch.nn.TransformerEncoder, by name and shape, and their roles for optimizers.
 #include <map>
 
 #include <gmock/gmock.h>
@@ -31,7 +30,7 @@ std::map<std::string, ParameterSpec> parameters_of(const NetworkSpec& spec) {
 
 using Dims = std::vector<std::int64_t>;
 
-// Of torch.nn.TransformerEncoderLayer(kWidth, 4, kInner).state_dict().
+// Names and shapes in torch.nn.TransformerEncoderLayer(kWidth, 4, kInner).state_dict().
 const std::map<std::string, Dims> kLayer = {{"self_attn.in_proj_weight", {3 * kWidth, kWidth}},
                                             {"self_attn.in_proj_bias", {3 * kWidth}},
                                             {"self_attn.out_proj.weight", {kWidth, kWidth}},

@@ -18,7 +18,7 @@ class ActivationTest : public OpTest {
  protected:
   static constexpr double kUnits = 6, kBelowFour = 0x1p-28;  // the contract's
 
-  /// What the contract allows of an error beside `size` at x.
+  /// The error that the contract allows at x, for terms of this size.
   static double allowed(Activation activation, double x, double size) {
     const bool has_digits = x > -4 || activation == Activation::kTanh;
     return has_digits ? kUnits * reference::format_of(DataType::kFloat32).unit(size) : kBelowFour;
@@ -84,7 +84,7 @@ TEST_P(ActivationTest, TakesAnyNumberOfValues) {
   }
 }
 
-// A vector loop and its remainder, whole tensors and parts of them.
+// The positions are in a vector loop and in its remainder, in whole tensors and in parts of them.
 TEST_P(ActivationTest, AValuesBitsDoNotDependOnItsPosition) {
   constexpr std::int64_t kCount = 1000;
   const Array x = random_array(kCount, 1, 0, 5), dy = random_array(kCount, 2);
@@ -128,7 +128,7 @@ TEST_P(ActivationTest, NaNStaysAndHugeValuesAreTheirLimits) {
   }
 }
 
-// So a layer with ReLU need not keep y.
+// So a layer with ReLU need not store y.
 TEST_P(ActivationTest, TheGradientOfReluIsThatOfItsResult) {
   const ActivationSpec spec{.count = 100};
   const DeviceArray x(*backend_, random_array(100, 1)), dy(*backend_, random_array(100, 2));

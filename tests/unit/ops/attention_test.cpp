@@ -23,8 +23,8 @@ struct Case {
   Lengths lengths;
 };
 
-/// Lengths of 1, odd ones and whole ones; numbers of keys around those of vectors, tiles and blocks; words of random
-/// numbers that begin in the middle of a block; all widths of heads.
+/// Lengths of 1, odd lengths and full lengths; numbers of keys near the sizes of vectors, tiles and blocks; draws that
+/// begin in the middle of a block; all widths of heads.
 std::vector<Case> cases() {
   return {{{.n = 1, .length = 1, .num_heads = 1, .head_width = 16}, {1}},
           {{.n = 4, .length = 7, .num_heads = 2, .head_width = 16}, {7, 1, 4, 0}},
@@ -39,7 +39,7 @@ std::int64_t qkv_count(const AttentionSpec& spec) {
   return spec.n * spec.length * 3 * spec.width();
 }
 
-/// A copy of an object where host and device see it.
+/// A copy of an object in memory that host and device read.
 template <typename T>
 class Shared {
  public:
@@ -53,7 +53,7 @@ class Shared {
   HostBuffer memory_;
 };
 
-/// What a device computed, with what it was given.
+/// The results of a device.
 struct Results {
   DeviceArray y, log_sum_exp, dqkv;
 };
@@ -108,7 +108,7 @@ Bounds bounds(const AttentionSpec& spec, const AttentionWeights& w, const Array&
   return b;
 }
 
-// Without lengths: as many words as there are.
+// Without lengths, each sequence has spec.length words.
 Results run_attention(ops::Backend& backend, const AttentionSpec& spec, const Lengths& lengths, const DrawKey* key,
                       const Array& qkv, const Array& dy) {
   const Shared<std::int32_t> shared_lengths(backend.device(), lengths.empty() ? Lengths{0} : lengths);
@@ -175,7 +175,7 @@ TEST_P(AttentionTest, EqualsDoubleLoopsWithDropout) {
   }
 }
 
-// z of up to 8 * 8 * sqrt(32) = 362: exp z exceeds float32, and most weights are 0.
+// z is up to 8 * 8 * sqrt(32) = 362: exp z exceeds float32, and most weights are 0.
 TEST_P(AttentionTest, StaysFiniteForLargeProducts) {
   for (const DataType type : types()) {
     expect_equals_loops({.n = 1, .length = 40, .num_heads = 1, .head_width = 32, .type = type}, {40}, nullptr, 8);
@@ -234,7 +234,7 @@ TEST_P(AttentionTest, GivesTheSameBitsInEveryRun) {
   }
 }
 
-// Of a block of queries all z are there, and keys and values of one head; nothing is T x T.
+// The scratch memory contains all z of a block of queries, and keys and values of one head, but nothing of size T x T.
 TEST_P(AttentionTest, ScratchMemoryGrowsWithTheLengthAndNotWithItsSquare) {
   const auto scratch_bytes = [&](std::int64_t length) {
     const auto backend = another_backend();
@@ -245,7 +245,7 @@ TEST_P(AttentionTest, ScratchMemoryGrowsWithTheLengthAndNotWithItsSquare) {
   EXPECT_LE(scratch_bytes(4096), 4 * scratch_bytes(1024));
 }
 
-// Each head is one thread's, whichever is free.
+// Each head is computed by one thread, whichever is free.
 TEST(AttentionOnTheCpu, GivesTheSameBitsForAnyNumberOfThreads) {
   const AttentionSpec spec{.n = 3, .length = 70, .num_heads = 2, .head_width = 32, .dropout = 0.1f};
   const Array qkv = random_array(qkv_count(spec), 1), dy = random_array(qkv_count(spec) / 3, 2);

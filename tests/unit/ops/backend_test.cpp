@@ -1,4 +1,4 @@
-/// The factory of devices, and what the backend refuses to create.
+/// The factory of backends, and the operations that a backend refuses to create.
 #include "convoy/ops/backend.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,4 @@
-/// The same bits from BatchNormOp in every run, on any number of threads, and where results replace what they are made
-/// of.
+/// BatchNormOp gives the same bits in every run, on any number of threads, and if results overwrite their inputs.
 #include "unit/ops/batch_norm_pass.h"
 
 namespace convoy {
@@ -35,7 +34,7 @@ TEST_P(BatchNormBits, GradientsMayBeWrittenOverTheIncomingOne) {
   }
 }
 
-// dy in two parts, as the sum of both: bit for bit, wherever the results go.
+// dy in two parts gives the bits of their sum, whatever memory the results are written to.
 TEST_P(BatchNormBits, TakesTheGradientInTwoParts) {
   for (const DataType type : types()) {
     for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{2, 7, 7, 36}, Shape{4, 16, 16, 32}}) {
@@ -86,7 +85,7 @@ TEST_P(BatchNormBits, TakesTheGradientOfInferenceInTwoParts) {
   }
 }
 
-// Run after run of one operation, as others of the backend come in between, and of a new one.
+// The runs are of one operation, with others of the backend in between, and of a new operation.
 TEST_P(BatchNormBits, GivesTheSameBitsInEveryRun) {
   for (const DataType type : types()) {
     for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{5, 11, 13, 37}, Shape{2, 14, 14, 256}}) {

@@ -1,5 +1,5 @@
-/// What costs a batch norm its digits, or its gradient's mask: large means, no variance, outliers, NaN, values that
-/// round to 0.
+/// Cases in which a batch norm could lose digits or its gradient's mask: large means, no variance, outliers, NaN,
+/// values that round to 0.
 #include <cmath>
 #include <limits>
 
@@ -39,7 +39,7 @@ TEST_P(BatchNormDigits, AnOutlierInTheFirstRowCostsNoDigits) {
   const Shape shape{4, 16, 16, 16};
   for (const DataType type : types()) {
     BatchNormValues values(shape, type);
-    // The first row of a block on the CPU and on a GPU, where a block has at most 512 rows here.
+    // The first row of a block on the CPU and on a GPU, whose blocks have at most 512 rows here.
     for (const std::size_t row : {0, 512}) values.x[16 * row + 5] = rounded(type, 1e4);
     const auto want = reference::batch_norm({shape}, values.x, {}, values.gamma, values.beta);
     const BatchNormPass pass(*backend_, {shape}, values);
@@ -62,8 +62,8 @@ TEST_P(BatchNormDigits, NaNInOneChannelStaysInIt) {
   }
 }
 
-// BatchNormValues a few ULPs around a mean of 100, where one rounding more or less decides the sign of the ReLU's
-// argument. With dy = 1, dbeta counts the positive ones, exactly.
+// BatchNormValues a few ULPs around a mean of 100, for which one rounding more or less decides the sign of the ReLU's
+// argument. With dy = 1, dbeta is exactly the number of positive arguments.
 TEST_P(BatchNormDigits, BackwardMasksExactlyWhereForwardGaveZero) {
   for (const Shape& shape : {Shape{5, 11, 13, 37}, Shape{5, 11, 13, 24}}) {
     BatchNormValues values(shape, DataType::kFloat32, 100, 50 * 0x1p-17);
@@ -78,8 +78,8 @@ TEST_P(BatchNormDigits, BackwardMasksExactlyWhereForwardGaveZero) {
   }
 }
 
-// Arguments of the ReLU around the smallest positive value of the type, half of which is rounded to 0: there is no
-// gradient where forward stored a 0.
+// Arguments of the ReLU around the smallest positive value of the type, half of which is rounded to 0: if forward
+// stored a 0, there is no gradient.
 TEST_P(BatchNormDigits, BackwardMasksWhatForwardRoundedToZero) {
   const Shape shape{4, 8, 8, 16};
   for (const DataType type : types()) {

@@ -1,4 +1,5 @@
-/// Forward and backward of one batch norm on values of a test's choice, and how near to double loops they must come.
+/// Forward and backward of one batch norm on values of a test's choice, and the bounds of their errors against double
+/// loops.
 #pragma once
 
 #include <cmath>
@@ -11,7 +12,7 @@ namespace convoy {
 
 using ops::BatchNormSpec;
 
-/// x in [center - radius, center + radius], stored in `type`.
+/// The inputs of a batch norm: x in [center - radius, center + radius], stored in `type`.
 struct BatchNormValues {
   explicit BatchNormValues(const Shape& shape, DataType storage = DataType::kFloat32, double center = 0.5,
                            double half_width = 1)
@@ -28,7 +29,7 @@ struct BatchNormValues {
   Array x, residual, gamma, beta, dy;
 };
 
-/// The sum of two parts, as it is stored.
+/// The sum of two parts, rounded to the storage type.
 inline Array sum_of_parts(DataType type, const Array& a, const Array& b) {
   Array sum(a.size());
   for (std::size_t i = 0; i < a.size(); ++i)
@@ -36,25 +37,25 @@ inline Array sum_of_parts(DataType type, const Array& a, const Array& b) {
   return sum;
 }
 
-/// A value passes through at most so many float32 additions. On the CPU 3 of a group of 8 rows, 128 / 8 groups of a
-/// block, one for good measure; on a GPU those of a thread, at most 12 rows at these sizes. All others are made in
-/// double.
+/// The largest number of float32 additions that a value passes through. On the CPU: 3 in a group of 8 rows, 128 / 8
+/// groups in a block, and one in reserve. On a GPU: those of a thread, at most 12 rows at these sizes. All other
+/// additions are in double.
 inline constexpr double kAdditions = 20;
 
-/// |float32 mean - mean|: values less their shift are at most 2 radius; then the mean is rounded, on a GPU first those
-/// of the blocks, which are a radius from it.
+/// The bound of |float32 mean - mean|: values minus their shift are at most 2 radius; then the mean is rounded. On a
+/// GPU, the means of the blocks, which are at most a radius from it, are rounded before.
 inline double mean_tolerance(const BatchNormValues& values, double mean) {
   return kRounding * (kAdditions * 2 * values.radius + 2 * std::abs(mean) + values.radius);
 }
 
-/// Relative, of inv_std: half of the variance's, which sums squares of at most (2 radius)^2 + var, and the roundings of
-/// subtraction, square and result.
+/// The bound of the relative error of inv_std: half of that of the variance, which sums squares of at most (2 radius)^2
+/// + var, with the roundings of subtraction, square and result.
 inline double inv_std_tolerance(const BatchNormValues& values, double inv_std) {
   return kRounding * (0.5 * (kAdditions + 3) * (1 + std::pow(2 * values.radius * inv_std, 2)) + 1);
 }
 
-/// Of value i of (x - mean) * (gamma * inv_std) + beta, and of what it brings to one more sum: errors of mean and
-/// inv_std, and a rounding per operation.
+/// The bound of the error of value i of (x - mean) * (gamma * inv_std) + beta, also as a term of one more sum: errors
+/// of mean and inv_std, and a rounding per operation.
 inline double normalised_tolerance(const BatchNormValues& values, const reference::BatchNormResult& want,
                                    std::size_t i) {
   const std::size_t c = i % want.mean.size();
@@ -65,7 +66,7 @@ inline double normalised_tolerance(const BatchNormValues& values, const referenc
          2 * kRounding * std::abs(values.beta[c]);
 }
 
-/// Of y, the residual included.
+/// The bound of the error of y, including the residual.
 inline Array result_bound(const BatchNormValues& values, const reference::BatchNormResult& want) {
   Array bound(values.x.size());
   for (std::size_t i = 0; i < bound.size(); ++i)
@@ -96,15 +97,15 @@ inline void expect_forward(const BatchNormSpec& spec, const BatchNormValues& val
   expect_close("y", y, want.y, result_bound(values, want));
 }
 
-/// Against the reference fed with the device's own mean, inv_std and y: one ULP of the mean may otherwise move a value
-/// across the ReLU's kink.
+/// Compares backward with the reference, which is given the device's own mean, inv_std and y: otherwise one ULP of the
+/// mean may move a value across the ReLU's kink.
 inline void expect_backward(const BatchNormSpec& spec, const BatchNormValues& values, const Array& y, const Array& mean,
                             const Array& inv_std, const DeviceArray& dx, const DeviceArray* dresidual,
                             const DeviceArray& dgamma, const DeviceArray& dbeta) {
   const auto want = reference::batch_norm_gradient(spec, values.x, values.gamma, {{}, mean, inv_std, {}, y}, values.dy);
   const auto count = static_cast<double>(spec.x.pixels());
   const std::size_t channels = mean.size();
-  // Of g * (x - mean) and inv_std: 4 roundings beside the additions.
+  // 4 roundings of g * (x - mean) and inv_std, in addition to the additions.
   const Array dgamma_bound = rounding_bound(want.scale_of_dgamma, static_cast<std::int64_t>(kAdditions) + 4);
   const Array dbeta_bound = rounding_bound(want.scale_of_dbeta, static_cast<std::int64_t>(kAdditions) + 1);
   Array dx_bound(values.x.size());

@@ -1,4 +1,4 @@
-/// BatchNormMaxPoolOp against double loops, and bit for bit against the two operations whose work it does.
+/// BatchNormMaxPoolOp against double loops, and bit for bit against the two operations that it replaces.
 #include <limits>
 
 #include "reference/pooling.h"
@@ -19,7 +19,7 @@ const std::vector<BatchNormMaxPoolSpec> kSpecs = {
     {{1, 17, 16, 64}, 15, 8, 7}, {{1, 45, 50, 64}, 3, 2, 1},
 };
 
-/// With channels of equal values: positive ones, in which the first wins; those that the ReLU makes 0; and -0.
+/// Values with channels of equal values: positive ones, of which the first wins; those that the ReLU makes 0; and -0.
 BatchNormValues values_of(const BatchNormMaxPoolSpec& spec) {
   BatchNormValues values(spec.x, spec.type);
   values.residual.assign(values.residual.size(), 0);
@@ -30,7 +30,7 @@ BatchNormValues values_of(const BatchNormMaxPoolSpec& spec) {
   return values;
 }
 
-/// What either way of computing gives: the memory of its results, poisoned.
+/// The results of either way of computing, in poisoned memory.
 struct Results {
   Results(ops::Backend& backend, const BatchNormMaxPoolSpec& spec)
       : y(backend, spec.y().count(), spec.type),
@@ -89,7 +89,7 @@ void infer(BatchNormMaxPoolOp& op, const Inputs& in, const Results& out) {
   op.infer_backward({.dy = in.dy, .gamma = in.gamma, .running_var = in.running_var, .dx = out.dx}, out.winner.data());
 }
 
-/// The two operations in turn.
+/// The two operations one after the other.
 struct Parts {
   Parts(ops::Backend& backend, const BatchNormMaxPoolSpec& spec)
       : batch_norm(backend.create<ops::BatchNormOp>(spec.batch_norm())),
@@ -118,7 +118,7 @@ struct Parts {
   DeviceArray normalised, gradient;
 };
 
-/// Those of max pooling, without those that the ReLU lets no gradient through to.
+/// The winners of max pooling, with kNoWinner if the ReLU lets no gradient through.
 std::vector<std::uint8_t> positive_winners(const Results& parts) {
   std::vector<std::uint8_t> winners = parts.winner.values();
   const std::vector<float> y = parts.y.values();
@@ -133,7 +133,7 @@ TEST_P(BatchNormPoolingTest, EqualsDoubleLoops) {
   for (const BatchNormMaxPoolSpec& spec : with_types(kSpecs, types())) {
     SCOPED_TRACE(describe(spec));
     BatchNormValues values = values_of(spec);
-    // Sixteenths below 1: sums of four are exact in every type, so that their roundings need no bound.
+    // dy is in sixteenths below 1: sums of four are exact in every type, so that their roundings need no bound.
     Array dy = random_array(spec.y().count(), 6);
     for (double& value : dy) value = std::round(16 * value) / 16;
     const Inputs in(*backend_, spec, values);
@@ -143,10 +143,10 @@ TEST_P(BatchNormPoolingTest, EqualsDoubleLoops) {
 
     const auto want = reference::batch_norm(spec.batch_norm(), values.x, values.residual, values.gamma, values.beta);
     expect_statistics(values, want, got.mean, got.inv_std, got.var_unbiased);
-    // Maxima are no further apart than the values that are furthest.
+    // The errors of maxima are at most the largest errors of the values.
     expect_close("y", got.y, reference::max_pool(spec.pooling(), want.y).y,
                  reference::max_pool(spec.pooling(), result_bound(values, want)).y);
-    // Windows without a winner give no gradient: no index in a window is 255. So there is no ReLU left.
+    // Windows without a winner give no gradient: no index in a window is 255. So the reference needs no ReLU.
     values.dy = reference::max_pool_gradient(spec.pooling(), got.winner.values(), dy);
     expect_backward({.x = spec.x, .type = spec.type}, values, {}, got.mean.doubles(), got.inv_std.doubles(), got.dx,
                     nullptr, got.dgamma, got.dbeta);

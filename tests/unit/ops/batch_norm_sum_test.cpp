@@ -1,5 +1,5 @@
 /// BatchNormSumOp against double loops, and against two BatchNormOps; its bits in every run, on any number of threads,
-/// and where gradients replace what they are made of.
+/// and if gradients overwrite their inputs.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -9,8 +9,8 @@
 namespace convoy {
 namespace {
 
-// Rows and tails of every kind, as in BatchNormTest. On a GPU: accesses of one value, of 4, and of 8 that the backward
-// cuts in two.
+// Rows and tails of every kind, as in BatchNormTest. On a GPU: accesses of one value, of 4, and of 8, which backward
+// divides into two.
 const std::vector<Shape> kShapes = {{1, 1, 1, 1},  {2, 1, 1, 3},    {3, 5, 7, 3},     {2, 9, 9, 16},  {8, 32, 32, 16},
                                     {1, 1, 1, 64}, {2, 7, 7, 37},   {5, 11, 13, 37},  {3, 3, 3, 100}, {2, 7, 7, 36},
                                     {2, 8, 8, 64}, {1, 7, 7, 2048}, {2, 14, 14, 256}, {3, 10, 10, 72}};
@@ -94,7 +94,7 @@ struct SumPass {
   std::unique_ptr<ops::BatchNormSumOp> op;
 };
 
-/// b without the ReLU, then a with b's result as its residual.
+/// Expects the results of b without the ReLU, then of a with b's result as its residual.
 void expect_sum(const Shape& shape, const SumValues& values, const SumPass& pass) {
   const auto of_b = reference::batch_norm({shape}, values.b.x, {}, values.b.gamma, values.b.beta);
   const auto of_a = reference::batch_norm({shape, true, true}, values.a.x, of_b.y, values.a.gamma, values.a.beta);
@@ -106,7 +106,7 @@ void expect_sum(const Shape& shape, const SumValues& values, const SumPass& pass
   expect_close("y", pass.y, of_a.y, y_bound);
 }
 
-/// Each branch as a batch norm of its own with this y.
+/// Expects for each branch the gradients of a batch norm of its own with this y.
 void expect_gradients(const Shape& shape, const SumValues& values, const SumPass& pass) {
   for (const bool is_a : {true, false}) {
     SCOPED_TRACE(is_a ? "a" : "b");
@@ -138,12 +138,12 @@ TEST_P(BatchNormSumTest, EqualsDoubleLoops) {
   expect_double_loops(kShapes);
 }
 
-// So large that a block of a GPU sums several slabs, and not all blocks as many.
+// The shapes are so large that a block of a GPU sums several slabs, and that blocks have different numbers of slabs.
 TEST_P(BatchNormSumTest, EqualsDoubleLoopsOnManyRows) {
   expect_double_loops({{1, 727, 725, 1}, {1, 231, 229, 32}});
 }
 
-// What it stands for, bit for bit: nothing is rounded in between in float32.
+// It has the bits of the two operations that it replaces: in float32, nothing is rounded in between.
 TEST_P(BatchNormSumTest, HasTheBitsOfTwoBatchNormsInFloat32) {
   for (const Shape& shape : kShapes) {
     SCOPED_TRACE(to_string(shape));
@@ -248,7 +248,7 @@ TEST_P(BatchNormSumTest, BackwardOfInferenceMatchesDoubleLoopsInPlaceToo) {
       EXPECT_EQ(bits(da), bits(other));
       EXPECT_EQ(bits(db), bits(second));
 
-      // In two parts, whose sum is exact: halves of what is not so small that a half is rounded.
+      // dy in two parts, whose sum is exact: halves of the values that are not so small that a half is rounded.
       Array first_part = values.a.dy, second_part(first_part.size());
       for (std::size_t i = 0; i < first_part.size(); ++i)
         if (std::abs(first_part[i]) > 0x1p-8) second_part[i] = first_part[i] /= 2;
@@ -277,7 +277,7 @@ TEST_P(BatchNormSumTest, GradientsMayBeWrittenOverTheIncomingOne) {
   }
 }
 
-// dy in two parts, as the sum of both: bit for bit, wherever the results go.
+// dy in two parts gives the bits of their sum, whatever memory the results are written to.
 TEST_P(BatchNormSumTest, TakesTheGradientInTwoParts) {
   for (const DataType type : types()) {
     for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{2, 7, 7, 36}, Shape{4, 16, 16, 32}}) {
@@ -316,8 +316,8 @@ TEST_P(BatchNormSumTest, NaNInAChannelOfABranchStaysInIt) {
   }
 }
 
-// Arguments of the ReLU around the smallest positive value of the type, half of which is rounded to 0: there is no
-// gradient where forward stored a 0. With dy = 1, dbeta counts the others, exactly.
+// Arguments of the ReLU around the smallest positive value of the type, half of which is rounded to 0: if forward
+// stored a 0, there is no gradient. With dy = 1, dbeta is exactly the number of the others.
 TEST_P(BatchNormSumTest, BackwardMasksWhatForwardRoundedToZero) {
   const Shape shape{4, 8, 8, 16};
   for (const DataType type : types()) {
@@ -337,7 +337,7 @@ TEST_P(BatchNormSumTest, BackwardMasksWhatForwardRoundedToZero) {
   }
 }
 
-// Run after run of one operation, as others of the backend come in between, and of a new one.
+// The runs are of one operation, with others of the backend in between, and of a new operation.
 TEST_P(BatchNormSumTest, GivesTheSameBitsInEveryRun) {
   for (const DataType type : types()) {
     for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{5, 11, 13, 37}, Shape{2, 14, 14, 256}}) {

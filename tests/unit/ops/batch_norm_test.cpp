@@ -1,4 +1,4 @@
-/// BatchNormOp against double loops: in training, from sums that others made, in inference.
+/// BatchNormOp against double loops, in training and in inference.
 #include <algorithm>
 #include <cmath>
 
@@ -7,8 +7,8 @@
 namespace convoy {
 namespace {
 
-// Rows and tails of every kind: fewer pixels than a row holds, exactly a row, many blocks, wide rows, odd channels.
-// On a GPU: accesses of one value, of 4 and of 16 bytes; tiles that C fills and does not; slabs whole and ragged.
+// Rows and tails of every kind: fewer pixels than a row has, exactly a row, many blocks, wide rows, odd channels.
+// On a GPU: accesses of one value, of 4 and of 16 bytes; full and partly filled tiles; whole and incomplete slabs.
 const std::vector<Shape> kShapes = {{1, 1, 1, 1},    {2, 1, 1, 3},  {1, 8, 8, 1},    {3, 5, 7, 3},     {2, 9, 9, 16},
                                     {8, 32, 32, 16}, {1, 1, 1, 64}, {4, 16, 16, 32}, {2, 7, 7, 37},    {5, 11, 13, 37},
                                     {3, 3, 3, 100},  {2, 8, 8, 64}, {1, 7, 7, 2048}, {2, 14, 14, 256}, {3, 10, 10, 72}};
@@ -36,7 +36,7 @@ TEST_P(BatchNormTest, EqualsDoubleLoops) {
   }
 }
 
-// So large that a block of a GPU sums several slabs, and not all blocks as many.
+// The shapes are so large that a block of a GPU sums several slabs, and that blocks have different numbers of slabs.
 TEST_P(BatchNormTest, EqualsDoubleLoopsOnManyRows) {
   for (const DataType type : types()) {
     for (const Shape& shape : {Shape{1, 727, 725, 1}, Shape{1, 231, 229, 32}}) {

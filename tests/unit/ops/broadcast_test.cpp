@@ -13,7 +13,7 @@ constexpr BroadcastKind kKinds[] = {BroadcastKind::kAdd, BroadcastKind::kMultipl
 
 class BroadcastTest : public OpTest {
  protected:
-  /// Forward and backward; y and dx have one rounding, dv as many as there are rows, and one for each product.
+  /// Tests forward and backward. y and dx have one rounding; dv has one for each row, and one for each product.
   void expect_plain_loops(const BroadcastSpec& spec) {
     SCOPED_TRACE(fmt::format("{} x {}, {}, {}", spec.num_rows, spec.num_columns,
                              spec.kind == BroadcastKind::kAdd ? "add" : "multiply", to_string(spec.type)));
@@ -42,7 +42,7 @@ TEST_P(BroadcastTest, EqualsPlainLoops) {
         expect_plain_loops({.num_rows = rows, .num_columns = columns, .kind = kind, .type = type});
 }
 
-// A GPU's sums of blocks then are so many that they are summed in blocks themselves.
+// On a GPU, the sums of blocks are then so numerous that they, too, are summed in blocks.
 TEST_P(BroadcastTest, SumsAMillionRows) {
   for (const BroadcastKind kind : kKinds)
     expect_plain_loops({.num_rows = (1 << 20) + 5, .num_columns = 1, .kind = kind});

@@ -1,5 +1,5 @@
-/// Convolutions that every device must compute: the tests of operations run them, and cuDNN is asked for engines of all
-/// of them where there is no GPU.
+/// Convolutions that every device must compute. The tests of operations run them; without a GPU, cuDNN is asked for
+/// engines for all of them.
 #pragma once
 
 #include <vector>
@@ -38,15 +38,15 @@ inline const std::vector<ConvolutionCase> kConvolutionCases = {
     {"Channels37To1", {{1, 6, 6, 37}, 1, 3, 2, 1}},
     {"Channels1To37Pointwise", {{3, 5, 5, 1}, 37, 1, 1, 0}},
     {"WideChannels", {{1, 7, 7, 256}, 256, 3, 1, 1}},
-    // By Winograd's products where the CPU has them: one square, squares half beyond the border, several blocks, sums
-    // that are divided by squares, and by rows of positions.
+    // Computed by Winograd's products if the CPU has them: one square, squares half beyond the border, several blocks,
+    // sums that are divided by squares, and by rows of positions.
     {"OneSquare", {{1, 2, 2, 96}, 160, 3, 1, 1}},
     {"OddSquares", {{2, 15, 13, 32}, 48, 3, 1, 1}},
     {"SquaresNoPadding", {{1, 16, 14, 48}, 32, 3, 1, 0}},
     {"SquaresPadding2", {{2, 12, 14, 64}, 32, 3, 1, 2}},
     {"RangesOfSquares", {{4, 12, 12, 64}, 64, 3, 1, 1}},
     {"RowsOfPositions", {{2, 16, 16, 96}, 96, 3, 1, 1}},
-    // Images that are taken in bands of rows where the CPU multiplies pairs of bf16; the last band has fewer.
+    // Images that are divided into bands of rows if the CPU multiplies pairs of bf16; the last band has fewer rows.
     {"BandsOfRows", {{2, 40, 21, 64}, 64, 3, 1, 1}},
     {"BandsOfRowsStride2", {{1, 41, 32, 64}, 64, 3, 2, 1}},
     // Several small images at once; the parts of the sum have 2 and 3 of them.
@@ -61,11 +61,11 @@ inline const std::vector<ConvolutionCase> kConvolutionCases = {
      {.x = {1, 9, 8, 37}, .num_filters = 37, .kernel = 3, .stride = 2, .padding = 1, .groups = 37}},
     {"Depthwise3TwoFilters", {.x = {2, 5, 6, 16}, .num_filters = 32, .kernel = 3, .padding = 1, .groups = 16}},
     {"Depthwise7OneRow", {.x = {2, 1, 3, 24}, .num_filters = 24, .kernel = 7, .padding = 3, .groups = 24}},
-    // 5 samples have 2^20 values, and 3 is the next number that divides 6: slices where bf16 is computed in float32.
+    // If bf16 is computed in float32, a slice has 3 samples: 5 samples have 2^20 values, but 5 does not divide 6.
     {"LargeImages", {{6, 80, 80, 16}, 16, 1, 1, 0}},
 };
 
-/// Large enough for sums to be split among threads.
+/// Convolutions that are large enough for sums to be split among threads.
 inline const std::vector<ops::ConvolutionSpec> kSpecsWithSplitSums = {
     {{8, 14, 14, 64}, 64, 3, 1, 1},
     {{8, 16, 16, 16}, 16, 3, 1, 1},

@@ -14,7 +14,7 @@ using ops::ConvolutionSpec;
 
 class ConvolutionTest : public OpTest {};
 
-/// How far y, dx and dw in float32 may be from the exact ones.
+/// The bounds of the errors of y, dx and dw in float32.
 struct Bounds {
   Array y, dx, dw;
 };
@@ -24,10 +24,10 @@ Array larger(Array a, const Array& b) {
   return a;
 }
 
-/// A product is rounded once, and once for every addition it takes part in: as many as the longest sum has terms.
-/// Where Winograd's products may be used, either theirs or the direct ones are measured by what they add up: of y and
-/// dx 2 roundings in the transform of data, 4 in that of filters, 4 in that of results; of dw 2, 2 and 4, and one for
-/// each of up to 8 partial sums.
+/// A product is rounded once, and once for every addition that it takes part in: as many as the longest sum has terms.
+/// If Winograd's products may be used, the larger bound counts, theirs or that of direct products. Theirs has, for y
+/// and dx, 2 roundings in the transform of data, 4 in that of filters, and 4 in that of results; for dw 2, 2 and 4, and
+/// one for each of up to 8 partial sums.
 Bounds bounds_of(const ConvolutionSpec& spec, const Array& x, const Array& w, const Array& dy) {
   const Array size_x = absolute(x), size_w = absolute(w), size_dy = absolute(dy);
   const std::int64_t taps = spec.kernel * spec.kernel, channels = spec.filter_channels(),
@@ -137,7 +137,7 @@ TEST_P(ConvolutionTest, SeesNewWeightsAfterLoading) {
   }
 }
 
-/// Bits of y, dx and dw, on fresh memory.
+/// The bits of y, dx and dw, computed in fresh memory.
 std::vector<std::vector<std::uint32_t>> results_of(ops::Backend& backend, ops::ConvolutionOp& op,
                                                    const ConvolutionSpec& spec) {
   const DeviceArray x(backend, random_array(spec.x.count(), 1), spec.type),
@@ -152,8 +152,8 @@ std::vector<std::vector<std::uint32_t>> results_of(ops::Backend& backend, ops::C
   return {bits(y), bits(dx), bits(dw)};
 }
 
-// Another backend creates the operation again, with the engines of the first; and an operation must follow the scratch
-// memory when a larger one, planned later, has moved it.
+// Another backend creates the operation again, with the engines of the first. An operation must also follow the scratch
+// memory when a larger one, created later, has moved it.
 TEST_P(ConvolutionTest, GivesTheSameBitsInEveryRun) {
   for (const DataType type : types()) {
     for (ConvolutionSpec spec : kSpecsWithSplitSums) {
@@ -178,8 +178,8 @@ TEST_P(ConvolutionTest, GivesTheSameBitsInEveryRun) {
 
 TEST(ConvolutionOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   std::vector<ConvolutionSpec> specs = kSpecsWithSplitSums;
-  // Long sums for few pixels: oneDNN divides those of matrix products among its threads, and chooses blocks for as
-  // many.
+  // Long sums for few pixels: oneDNN divides the sums of matrix products among its threads, and chooses blocks for
+  // their number.
   specs.push_back({{1, 4, 4, 517}, 37, 3, 1, 1});
   specs.push_back({{1, 10, 10, 768}, 16, 5, 2, 2});
   // Small images, for which oneDNN 3 chooses by the number of samples.

@@ -1,4 +1,4 @@
-/// Tests of operations on a GPU, skipped where there is none.
+/// Tests of operations on a GPU, which are skipped if there is none.
 #include "ops/cuda/backend.h"
 #include "unit/ops/op_test.h"
 

@@ -1,4 +1,4 @@
-/// What cuDNN offers our networks on GPUs that need not be there: whether every convolution can be planned at all.
+/// cuDNN's engines for our networks on GPUs that need not exist: each convolution must have one.
 #include <algorithm>
 #include <memory>
 #include <set>
@@ -41,7 +41,7 @@ std::string text(const ConvolutionSpec& spec) {
                      spec.kernel, spec.groups, spec.stride);
 }
 
-/// Notes every convolution that a network asks for.
+/// A backend that notes every convolution that a network asks for.
 class ConvolutionNotes final : public ops::ForwardingBackend {
  public:
   explicit ConvolutionNotes(ops::Backend& inner) : ForwardingBackend(inner) {}
@@ -64,7 +64,7 @@ std::vector<ConvolutionSpec> convolutions_of(const NetworkSpec& spec) {
   return notes.noted;
 }
 
-/// What convolutions are planned with, but never run.
+/// A runtime for a described GPU, with which convolutions are created, but never run.
 struct DescribedRuntime {
   explicit DescribedRuntime(const DescribedGpu& gpu)
       : cpu(ops::make_backend({.device = DeviceKind::kCpu, .threads = 1})),
@@ -146,7 +146,7 @@ TEST_P(CudnnEngines, AreThereForTheConvolutionsOfVisionTransformers) {
     expect_for_all_of({.name = name, .input = ImageShape{224, 224, 3}, .micro_batch = 64, .num_classes = 1000});
 }
 
-// Its channels grow by odd numbers: 16-bit rows begin at no multiple of 16 bytes.
+// Its channels grow by odd numbers: 16-bit rows do not begin at multiples of 16 bytes.
 TEST_P(CudnnEngines, AreThereForTheOddChannelsOfPyramidnet) {
   expect_for_all_of({.name = "pyramidnet20-a27", .input = ImageShape{32, 32, 3}, .micro_batch = 32, .num_classes = 10});
 }
@@ -159,7 +159,8 @@ TEST_P(CudnnEngines, AreThereForEveryConvolutionOfTheOperationsTests) {
     EXPECT_NO_THROW(gpu.convolution(typed(spec, GetParam().type))) << text(spec);
 }
 
-// A rank finds the engine that another has chosen by its name, and none is measured twice: cuDNN names some twice.
+// A rank finds by its name the engine that another rank has chosen. cuDNN names some engines twice; none is measured
+// twice.
 TEST_P(CudnnEngines, HaveNamesOfTheirOwn) {
   for (const ConvolutionPass pass :
        {ConvolutionPass::kForward, ConvolutionPass::kBackwardInput, ConvolutionPass::kBackwardWeight}) {
@@ -181,8 +182,8 @@ std::vector<std::string> engines_on_h200(const ConvolutionSpec& spec, Convolutio
   return engines_on(to_json(kH200), {spec, pass, spec.type}, tf32);
 }
 
-// Forward, data gradient and weight gradient, this in float32 and in fp16. A network has many convolutions of one spec;
-// rank 0 creates them for the network and then for its stage.
+// The graphs are forward, data gradient, and weight gradient in float32 and in fp16. A network has many convolutions of
+// one spec; rank 0 creates them for the network and then for its stage.
 TEST_F(CudnnEnginesOnHopper, ArePlannedOnceForAllConvolutionsOfOneSpec) {
   const ConvolutionSpec spec = typed(kBottleneck3x3, DataType::kFloat16);
   DescribedRuntime gpu(kH200);

@@ -1,4 +1,4 @@
-/// cuDNN's engines give the same bits again, and what finds those that do not sees every change.
+/// cuDNN's engines give the same bits again, and the check for those that do not finds every change.
 #include "ops/cuda/cudnn_graph.h"
 
 #include <optional>

@@ -1,4 +1,4 @@
-/// GPUs in the words of cuDNN, which then tells its engines for them where there is none.
+/// Descriptions of GPUs for cuDNN, which then names its engines for them without a GPU.
 #pragma once
 
 #include <cstdint>
@@ -10,9 +10,9 @@ namespace convoy::test {
 
 struct DescribedGpu {
   std::string name;
-  int compute_capability = 0;  ///< times 100, as cuDNN has it
+  int compute_capability = 0;  ///< compute capability times 100, as in cuDNN
   int num_multiprocessors = 0;
-  int shared_memory_bytes = 0;  ///< that a block may ask for
+  int shared_memory_bytes = 0;  ///< most shared memory that a block may ask for
   int l2_bytes = 0;
   std::int64_t memory_bytes = 0;
 };
@@ -21,7 +21,7 @@ struct DescribedGpu {
 inline const DescribedGpu kH200{"H200", 900, 132, 227 << 10, 50 << 20, std::int64_t{141} * 1000 * 1000 * 1000};
 inline const DescribedGpu kA100{"A100", 800, 108, 163 << 10, 40 << 20, std::int64_t{40} * 1000 * 1000 * 1000};
 
-/// Beside the numbers above those that the two share. cuDNN asks for all of them.
+/// The description for cuDNN, with the numbers above and those that both GPUs share. cuDNN needs all of them.
 inline std::string to_json(const DescribedGpu& gpu) {
   return fmt::format(
       R"({{"deviceName": "{}", "deviceVer": {}, "multiProcessorCount": {}, "maxSharedMemoryPerBlockOptin": {},)"

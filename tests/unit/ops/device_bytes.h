@@ -1,4 +1,4 @@
-/// Bytes in memory of the device: winners of a maximum, masks of a ReLU.
+/// Bytes in device memory: winners of a maximum, masks of a ReLU.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,8 @@
 
 namespace convoy {
 
-/// With a guard after them. All are 254 at first: no window has so many pixels, and 255 says that there is no winner.
+/// Bytes with a guard after them. All are 254 at first: no window has 254 pixels, and 255 means that there is no
+/// winner.
 class DeviceBytes {
  public:
   DeviceBytes(ops::Backend& backend, std::int64_t count)

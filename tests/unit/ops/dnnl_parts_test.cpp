@@ -1,4 +1,4 @@
-/// Into which parts oneDNN's work is divided: enough for threads, where it costs little.
+/// The division of oneDNN's work into parts: enough for the threads if that costs little.
 #include <vector>
 
 #include <gtest/gtest.h>

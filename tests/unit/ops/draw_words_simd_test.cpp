@@ -1,4 +1,4 @@
-/// The vectors of random words of the CPU's operations, compiled as these are.
+/// The vectors of random words of the CPU's operations, compiled with the same flags as these.
 #include "ops/cpu/draw_words_simd.h"
 
 #include <gtest/gtest.h>
@@ -17,7 +17,7 @@ TEST(LayerWords, EqualPhiloxWordByWord) {
     for (const std::uint64_t layer : {0ull, 0x9ddfea08eb382d69ull}) {
       const std::uint64_t mixed = key.seed ^ layer;
       const LayerWords words(key, layer);
-      // The last draw passes the largest block, after which the blocks begin again at 0.
+      // The last draw goes beyond the largest block, after which blocks begin again at 0.
       for (const std::uint32_t block : {0u, 1u, 7u, 0x89abcdefu, 0xfffffffeu}) {
         ops::cpu::WordVec drawn[LayerWords::kNumVectors];
         words.draw(block, drawn);

@@ -1,4 +1,4 @@
-/// DropoutOp against plain loops, and the statistics of what it drops.
+/// DropoutOp against plain loops, and the statistics of the values that it drops.
 #include "reference/dropout.h"
 
 #include <algorithm>
@@ -16,14 +16,14 @@ constexpr std::uint64_t kLayer = 0x9ddfea08eb382d69;
 
 class DropoutTest : public OpTest {
  protected:
-  /// Where host and device see it.
+  /// The key in memory that host and device read.
   DrawKey& key_of(const HostBuffer& memory) const { return *reinterpret_cast<DrawKey*>(memory.data()); }
   HostBuffer key_memory(const DrawKey& key) const {
     HostBuffer memory(backend_->device(), sizeof(DrawKey));
     key_of(memory) = key;
     return memory;
   }
-  /// Of ones: the factors themselves.
+  /// The factors of dropout: its results for ones.
   Array factors(const DropoutSpec& spec, const DrawKey& key) const {
     const HostBuffer memory = key_memory(key);
     const DeviceArray ones(*backend_, Array(index(spec.count), 1.0)), y(*backend_, spec.count);
@@ -60,7 +60,7 @@ TEST_P(DropoutTest, EqualsPlainLoopsExactly) {
   }
 }
 
-// Of whole samples, as stochastic depth drops them.
+// Whole samples share a draw in stochastic depth.
 TEST_P(DropoutTest, ValuesThatShareADrawEqualPlainLoopsExactly) {
   const DrawKey key{.seed = 3, .step = 4, .micro_batch = 5};
   const HostBuffer memory = key_memory(key);
@@ -138,8 +138,8 @@ TEST_P(DropoutTest, AReluBeforeItHasTheBitsOfBothOperationsForwardAndBackward) {
   }
 }
 
-// The number of dropped values is binomial: sqrt(n p (1 - p)) is its standard deviation. Of the pairs of neighbours,
-// with which a block of words begins and ends, p^2 are dropped.
+// The number of dropped values is binomial: sqrt(n p (1 - p)) is its standard deviation. Both values of a pair of
+// neighbours at the border of two blocks of words are dropped with probability p^2.
 TEST_P(DropoutTest, DropsTheShareThatIsAskedForAndNeighboursIndependently) {
   constexpr std::int64_t kCount = 40000;
   constexpr double kDeviations = 5;  // chance: 6e-7
@@ -176,7 +176,7 @@ TEST_P(DropoutTest, DrawsOtherNumbersForEachSeedStepMicroBatchAndLayer) {
   EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
 }
 
-// A recording is issued, captured, then replayed: each time with the key that is there.
+// A recording is issued, captured, then replayed, each time with the key that is then in memory.
 TEST_P(DropoutTest, DrawsAnewWhenRecordedWorkRunsAgain) {
   const DropoutSpec spec{.count = 100, .p = 0.5f, .layer = kLayer};
   const Array x = random_array(spec.count, 1);

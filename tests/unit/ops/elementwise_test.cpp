@@ -1,4 +1,4 @@
-/// ElementwiseOps: exact against float32 arithmetic rounded at every step, and free of position.
+/// ElementwiseOps: equal to float32 arithmetic that is rounded at every step, and independent of position.
 #include <algorithm>
 #include <bit>
 #include <cmath>
@@ -54,7 +54,7 @@ float tree_sum(const std::vector<Array>& blocks, std::size_t i, std::size_t begi
 
 class ElementwiseTest : public OpTest {
  protected:
-  /// Offsets and lengths that begin and end anywhere in a vector.
+  /// Offsets and lengths of slices that begin and end anywhere in a vector.
   static std::vector<std::pair<std::int64_t, std::int64_t>> slices() {
     std::vector<std::pair<std::int64_t, std::int64_t>> result;
     std::int64_t at = 0;
@@ -68,7 +68,7 @@ class ElementwiseTest : public OpTest {
   ops::ElementwiseOps& elementwise() { return backend_->elementwise(); }
   static std::byte* at(const DeviceArray& array, std::int64_t i) { return array.data() + i * size_of(array.type()); }
 
-  /// Sets the flag in a HostBuffer to `before` and shows what becomes of it.
+  /// Sets the flag in a HostBuffer to `before`. Returns the flag after find_non_finite().
   std::int32_t non_finite(const float* values, std::int64_t count, std::int32_t before = 0) {
     const HostBuffer found(backend_->device(), sizeof before);
     std::memcpy(found.data(), &before, sizeof before);
@@ -79,7 +79,7 @@ class ElementwiseTest : public OpTest {
     return after;
   }
 
-  /// What a sum in a HostBuffer becomes that was `before`.
+  /// Sets the sum in a HostBuffer to `before`. Returns the sum after add_checksum().
   std::uint64_t checksum(const void* data, std::int64_t size_bytes, std::uint64_t before = 0) {
     const HostBuffer sum(backend_->device(), sizeof before);
     sum.as<std::uint64_t>().front() = before;
@@ -150,7 +150,8 @@ TEST_P(ElementwiseTest, SgdOfSlicesEqualsSgdOfTheWholeBitForBit) {
   }
 }
 
-// Of the second and of the thousandth step; the last two as AdamW has it, and with scaled gradients.
+// The specs of the second and of the thousandth step of Adam; the last two are of AdamW, the last with scaled
+// gradients.
 const std::vector<AdamSpec> kAdamSpecs = {
     {.weight_decay = 1e-2f, .step_size = 0.00526f, .root_correction = 0.0447f},
     {.weight_decay = 1e-2f, .step_size = 0.001f, .root_correction = 0.795f},
@@ -189,8 +190,9 @@ TEST_P(ElementwiseTest, AdamEqualsDoubleLoops) {
       roots[i] = beta2 * squares[i] + spec.one_minus_beta2 * g * g;
       const double root = std::sqrt(roots[i]) / spec.root_correction + spec.epsilon;
       weights[i] = w - spec.step_size * means[i] / root;
-      // Five roundings lie before m, of its terms, which may cancel; v is a sum of what is not negative: eight behind
-      // it, four and three more behind the root, whose error counts half; three more behind the quotient.
+      // m has five roundings, relative to its terms, which may cancel. v is a sum of non-negative terms: eight
+      // roundings. The root has four, since its argument's errors count half, and three more; the quotient has three
+      // more.
       const double terms = beta1 * std::abs(b_[i]) + spec.one_minus_beta1 * (std::abs(scaled) + decay * std::abs(w));
       mean_bounds[i] = 5 * kRounding * terms;
       root_bounds[i] = 8 * kRounding * roots[i];
@@ -224,7 +226,7 @@ TEST_P(ElementwiseTest, AdamOfSlicesEqualsAdamOfTheWholeBitForBit) {
   }
 }
 
-// At a rate of 1, with decay as LAMB has it, and scaled gradients.
+// Adam's spec for LAMB: a rate of 1, LAMB's decay, and scaled gradients.
 const AdamSpec kDirectionSpec{
     .gradient_factor = 0x1p-10f, .weight_decay = 1e-2f, .step_size = 1.0f / 0.271f, .root_correction = 0.0547f};
 
@@ -258,7 +260,7 @@ TEST_P(ElementwiseTest, AdamDirectionEqualsDoubleLoops) {
     const double root = std::sqrt(v) / kDirectionSpec.root_correction + kDirectionSpec.epsilon;
     const double decay = kDirectionSpec.weight_decay * c_[i];
     directions[i] = kDirectionSpec.step_size * m / root + decay;
-    // As behind Adam's weight; then a product and a sum.
+    // The roundings of Adam's update, then a product and a sum.
     const double terms = beta1 * std::abs(b_[i]) + kDirectionSpec.one_minus_beta1 * std::abs(g);
     bounds[i] = 18 * kRounding * kDirectionSpec.step_size * terms / root + 2 * kRounding * std::abs(decay);
   }
@@ -303,7 +305,7 @@ TEST_P(ElementwiseTest, DirectionsAndDescentOfSlicesEqualThoseOfTheWholeBitForBi
 }
 
 TEST_P(ElementwiseTest, SquareSumsOfPiecesAreHalvingSumsOfTheirLeaves) {
-  // Whole blocks, short ones, single leaves, single values; in any order, as slices have them.
+  // Whole blocks, short blocks, single leaves and single values, in any order, as in slices.
   std::vector<ops::SumPiece> pieces;
   for (std::int64_t begin = 0; begin + ops::kSumBlock <= kCount; begin += ops::kSumBlock)
     pieces.push_back({.begin = begin, .count = ops::kSumBlock});
@@ -397,7 +399,7 @@ TEST_P(ElementwiseTest, RoundToRoundsToNearestEvenWhereverASliceBegins) {
   Array values = a_;
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (i % 3 == 0) values[i] *= 0x1p-20;                                                // subnormal in fp16
-    if (i % 5 == 0) values[i] = rounded(DataType::kBfloat16, values[i]) * (1 + 0x1p-8);  // ties where that is even
+    if (i % 5 == 0) values[i] = rounded(DataType::kBfloat16, values[i]) * (1 + 0x1p-8);  // some are ties
     values[i] = rounded(DataType::kFloat32, values[i]);
   }
   values[7] = 65519, values[8] = 65520, values[9] = -3e38, values[10] = -0.0, values[11] = HUGE_VAL;
@@ -414,7 +416,7 @@ TEST_P(ElementwiseTest, RoundToRoundsToNearestEvenWhereverASliceBegins) {
   }
 }
 
-// Of some NaN the upper half alone is an infinity's, and adding to others overflows into the sign.
+// The upper half of some NaNs is that of an infinity; for others, the addition of rounding overflows into the sign.
 TEST_P(ElementwiseTest, RoundToKeepsNaN) {
   for (const DataType type : types()) {
     SCOPED_TRACE(to_string(type));

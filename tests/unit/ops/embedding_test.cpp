@@ -17,7 +17,7 @@ using ops::kNoToken;
 
 using Tokens = std::vector<std::int32_t>;
 
-/// As words of a text are: token v about as often as 1 / (v + 1), and sequences that end before the longest does.
+/// Tokens distributed as in a text: the frequency of token v is about 1 / (v + 1), and some sequences end early.
 Tokens text_like(const EmbeddingSpec& spec) {
   std::mt19937_64 random(7);
   Tokens tokens;
@@ -34,7 +34,7 @@ Tokens text_like(const EmbeddingSpec& spec) {
 
 class EmbeddingTest : public OpTest {
  protected:
-  /// Both directions, against loops. Without tokens the positions are embedded.
+  /// Tests both directions against loops. Without tokens the positions are embedded.
   void expect_loops(const EmbeddingSpec& spec, const Tokens& tokens) {
     SCOPED_TRACE(fmt::format("{} sequences of {} words, {} rows of {} values, {}", spec.n, spec.length, spec.num_rows,
                              spec.width, to_string(spec.type)));
@@ -88,7 +88,7 @@ TEST_P(EmbeddingTest, OfTextEqualsPlainLoops) {
   }
 }
 
-// A token of two or three bytes: as many passes of a sort by radix.
+// A token has two or three bytes: a radix sort takes as many passes.
 TEST_P(EmbeddingTest, OfLargeVocabulariesEqualsPlainLoops) {
   expect_loops({.n = 4, .length = 50, .num_rows = 257, .width = 8}, Tokens(200, 256));
   for (const EmbeddingSpec& spec : {EmbeddingSpec{.n = 3, .length = 90, .num_rows = 1000, .width = 8, .scale = 0.3f},
@@ -107,7 +107,7 @@ TEST_P(EmbeddingTest, OfPositionsEqualsPlainLoops) {
   }
 }
 
-// One token everywhere, or between others: its words fill many segments, begin in one and end in another.
+// One token everywhere, or between others: its words fill many segments; they begin in one and end in another.
 TEST_P(EmbeddingTest, LongRunsOfOneTokenEqualPlainLoops) {
   for (const DataType type : types()) {
     for (const std::int64_t width : {8, 37, 256}) {
@@ -149,7 +149,7 @@ TEST_P(EmbeddingTest, PositionsHaveTheBitsOfTheirTokens) {
   EXPECT_EQ(gradient_bits(*backend_, spec, {}), gradient_bits(*backend_, spec, tokens));
 }
 
-// A host says so at once; a GPU, which can throw nothing, by values that no step survives.
+// The CPU throws; a GPU, which cannot, makes the results NaN, so that the step fails.
 TEST_P(EmbeddingTest, TokensOutsideOfTheTableAreNeverTakenForOne) {
   const EmbeddingSpec spec{.n = 2, .length = 3, .num_rows = 5, .width = 4};
   const DeviceArray table(*backend_, random_array(20, 1)), y(*backend_, 24), dy(*backend_, random_array(24, 2)),

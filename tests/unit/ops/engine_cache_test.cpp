@@ -1,4 +1,4 @@
-/// Plans that travel between ranks and lie in files.
+/// The cache of engines that is sent between ranks and stored in files.
 #include "convoy/ops/engine_cache.h"
 
 #include <gtest/gtest.h>

@@ -14,7 +14,7 @@ namespace {
 using ops::GatherSpec;
 using ops::kNoPosition;
 
-/// Some words several times, some never, and room that is not used.
+/// Positions by which some words are taken several times, some never, and some places are not used.
 std::vector<std::int32_t> positions_for(const GatherSpec& spec) {
   std::vector<std::int32_t> positions;
   for (std::int64_t n = 0; n < spec.n; ++n)
@@ -65,7 +65,7 @@ TEST_P(GatherTest, WithoutPositionsTakesTheFirstWords) {
   EXPECT_THROW(op->forward(x, nullptr, y), Error);
 }
 
-// A host says so at once; a GPU, which can throw nothing, by values that no step survives.
+// The CPU throws; a GPU, which cannot, makes the results NaN, so that the step fails.
 TEST_P(GatherTest, PositionsThatNoWordHasAreNeverTakenForOne) {
   for (const std::int32_t position : {3, -2}) {
     const DeviceInts positions(backend_->device(), {position});

@@ -14,20 +14,20 @@ namespace {
 using ops::ImageBatchSpec;
 using ops::ImageCut;
 
-/// Reproducible bytes, all 256 of them where there are enough.
+/// Reproducible bytes, with all 256 values if there are enough bytes.
 std::vector<std::uint8_t> some_bytes(std::int64_t count) {
   std::vector<std::uint8_t> bytes(index(count));
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>((i * 167 + i / 256) % 256);
   return bytes;
 }
 
-/// A number of its own for every channel and byte.
+/// A table with a different number for every channel and byte.
 std::vector<float> some_table(std::int64_t channels) {
   const Array values = random_array(channels * 256, 1, 0, 3);
   return {values.begin(), values.end()};
 }
 
-/// What the operation makes of the same, on the device.
+/// Runs the operation on the device and returns its result.
 Array run(ops::Backend& backend, ops::ImageBatchOp& op, const ImageBatchSpec& spec,
           const std::vector<std::uint8_t>& images, const std::vector<ImageCut>& cuts) {
   const auto images_bytes = std::ssize(images), cuts_bytes = std::ssize(cuts) * std::int64_t{sizeof(ImageCut)};
@@ -46,7 +46,7 @@ void expect_rounded(const ImageBatchSpec& spec, const Array& got, const Array& w
 
 class ImageBatchTest : public OpTest {
  protected:
-  /// check(spec, got, want) for every type; want is not yet rounded.
+  /// Calls check(spec, got, want) for every type. want is not yet rounded.
   template <typename Check>
   void for_each_type(const Shape& shape, const std::vector<ImageCut>& cuts, const Check& check,
                      BorderKind border = BorderKind::kBlack) {
@@ -61,7 +61,7 @@ class ImageBatchTest : public OpTest {
 };
 
 TEST_P(ImageBatchTest, EqualsPlainLoopsForEveryCut) {
-  // Places outside the image on every side, by more than the image, and none.
+  // Cuts that reach outside the image on every side, cuts outside of it, and cuts inside.
   const std::vector<ImageCut> cuts = {{0, 0, 0, 0},
                                       {0, 0, 1, 0},
                                       {2, -3, 0, 0},
@@ -104,7 +104,7 @@ TEST_P(ImageBatchTest, ReflectsTheImageAsFarAsItGoes) {
 TEST_P(ImageBatchTest, MixesImagesAsTheyAreCut) {
   std::vector<ImageCut> cuts = {{0, 0, 0, 0}, {2, -3, 1, 0}, {0, 0, 1, 0, 1, 4, 2, 5}, {-1, 1, 0, 0}, {1, 0, 0, 0}};
   cuts[0].mix = {2, 0.25f};  // a partner with a hole
-  cuts[1].mix = {0, 0.5f};   // one that is mixed itself: it comes as it was
+  cuts[1].mix = {0, 0.5f};   // a partner that is mixed itself: its unmixed values are taken
   cuts[2].mix = {1, 0.9f};
   cuts[3].mix = {4, 1};
   cuts[4].mix = {3, 0};  // nothing
@@ -121,7 +121,7 @@ TEST_P(ImageBatchTest, MixesImagesAsTheyAreCut) {
   }
 }
 
-// Boxes over an edge, of one pixel, of none, whole: the partner's values, or the own ones, to the bit.
+// Boxes over an edge, of one pixel, of no pixel, and of the whole image: the bits are the partner's or the own ones.
 TEST_P(ImageBatchTest, PastesABoxOfThePartnerAsItIsCut) {
   std::vector<ImageCut> cuts = {{0, 0, 0, 0},  {2, -3, 1, 0}, {0, 0, 1, 0, 1, 4, 2, 5},
                                 {-1, 1, 0, 0}, {1, 0, 0, 0},  {0, 1, 1, 0}};

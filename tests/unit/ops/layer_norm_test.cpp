@@ -13,7 +13,7 @@ namespace {
 using ops::LayerNormSpec;
 using reference::LayerNormResult;
 
-/// What an operation is given: values that the type holds, mean and inv_std that float32 holds.
+/// The inputs of an operation: values that the type represents, and mean and inv_std that float32 represents.
 struct Values {
   explicit Values(const LayerNormSpec& spec, double center = 0, double radius = 1)
       : x(rounded(spec.type, random_array(spec.num_rows * spec.width, 1, center, radius))),
@@ -28,7 +28,7 @@ struct Values {
   LayerNormResult forward, given;
 };
 
-/// One operation and its arrays, poisoned where it is to write.
+/// One operation and its arrays. Those that it writes are poisoned.
 struct Pass {
   Pass(ops::Backend& backend, const LayerNormSpec& spec, const Values& values)
       : op(backend.create<ops::LayerNormOp>(spec)),
@@ -60,11 +60,12 @@ struct Pass {
   DeviceArray y, mean, inv_std, dx, dgamma, dbeta;
 };
 
-/// In whatever order C values are added, each passes through at most C roundings: u = 2^-24.
+/// Compares forward with the reference. In whatever order C values are added, each passes through at most C roundings:
 ///   mean: C + 1 of them on the mean of |x|, which makes an error d
 ///   variance: the mean of (x - mean - d)^2 = variance + d^2, whose terms have C + 4 roundings, and all are positive
 ///   inv_std: half of the relative error of variance + epsilon, and 3 of its own
 ///   y: those of mean and inv_std times their slopes, 4 on the product, 2 on the sum
+/// One rounding is u = 2^-24.
 void expect_forward(const LayerNormSpec& spec, const Values& values, const Pass& pass) {
   const auto count = static_cast<double>(spec.width);
   const std::size_t rows = index(spec.num_rows), width = index(spec.width);
@@ -89,8 +90,9 @@ void expect_forward(const LayerNormSpec& spec, const Values& values, const Pass&
   expect_close("y", pass.y, values.forward.y, y_bound);
 }
 
-/// dgamma, dbeta: R additions in any order, 4 roundings on dy h. The means of g and g h: C additions, 2 and 5
-/// roundings. dx: 3 on each of the three terms, 3 on their sum, and one where it is added to what was there.
+/// Compares backward with the reference. dgamma and dbeta have R additions in any order, and 4 roundings on dy h. The
+/// means of g and g h have C additions, and 2 and 5 roundings. dx has 3 on each of the three terms, 3 on their sum, and
+/// one if it is added to earlier values.
 void expect_backward(const LayerNormSpec& spec, const Values& values, const Pass& pass, const Array& dx_before) {
   const auto want = reference::layer_norm_gradient(spec, values.x, values.gamma, values.given, values.dy);
   Array dx = want.dx, dx_bound(dx.size());

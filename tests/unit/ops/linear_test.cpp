@@ -43,8 +43,8 @@ TEST_P(LinearTest, EqualsDoubleLoops) {
   }
 }
 
-// As inside a network: y and b in the type. The last case is more than float32 has room for at a time where it stands
-// in for bf16.
+// Layers inside a network have y and b in the type. The last case is larger than a block of rows, if bf16 is computed
+// in float32.
 TEST_P(LinearTest, StoresItsResultInTheTypeAndActivatesWhatItHasStored) {
   for (const DataType type : types()) {
     for (LinearSpec spec : {LinearSpec{5, 37, 101}, LinearSpec{70, 16, 24}, LinearSpec{40, 30000, 8}}) {
@@ -72,7 +72,7 @@ TEST_P(LinearTest, StoresItsResultInTheTypeAndActivatesWhatItHasStored) {
   }
 }
 
-// Rounding to the type is all that differs from logits.
+// The only difference between a layer inside a network and one for logits is the rounding to the type.
 TEST_P(LinearTest, ActivatesLogitsInFloat32) {
   LinearSpec spec{70, 16, 24};
   spec.activation = Activation::kGelu;
@@ -87,7 +87,7 @@ TEST_P(LinearTest, ActivatesLogitsInFloat32) {
   }
 }
 
-/// Bits of y, dx, dw and db, on fresh memory.
+/// The bits of y, dx, dw and db, computed in fresh memory.
 std::vector<std::vector<std::uint32_t>> results_of(ops::Backend& backend, const LinearSpec& spec) {
   const auto op = backend.create<ops::LinearOp>(spec);
   const std::int64_t x_count = spec.n * spec.num_inputs, y_count = spec.n * spec.num_outputs,

@@ -1,5 +1,5 @@
-/// What the tests of operations share: the libraries they run on, poisoned device arrays of any storage type, and
-/// comparison with the double reference under a bound that follows from the number of roundings.
+/// The parts that tests of operations share: the backends on which they run, poisoned device arrays of any storage
+/// type, and comparisons with the double reference under a bound that follows from the number of roundings.
 #pragma once
 
 #include <bit>
@@ -29,10 +29,10 @@ using reference::rounded;
 
 inline constexpr double kRounding = 0x1p-24;  // largest relative error of one float32 operation
 
-/// Device memory with a guard after it, which writes past the end destroy.
+/// A device array with a guard after it: a write past the end destroys the guard.
 class DeviceArray {
  public:
-  /// Holds NaN everywhere, so that an element that is never written cannot pass.
+  /// Creates an array of NaNs, so that an element that is never written cannot pass.
   DeviceArray(ops::Backend& backend, std::int64_t count, DataType type = DataType::kFloat32)
       : backend_(backend),
         count_(count),
@@ -41,7 +41,7 @@ class DeviceArray {
     write(Array(index(count + kGuardCount), std::numeric_limits<double>::quiet_NaN()));
   }
 
-  /// The values rounded to the type.
+  /// Creates an array of the values, rounded to the type.
   DeviceArray(ops::Backend& backend, const Array& values, DataType type = DataType::kFloat32)
       : DeviceArray(backend, std::ssize(values), type) {
     write(rounded(type, values));
@@ -49,7 +49,7 @@ class DeviceArray {
 
   DataType type() const { return type_; }
   std::byte* data() const { return buffer_.data(); }
-  operator void*() const { return data(); }  // NOLINT(google-explicit-constructor): stands for its pointer
+  operator void*() const { return data(); }  // NOLINT(google-explicit-constructor): used as its pointer
   operator float*() const {                  // NOLINT(google-explicit-constructor)
     EXPECT_EQ(type_, DataType::kFloat32) << "handed over as float32";
     return buffer_.floats();
@@ -73,7 +73,7 @@ class DeviceArray {
     return all;
   }
 
-  /// Exact: float32 holds the values of all types.
+  /// The values as float32, exactly: float32 holds the values of all types.
   std::vector<float> values() const {
     const Array exact = doubles();
     return {exact.begin(), exact.end()};
@@ -82,7 +82,7 @@ class DeviceArray {
  private:
   static constexpr std::int64_t kGuardCount = 64;
 
-  /// From the front on. The values are the type's.
+  /// Overwrites values from the first one on. The type must represent them exactly.
   void write(const Array& values) {
     const auto size = index(size_of(type_));
     std::vector<std::byte> bytes(values.size() * size);
@@ -99,7 +99,7 @@ class DeviceArray {
   Buffer buffer_;
 };
 
-/// The bits, so that -0 differs from 0 and NaN equals itself.
+/// The bits of the values, so that -0 differs from 0 and NaN equals itself.
 inline std::vector<std::uint32_t> bits(const std::vector<float>& values) {
   std::vector<std::uint32_t> result;
   for (const float value : values) result.push_back(std::bit_cast<std::uint32_t>(value));
@@ -109,8 +109,8 @@ inline std::vector<std::uint32_t> bits(const DeviceArray& array) {
   return bits(array.values());
 }
 
-/// |got - want| <= tolerance, value by value; shows the first that is not. `tolerance` bounds the error in float32: a
-/// result that is stored in fewer bits may be off by half a unit in its last place more.
+/// Expects |got - want| <= tolerance, value by value, and shows the first failure. `tolerance` bounds the error in
+/// float32: the error of a result that is stored in fewer bits may be larger by half a unit in its last place.
 inline void expect_close(const std::string& name, const DeviceArray& got, const Array& want, const Array& tolerance) {
   const Array values = got.doubles();
   ASSERT_EQ(values.size(), want.size()) << name;
@@ -123,27 +123,28 @@ inline void expect_close(const std::string& name, const DeviceArray& got, const 
   }
 }
 
-/// First-order bound of a float32 sum of products: every product passes through at most `num_roundings` roundings, so
-/// |error| <= num_roundings * 2^-24 * sum |a b|. Wilkinson; Higham, Accuracy and Stability, section 3.1.
+/// The first-order bound of the error of a float32 sum of products. Every product passes through at most
+/// `num_roundings` roundings, so |error| <= num_roundings * 2^-24 * sum |a b|. Wilkinson; Higham, Accuracy and
+/// Stability, section 3.1.
 inline Array rounding_bound(const Array& sum_of_absolutes, std::int64_t num_roundings) {
   Array bound = sum_of_absolutes;
   for (double& value : bound) value *= static_cast<double>(num_roundings) * kRounding;
   return bound;
 }
 
-/// A device and how it computes, on which each test runs.
+/// A kind of backend on which each test runs: a device with its settings.
 struct BackendKind {
   std::string name;
   std::unique_ptr<ops::Backend> (*make)();
-  std::vector<DataType> types;  ///< that it stores
-  bool rounds_dw = false;       ///< to the type that it stores, before a convolution's dw is widened to float32
-  std::string why_absent = {};  ///< why make() would fail here: its tests are skipped, and say so
+  std::vector<DataType> types;  ///< types that it stores
+  bool rounds_dw = false;       ///< whether a convolution's dw is rounded to the storage type before it is widened
+  std::string why_absent = {};  ///< reason why make() would fail here; its tests are skipped with this message
 };
 
-/// Those of this test program: it is linked with one of *_libraries.cpp.
+/// The kinds of backends of this test program, which is linked with one of *_backends.cpp.
 std::vector<BackendKind> backend_kinds();
 
-/// Every test runs on all kinds.
+/// The fixture of tests that run on every kind of backend.
 class OpTest : public ::testing::TestWithParam<BackendKind> {
  protected:
   void SetUp() override {
@@ -151,8 +152,8 @@ class OpTest : public ::testing::TestWithParam<BackendKind> {
     backend_ = GetParam().make();
   }
 
-  /// One more of the same kind, with the engines that the first has measured: two ranks that measured for themselves
-  /// could choose different engines, whose results differ in their last bits.
+  /// Creates another backend of the same kind, with the engines that the first has measured: backends that measured for
+  /// themselves could choose different engines, whose results differ in their last bits.
   std::unique_ptr<ops::Backend> another_backend() const {
     auto another = GetParam().make();
     if (another->engine_cache() != nullptr) *another->engine_cache() = *backend_->engine_cache();

@@ -1,4 +1,4 @@
-/// What the tests of pooling share, alone and after a batch norm: their specifications in each type, and in words.
+/// The parts that the tests of pooling, alone and after a batch norm, share: specs in each type, and as text.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace convoy {
 
-/// `Spec` is PoolingSpec or BatchNormMaxPoolSpec.
+/// Returns each spec with each type. `Spec` is PoolingSpec or BatchNormMaxPoolSpec.
 template <typename Spec>
 std::vector<Spec> with_types(const std::vector<Spec>& specs, const std::vector<DataType>& types) {
   std::vector<Spec> all;

@@ -18,7 +18,7 @@ using ops::LossSums;
 using ops::SampleCrossEntropySpec;
 using ops::SampleScore;
 
-/// As words are masked: all rows of some samples, the first of others, none of the last.
+/// Labels like those of masked words: in all rows of some samples, in the first rows of others, in none of the last.
 std::vector<std::int32_t> labels_for(const SampleCrossEntropySpec& spec) {
   std::vector<std::int32_t> labels;
   for (std::int64_t n = 0; n < spec.n; ++n)
@@ -31,7 +31,7 @@ std::vector<std::int32_t> labels_for(const SampleCrossEntropySpec& spec) {
 
 class SampleCrossEntropyTest : public OpTest {
  protected:
-  /// Values of float32, as scores are: three for each sample.
+  /// The float32 values of an array as scores: three for each sample.
   static SampleScore* scores_at(const DeviceArray& array) { return reinterpret_cast<SampleScore*>(array.data()); }
   static Array gradients(const Array& dloss) {
     Array all;
@@ -64,7 +64,7 @@ TEST_P(SampleCrossEntropyTest, EqualsItsDefinition) {
       const auto want = reference::sample_scores(spec, labels, logits);
       const Array got = scores(spec, logits, labels);
       for (std::size_t n = 0; n < index(spec.n); ++n) {
-        // In double, as SoftmaxCrossEntropyOp's: far below the one rounding to float32.
+        // Errors in double, as in SoftmaxCrossEntropyOp, are far below the one rounding to float32.
         EXPECT_NEAR(got[3 * n], want.loss[n], 1.01 * kRounding * want.loss[n] + 1e-12) << n;
         EXPECT_EQ(got[3 * n + 1], want.num_correct[n]) << n;
         EXPECT_EQ(got[3 * n + 2], want.num_labels[n]) << n;
@@ -82,7 +82,7 @@ TEST_P(SampleCrossEntropyTest, EqualsItsDefinition) {
   }
 }
 
-// So that a step's bits do not depend on how samples are shared out over blocks.
+// So a step's bits do not depend on the division of samples into blocks.
 TEST_P(SampleCrossEntropyTest, ASamplesBitsDoNotDependOnTheOthers) {
   for (const std::int64_t classes : {37, 5003}) {
     const SampleCrossEntropySpec all{.n = 6, .num_rows = 3, .num_classes = classes};
@@ -112,7 +112,7 @@ TEST_P(SampleCrossEntropyTest, NonFiniteLogitsGiveANonFiniteLossAndNoHit) {
   }
 }
 
-// A host says so at once; a GPU, which can throw nothing, by a loss that no step survives.
+// The CPU throws; a GPU, which cannot, makes the loss NaN, so that the step fails.
 TEST_P(SampleCrossEntropyTest, LabelsThatAreNoClassAreNeverTakenForOne) {
   for (const std::int32_t label : {3, -2}) {
     try {

@@ -11,7 +11,7 @@ namespace {
 
 using ops::SequenceMeanSpec;
 
-/// The longest, the shortest, some between; where there are more, also those that are taken as others.
+/// The longest, the shortest and one in between; with more sequences also lengths outside of 1..T.
 std::vector<std::int32_t> lengths_for(const SequenceMeanSpec& spec) {
   const auto longest = static_cast<std::int32_t>(spec.length);
   const std::vector<std::int32_t> all = {longest, 1, (longest + 1) / 2, 0, longest + 5, -3};
@@ -22,7 +22,7 @@ std::vector<std::int32_t> lengths_for(const SequenceMeanSpec& spec) {
 
 class SequenceMeanTest : public OpTest {
  protected:
-  /// x is NaN past the lengths: nobody may read it.
+  /// x, which is NaN past the lengths: the operation may not read it there.
   Array x_for(const SequenceMeanSpec& spec, const std::vector<std::int32_t>& lengths) const {
     const Array all = rounded(spec.type, random_array(spec.n * spec.length * spec.width, 1));
     Array x(all.size(), std::numeric_limits<double>::quiet_NaN());

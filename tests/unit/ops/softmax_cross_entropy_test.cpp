@@ -24,7 +24,8 @@ class SoftmaxCrossEntropyTest : public OpTest {
     return run(*backend_->create<ops::SoftmaxCrossEntropyOp>(spec), logits, labels, dlogits, loss_scale);
   }
 
-  /// In double: log p of up to 20 + log(classes) per row, as many roundings of 2^-53 as classes, and each exp to 2^-45.
+  /// The bound in double: log p is up to 20 + log(classes) per row, with as many roundings of 2^-53 as classes, and the
+  /// error of each exp is 2^-45.
   static double loss_tolerance(int n, int classes) {
     return n * ((20 + std::log(classes)) * classes * 0x1p-53 + 0x1p-45);
   }
@@ -170,7 +171,7 @@ TEST_P(SoftmaxCrossEntropyTest, SamplesWithoutLabelCountForNothingAndGetZeroGrad
   EXPECT_EQ(std::vector<float>(values.begin() + 4, values.begin() + 8), std::vector<float>(4, 0.0f));
 }
 
-// Words of a vocabulary, most of which are not to be guessed.
+// The rows are words of a vocabulary, most of which are not to be predicted.
 TEST_P(SoftmaxCrossEntropyTest, CountsTheRowsThatHaveALabel) {
   constexpr std::int64_t kRows = 60, kClasses = 5000;
   const SoftmaxCrossEntropySpec spec{kRows, kClasses, 0, 1};
@@ -190,7 +191,7 @@ TEST_P(SoftmaxCrossEntropyTest, CountsTheRowsThatHaveALabel) {
   expect_close("dlogits", dlogits, want.dlogits, Array(want.dlogits.size(), 1.01 * kRounding));
 }
 
-// As fast rows of many classes are computed otherwise than short ones.
+// Rows of many classes are computed in another way than short ones.
 TEST_P(SoftmaxCrossEntropyTest, NonFiniteLogitsAmongManyGiveANonFiniteLoss) {
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
   for (const double bad : {std::numeric_limits<double>::quiet_NaN(), kInfinity, -kInfinity}) {
@@ -239,7 +240,7 @@ TEST_P(SoftmaxCrossEntropyTest, TheFirstAmongEqualLogitsIsTheAnswer) {
   EXPECT_EQ(run({1, 3, 0, 1}, {1, 5, 5}, {2}).num_correct, 0);
 }
 
-// Scratch memory moves when more is asked for.
+// The scratch memory moves when a larger operation is created.
 TEST_P(SoftmaxCrossEntropyTest, GivesTheSameBitsInEveryRunOfOneOperation) {
   const Array logits = random_array(70 * 1000, 1, 0, 10);
   const std::vector<std::int32_t> labels(70, 5);
@@ -256,7 +257,7 @@ TEST_P(SoftmaxCrossEntropyTest, GivesTheSameBitsInEveryRunOfOneOperation) {
   }
 }
 
-// A host says so at once; a GPU, which can throw nothing, by a loss that no step survives.
+// The CPU throws; a GPU, which cannot, makes the loss NaN, so that the step fails.
 TEST_P(SoftmaxCrossEntropyTest, LabelsThatAreNoClassAreNeverTakenForOne) {
   for (const std::int32_t label : {3, -2}) {
     try {

@@ -1,4 +1,4 @@
-/// Parameter files: what they may hold, where each complaint points, and that no text whatever does anything else.
+/// Parameter files: their contents, the position that each message names, and that any text is read or refused.
 #include <filesystem>
 #include <fstream>
 #include <random>
@@ -32,7 +32,7 @@ TEST_F(Files, HoldSectionsCommentsAndBlanks) {
   const std::string path = write("a.cfg",
                                  "# an experiment\n"
                                  "[batch]   # cut\n"
-                                 "  global = 64   # samples a step, over all replicas\n"
+                                 "  global = 64   # samples per step, over all replicas\n"
                                  "micro=8\t#no blanks\n"
                                  "\n"
                                  "[data]\n"
@@ -197,7 +197,7 @@ TEST(FileText, NeverDoesAnythingButReadOrRefuse) {
     for (std::size_t i = 0; i < 8 && !text.empty(); ++i) text[below(text.size())] = bytes[below(bytes.size())];
     if (test::message_of<RequestError>([&] { parse_parameters(text, "a.cfg"); }) != test::kNothingThrown) ++refused;
   }
-  EXPECT_GT(refused, 100);  // what else is thrown, or a crash, fails the test; most changes fall into comments
+  EXPECT_GT(refused, 100);  // another exception, or a crash, fails the test; most changes are in comments
   EXPECT_LT(refused, 1000);
 }
 

@@ -1,4 +1,4 @@
-/// Every key: its type keeps out what it must, and its complaint names key, value, place and what is allowed.
+/// Every key: its type refuses wrong values, and the message names key, value, place and what is allowed.
 #include "params/key_table.h"
 
 #include <set>
@@ -44,7 +44,7 @@ TEST(KeyTable, TakesEveryDefaultBackAndSaysWhatItIs) {
 }
 
 TEST(KeyTable, SetsTheFieldItIsNamedAfter) {
-  // Each key alone set to something else than its default changes something, and no two keys change the same.
+  // A key set to another value than its default changes something, and no two keys change the same.
   std::set<std::string> changed;
   for (const Key& key : params::keys()) {
     SCOPED_TRACE(key.name);
@@ -59,7 +59,7 @@ TEST(KeyTable, SetsTheFieldItIsNamedAfter) {
     if (type == "weights") value = "balanced";
     if (type == "choice") value = key.value.allowed.substr(key.value.allowed.rfind(' ') + 1);
     key.value.read({.key = key.name, .value = value, .where = "test", .unit = ""}, read);
-    if (value == key.default_text()) continue;  // the only choice there is, or the default is the last
+    if (value == key.default_text()) continue;  // the only choice, or the default is the last
     EXPECT_NE(read, Parameters{});
     EXPECT_TRUE(changed.insert(render(read)).second);
   }

@@ -1,5 +1,5 @@
-/// What is printed: the effective file comes back to the same bits, the help holds every key, names are those of the
-/// files.
+/// Printed texts: the effective file is read back to the same bits, the help holds every key, and names are those of
+/// the files.
 #include <algorithm>
 #include <cmath>
 #include <random>
@@ -86,7 +86,7 @@ Parameters random_parameters(std::mt19937_64& engine) {
                .policy_operations = 1 + count() % 16,
                .policy_magnitude = count() % 31,
                .normalize = engine() % 2 == 0};
-  // What cannot be together.
+  // Values that exclude each other.
   p.data.balanced = p.data.shuffle && !p.train.class_weights.balanced && engine() % 2 == 0;
   p.augment.cutout = engine() % 2 == 0 ? count() : 0;
   p.augment.erase = p.augment.cutout > 0 ? 0 : fraction();
@@ -162,7 +162,7 @@ TEST(Render, CommentsEachKeyWithItsSentenceAndUnit) {
   EXPECT_NE(text.find("[batch]\nglobal = 128 "), std::string::npos);
 }
 
-/// Of a text's words, with one blank between them: however its lines are broken.
+/// The words of a text with one blank between them, independent of its line breaks.
 std::string words_of(const std::string& text) {
   std::istringstream words(text);
   std::string all;
@@ -221,7 +221,7 @@ TEST(Help, FitsTheColumnsThatThereAre) {
   }
 }
 
-/// The names of the commands and keys that have an entry in it.
+/// The names of the commands and keys that have an entry in the help.
 std::vector<std::string> entries(const std::string& help) {
   std::vector<std::string> names;
   std::istringstream lines(help);

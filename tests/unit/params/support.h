@@ -1,4 +1,4 @@
-/// What the tests of parameters share: a command line as a person types it, and the complaint that it gets.
+/// Helpers of the tests of parameters: a command line as a person types it, and the message of its error.
 #pragma once
 
 #include <string>
@@ -11,7 +11,7 @@
 
 namespace convoy::testing {
 
-/// parse_command_line of "convoy" and these.
+/// Parses the command line "convoy" with these arguments.
 inline Request request(std::vector<std::string> arguments) {
   arguments.insert(arguments.begin(), "convoy");
   std::vector<const char*> argv;
@@ -19,12 +19,12 @@ inline Request request(std::vector<std::string> arguments) {
   return parse_command_line(static_cast<int>(argv.size()), argv.data());
 }
 
-/// What is said against this command line; test::kNothingThrown where nothing is.
+/// The error message for this command line; test::kNothingThrown if it is accepted.
 inline std::string complaint(const std::vector<std::string>& arguments) {
   return test::message_of<RequestError>([&] { request(arguments); });
 }
 
-/// The complaint about a parameter file with this text, called a.cfg.
+/// The error message for a parameter file with this text, called a.cfg.
 inline std::string file_complaint(const std::string& text) {
   return test::message_of<RequestError>([&] { parse_parameters(text, "a.cfg"); });
 }

@@ -1,4 +1,4 @@
-/// What one key asks of another, and what commands ask for.
+/// Conditions between keys, and the needs of commands.
 #include <filesystem>
 
 #include <gtest/gtest.h>
@@ -25,7 +25,7 @@ TEST(Consistency, MicroBatchDividesTheGlobalBatch) {
             std::string::npos);
   EXPECT_EQ(complaint({"plan", "--batch.global=13", "--batch.micro=13"}), kNothingThrown);
   EXPECT_EQ(complaint({"plan", "--batch.global=16777216", "--batch.micro=1"}), kNothingThrown);
-  // 16777213 is prime: the search for divisors ends all the same.
+  // 16777213 is prime: the search for divisors must end nevertheless.
   EXPECT_NE(complaint({"plan", "--batch.global=16777213"}).find("Nearest that do: 1, 16777213."), std::string::npos);
 }
 
@@ -178,7 +178,7 @@ TEST(Paths, ThatAreTooLongAreRefusedByTheKeyOfTheCommand) {
   EXPECT_EQ(complaint({"plan", "--import.output=" + too_long}), kNothingThrown);
 }
 
-// What is written gets a longer name on its way.
+// A file gets a longer name while it is written.
 TEST(Paths, LeaveRoomForWhatIsWrittenAtThem) {
   const auto file = [](std::size_t size, const std::string& end) { return std::string(size - end.size(), 'a') + end; };
   EXPECT_EQ(complaint({"plan", "--plan.draw=" + file(247, ".svg")}), kNothingThrown);

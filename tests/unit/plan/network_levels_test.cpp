@@ -1,4 +1,4 @@
-/// Messages of a step at the rates of their level of the network, on numbers that are worked out by hand.
+/// Tests of the times of a step's messages at the rates of their level of the network, on numbers worked out by hand.
 #include "plan/network_levels.h"
 
 #include <optional>
@@ -14,7 +14,7 @@ namespace {
 
 using Sizes = std::vector<std::int64_t>;
 
-// In an exchange a message takes 1 second on a node and a byte 1 more, between nodes 100 and 10.
+// In an exchange, a message takes 1 second on a node and 1 more per byte; between nodes 100 seconds and 10 per byte.
 const MachineRates kRates{
     .on_node = {.latency_seconds = 1, .bytes_per_second = 5, .exchange_bytes_per_second = 1},
     .between_nodes = {.latency_seconds = 100, .bytes_per_second = 5, .exchange_bytes_per_second = 0.1}};
@@ -39,13 +39,13 @@ TEST(NetworkLevels, ABoundaryIsBetweenNodesWhereAnyReplicaHasItThere) {
 }
 
 TEST(NetworkLevels, AnExchangeHasItsFirstRoundsOnTheNode) {
-  // Of 64 bytes: 3 messages of 16 among four on a node; then of 8 and of 4 between nodes.
+  // With 64 bytes: 3 messages of 16 bytes among four ranks of a node; then messages of 8 and of 4 bytes between nodes.
   const NetworkLevels sixteen = levels({.stages = 1, .replicas = 16}, 4);
   EXPECT_EQ(sixteen.replicas_on_a_node(), 4);
   EXPECT_DOUBLE_EQ(sixteen.exchange(Sizes{4, 2, 2}, 64).waiting, 3 * (1 + 16) + (100 + 80) + (100 + 40));
-  // All at once: three of them on the node, twelve elsewhere.
+  // All 16 at once: three messages on the node, twelve to other nodes.
   EXPECT_DOUBLE_EQ(sixteen.exchange(Sizes{16}, 64).waiting, 3 * (1 + 4) + 12 * (100 + 40));
-  // Two stages: two replicas of a stage on a node.
+  // With two stages, two replicas of a stage are on a node.
   EXPECT_DOUBLE_EQ(levels({.stages = 2, .replicas = 4}, 4).exchange(Sizes{2, 2}, 64).waiting, (1 + 32) + (100 + 160));
 }
 
@@ -59,7 +59,7 @@ TEST(NetworkLevels, WhatRanksCopyThemselvesTakesTheirTime) {
 
 TEST(NetworkLevels, AllRanksOfANodeShareWhatLeavesIt) {
   MachineRates rates = kRates;
-  rates.node_bytes_per_second = 0.2;  // of 4 ranks with 0.1 each
+  rates.node_bytes_per_second = 0.2;  // for 4 ranks that could send at 0.1 each
   EXPECT_DOUBLE_EQ(levels({.stages = 1, .replicas = 8}, 4, rates).exchange(Sizes{4, 2}, 64).waiting,
                    3 * (1 + 16) + (100 + 8 / 0.05));
   rates.node_bytes_per_second = 4;

@@ -1,4 +1,4 @@
-/// Which cells are computed again under a limit of memory, and what is refused.
+/// Tests which cells are recomputed under a limit of memory, and what is refused.
 #include "plan/recompute.h"
 
 #include <algorithm>

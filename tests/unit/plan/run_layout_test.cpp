@@ -1,4 +1,4 @@
-/// Which schedule schedule.kind = auto takes.
+/// Tests which schedule schedule.kind = auto chooses.
 #include "calibrate/run_layout.h"
 
 #include <algorithm>
@@ -32,7 +32,7 @@ double step_seconds(RuntimeSpec spec, ScheduleKind schedule) {
   return predict_step(StepPlan(spec, {.stages = 2})).step_seconds;
 }
 
-// By a model of a machine.
+// The costs are those of a modelled machine.
 TEST(AutomaticSchedule, IsTheOneWithTheShortestPredictedStep) {
   Parameters params;
   ASSERT_FALSE(params.schedule.kind) << "auto is the default";
@@ -42,7 +42,7 @@ TEST(AutomaticSchedule, IsTheOneWithTheShortestPredictedStep) {
     EXPECT_GE(step_seconds(spec, schedule), step_seconds(spec, spec.schedule)) << name_of(schedule);
 }
 
-// With more micro-batches the bubble is smaller.
+// With more micro-batches the bubble is smaller, and so is the gain of another schedule.
 TEST(AutomaticSchedule, IsNoOtherForASmallGain) {
   const RuntimeSpec spec = chosen({}, {.stages = 2}, runtime(16));
   EXPECT_EQ(spec.schedule, ScheduleKind::k1F1B);

@@ -1,4 +1,4 @@
-/// Costs of a step on numbers that are worked out by hand, and what cuts and schedules make of them.
+/// Tests of a step's costs on numbers worked out by hand, and of the cuts and schedules that follow from them.
 #include "plan/step_costs.h"
 
 #include <algorithm>
@@ -23,8 +23,8 @@ namespace {
 constexpr LinkRates kLink{.latency_seconds = 2, .bytes_per_second = 1, .exchange_bytes_per_second = 1};
 const NetworkSpec kSmall{.name = "resnet20", .input = ImageShape{8, 8, 3}, .micro_batch = 2, .num_classes = 10};
 
-// Cell i takes i + 1 seconds forward, 3 times that backward, a quarter of it in evaluation; messages 2 seconds + a byte
-// a second. Memory is free.
+// Cell i takes i + 1 seconds forward, 3 times that backward, and a quarter of it in evaluation. A message takes 2
+// seconds, and 1 more per byte. Memory takes no time.
 MachineCosts machine() {
   MachineCosts costs{.cells = {}, .rates = {.on_node = kLink, .between_nodes = kLink, .memory_bytes_per_second = 1e30}};
   for (int i = 0; i < 11; ++i) {
@@ -92,7 +92,7 @@ TEST(StepCosts, OfFrozenCellsAreForwardAlone) {
   EXPECT_NEAR(*costs.chunks[0].backward_seconds, 3 * (66 - 1 - 2), 1e-9);
 }
 
-// Thakur et al.: R - 1 latencies and (R - 1) / R of the bytes.
+// By Thakur et al. an exchange takes R - 1 latencies and the time of (R - 1) / R of the bytes.
 TEST(StepCosts, OfAnExchangeAreThoseOfItsSlices) {
   RuntimeSpec spec = runtime();
   spec.bucket_mib = 1000;
@@ -190,7 +190,7 @@ TEST(StepCosts, TellWhichStagesShareCores) {
   EXPECT_EQ(two_nodes[1].stages_at_once, 1);
 }
 
-// Two stages of one core: no bubble is left, and the messages are behind the other stage's work.
+// Two stages share one core: there is no bubble, and messages travel during the other stage's work.
 TEST(Planner, PredictsTheSumOfAllWorkWhereStagesShareACore) {
   RuntimeSpec spec = runtime();
   constexpr LinkRates kFast{.latency_seconds = 1e-6, .bytes_per_second = 1e12};
@@ -256,7 +256,7 @@ TEST(Planner, DrawsTheStepThatItPredicts) {
   EXPECT_CONTAINS(picture, fmt::format(">{}</text>", plain_number(seconds, 3))) << "the axis ends there";
 }
 
-// Stage 1 takes 14 seconds for each of the 8 micro-batches of a step; before its first it waits for stage 0's.
+// Stage 1 takes 14 seconds for each of the 8 micro-batches of a step. Before its first one it waits for stage 0's.
 TEST(Planner, PredictsEvaluationsAsStagesThatDoNotWaitBetweenSteps) {
   RuntimeSpec spec = runtime();
   spec.cuts = {4};
@@ -339,7 +339,7 @@ TEST(CellCosts, ThatNoCellHasAreNotBelieved) {
     EXPECT_CONTAINS(test::message_of<Error>([&] { CellCosts::parse(absurd.serialise(), "this", 2); }),
                     fmt::format("'{}' is not a number from 0 to 100000", seconds));
   }
-  // Wherever it is cut: what is left is not used, or is another file's.
+  // Wherever the text is cut after its key, the rest is refused.
   const std::string text = costs.serialise();
   const std::size_t head = text.find('\n', text.find('\n') + 1);
   for (std::size_t length = head + 1; length < text.size(); ++length)

@@ -1,4 +1,4 @@
-/// The parts of a planned step add up to it, and each is what makes it longer.
+/// Tests that the parts of a planned step add up to it, and that each part has the cause that its name tells.
 #include "plan/step_parts.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace convoy {
 
 namespace {
 
-// Each cell takes a second forward and two backward; messages and memory take what a test gives them.
+// Each cell takes a second forward and two backward. Messages have the rates of `link`; memory takes no time.
 RuntimeSpec runtime(const LinkRates& link) {
   MachineCosts machine{.cells = {}, .rates = {.on_node = link, .between_nodes = link, .memory_bytes_per_second = 1e30}};
   machine.cells.cells.assign(11, {.forward_seconds = 1,
@@ -90,14 +90,14 @@ TEST(StepParts, OfASlowLoaderAreTheRestOfItsTime) {
 
 TEST(StepParts, OfASlowDiskAreWhatStepsBetweenCheckpointsDoNotHide) {
   const StepPlan plan(runtime(kFree), {.stages = 1, .replicas = 1});
-  const double bytes = static_cast<double>(plan.stages()[0].layout.count) * 4 * 2;  // with momentum
+  const double bytes = static_cast<double>(plan.stages()[0].layout.count) * 4 * 2;  // parameters and their momentum
   StepConditions conditions{.disk_bytes_per_second = bytes / 1000, .steps_per_checkpoint = 2};
   EXPECT_NEAR(predict_parts(plan, conditions).checkpoints, (1000 - 2 * 8 * 33) / 2.0, 1e-3);
   conditions.steps_per_checkpoint = 10;
   EXPECT_NEAR(predict_parts(plan, conditions).checkpoints, 0, 1e-9) << "written while steps go on";
 }
 
-// Against the mean of many draws.
+// The formula is compared with the mean of many draws.
 TEST(ExpectedMaxOfNormals, IsThatOfDraws) {
   std::mt19937_64 engine(1);
   std::normal_distribution<double> normal;

@@ -1,4 +1,5 @@
-/// A plan gives every cell to one stage, round the stages where they have several chunks, and says what does not fit.
+/// Tests that a plan gives every cell to one stage, in turns if stages have several chunks, and reports what does not
+/// fit.
 #include "plan/step_plan.h"
 
 #include <algorithm>
@@ -71,7 +72,8 @@ TEST(StepPlan, OneStageHoldsOneMicroBatchByAnySchedule) {
 }
 
 TEST(StepPlan, ReplicasOfOneShareShareASchedule) {
-  const StepPlan plan(spec_of(ScheduleKind::kInterleaved, 2, 8), {.stages = 2, .replicas = 3});  // 2, 3 and 3
+  // The replicas have 2, 3 and 3 micro-batches.
+  const StepPlan plan(spec_of(ScheduleKind::kInterleaved, 2, 8), {.stages = 2, .replicas = 3});
   EXPECT_EQ(&plan.training_schedule(1), &plan.training_schedule(2));
   EXPECT_NE(&plan.training_schedule(0), &plan.training_schedule(1));
   EXPECT_EQ(max_in_flight(plan.training_schedule(0).front(), 0), plan.micro_batches_of(0).size());
@@ -117,7 +119,8 @@ TEST(StepPlan, AnEvaluationIsCutAsATrainingAndTakesAFractionOfItsMemory) {
   }
 }
 
-// The chunk's own input and output last longer: one may arrive, the other leave, while cells compute in another frame.
+// The chunk's own input and output are in use longer: one may arrive and the other leave while cells compute in another
+// frame.
 TEST(StepPlan, AnEvaluationsFrameKeepsApartWhatIsInUseTogether) {
   for (const std::string name : {"resnet50", "convnext_atto"}) {
     RuntimeSpec spec = spec_of(ScheduleKind::k1F1B, 1);
@@ -167,11 +170,11 @@ TEST(StepPlan, NamesAMicroBatchThatDividesTheBatchAndGivesEachReplicaOne) {
     return refusal_of(spec, {.stages = 1, .replicas = replicas});
   };
   EXPECT_CONTAINS(refusal(64, 32, 3),
-                  "into 2 micro-batches a step, fewer than the 3 replicas of this job. "
+                  "into 2 micro-batches per step, fewer than the 3 replicas of this job. "
                   "Largest that fits: batch.micro = 16; or use more");
   EXPECT_CONTAINS(refusal(63, 63, 2), "Largest that fits: batch.micro = 21; ");
   EXPECT_CONTAINS(refusal(4, 2, 8), "No batch.micro gives that many: use batch.global = 16; or use more stages or ");
-  spec.mixes_labels = true;  // of two images at least
+  spec.mixes_labels = true;  // needs a micro-batch of at least two images
   EXPECT_CONTAINS(refusal(6, 3, 4), "No batch.micro gives that many: use batch.global = 12");
   EXPECT_CONTAINS(refusal(3 * 65537, 1, 1), "Allowed: up to 65536, so batch.micro = 65537 or more that divides");
 }

@@ -1,4 +1,4 @@
-/// Room for checkpoints, and a directory that is tried out and left as it was.
+/// Tests the room for checkpoints, and that a directory is left as it was after it has been tried out.
 #include <filesystem>
 #include <fstream>
 #include <string>

@@ -1,4 +1,4 @@
-/// Processors by what /proc/cpuinfo says, threads against cores, clocks.
+/// Tests the processor that /proc/cpuinfo names, the verdict on threads and cores, and the verdict on clocks.
 #include <limits>
 #include <string>
 #include <vector>

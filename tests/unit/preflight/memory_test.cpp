@@ -1,4 +1,4 @@
-/// Ranks that share memory, and what they need of it.
+/// Tests the verdict on memory that ranks share.
 #include <cstdlib>
 #include <filesystem>
 #include <fstream>

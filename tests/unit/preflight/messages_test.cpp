@@ -1,4 +1,4 @@
-/// Which ranks exchange messages, and when one pair is slow.
+/// Tests which ranks exchange messages, and when a pair counts as slow.
 #include <algorithm>
 #include <cstdint>
 #include <set>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr MessageSizes kSizes{.short_bytes = 0, .long_bytes = 1'000'000};
 
-// All that the rounds pair, as (lower, higher).
+// Returns all pairs of the rounds as (lower rank, higher rank).
 std::set<std::pair<std::int64_t, std::int64_t>> pairs_of(const GridShape& grid, bool wraps) {
   std::set<std::pair<std::int64_t, std::int64_t>> pairs;
   for (const Round& round : rounds_of_pairs(grid, wraps))

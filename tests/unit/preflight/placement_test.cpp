@@ -1,4 +1,4 @@
-/// What is said of ranks whose threads are near their memory, and of those whose threads are not.
+/// Tests the verdict on ranks whose threads are near their memory, and on ranks whose threads are not.
 #include <gtest/gtest.h>
 
 #include "preflight/placement_check.h"

@@ -1,4 +1,4 @@
-/// The time that is left to a job, against what its steps take.
+/// Tests the comparison of a job's remaining time with the time of its steps.
 #include <optional>
 
 #include <gtest/gtest.h>

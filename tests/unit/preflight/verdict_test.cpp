@@ -1,4 +1,4 @@
-/// Summaries of what many ranks have found.
+/// Tests the summaries of the findings of many ranks.
 #include "preflight/verdict.h"
 
 #include <string>

@@ -1,4 +1,4 @@
-/// What is done about a bad step follows from the counts in the training's state, and people are told where it began.
+/// The answer to a bad step follows from the counts in the training's state, and people are told where it began.
 #include "run/bad_steps.h"
 
 #include <algorithm>

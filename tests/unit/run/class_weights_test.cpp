@@ -11,7 +11,7 @@
 namespace convoy {
 namespace {
 
-// 6, 3, 0 and 1 samples.
+// Classes of 6, 3, 0 and 1 samples.
 io::DatasetInfo some_data() {
   io::DatasetInfo data;
   data.num_samples = 10;

@@ -22,7 +22,7 @@ using test::TemporaryDirectory;
 
 constexpr double kInfinity = std::numeric_limits<double>::infinity();
 
-// After steps 1, 2, ... of these losses.
+// Returns the range after steps 1, 2, ... with these losses.
 LossRange range_after(const std::vector<double>& losses) {
   LossRange range(io::TrainingState{});
   std::int64_t step = 0;
@@ -59,7 +59,8 @@ TEST(LossRange, IsLeftAtTheFirstStepOfAnExplosionAndStaysLeft) {
 
 TEST(LossRange, IsLeftByASlowRiseToo) {
   std::vector<double> losses = noisy_losses(400);
-  for (int i = 0; i < 400; ++i) losses.push_back(1.02 + 0.004 * i);  // above twice the lowest average after some 280
+  for (int i = 0; i < 400; ++i)
+    losses.push_back(1.02 + 0.004 * i);  // above twice the lowest average after about 280 steps
   const std::int64_t left = range_after(losses).left_step();
   EXPECT_GT(left, 650);
   EXPECT_LT(left, 720);

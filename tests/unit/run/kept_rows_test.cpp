@@ -1,4 +1,4 @@
-/// Which rows of a table a restart keeps, and what it says about those that are lost.
+/// A restart keeps the right rows of a table, and reports those that are lost.
 #include <gtest/gtest.h>
 
 #include "run/run_log.h"
@@ -38,7 +38,7 @@ TEST(KeptRows, TellWhichAreLost) {
 }
 
 TEST(KeptRows, AreWholeLinesOfTheTableInOrder) {
-  // Cut short, without its step, of too many columns, out of order, twice.
+  // Rows that are cut short, without a step, of too many columns, out of order, or repeated.
   for (const char* damaged :
        {"3,0.5,0", "x,0,0\n", "3 ,0,0\n", "3,0,0,0\n", "3,0\n", "1,0,0\n", "2,0,0\n", "\n", ",,\n"}) {
     const KeptRows kept = keep_steps(std::string("1,0,0\n2,0,0\n") + damaged, 3);

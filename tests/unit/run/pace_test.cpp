@@ -1,4 +1,4 @@
-/// What is left of a run, on numbers that are worked out by hand.
+/// The time left of a run, on numbers that are worked out by hand.
 #include "run/pace.h"
 
 #include <gtest/gtest.h>
@@ -13,7 +13,7 @@ TEST(Pace, CountsStepsAloneBeforeAnythingElseWasDone) {
   EXPECT_EQ(Pace().seconds_left(0.5, 100, 3, 7), 50);
 }
 
-// A first step of minutes, an evaluation after ten steps: what happens once says nothing about each step.
+// A first step of minutes, an evaluation after ten steps: what happens once tells nothing about each step.
 TEST(Pace, TakesAnEvaluationForEachEpochThatIsToEnd) {
   Pace pace;
   pace.add_other({.evaluation = 20, .save = 1});

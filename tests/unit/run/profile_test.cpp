@@ -1,4 +1,4 @@
-/// What a profile looks like, as a table for programs and as lines for people.
+/// The form of a profile, as a table for programs and as lines for people.
 #include "run/profile.h"
 
 #include <set>

@@ -1,4 +1,4 @@
-/// Which hosts a job is told to leave out.
+/// A job is told which hosts to leave out.
 #include "run/run_audits.h"
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// The run's tables lose what lies beyond the checkpoint, and nothing else.
+/// The run's tables lose rows after the checkpoint, and no others.
 #include "run/run_log.h"
 
 #include <filesystem>
@@ -156,7 +156,7 @@ TEST_F(RunLogTest, TellsWhichTablesHaveLostRows) {
   EXPECT_CONTAINS(log.losses()[1], "steps.csv has lost 1 of the 2 rows that this run wrote before: those of step 2");
 }
 
-// A pipe without a reader, or a writer, would be waited for.
+// Opening a pipe would wait for its reader or writer.
 TEST_F(RunLogTest, WhatIsNoFileIsNamed) {
   for (const char* name : {"log.csv", "steps.csv", "steps.csv.tmp"}) {
     const std::string path = directory_ / name;
@@ -220,7 +220,7 @@ TEST_F(RunLogTest, MetricsOfClassesHaveColumnsBehindAllOthers) {
   EXPECT_EQ(text("test.csv"), "step,samples,loss,top1,balanced_accuracy,macro_f1\n10,10,0.5,0.9,0.75,0.803921569\n");
 }
 
-// As version 0.9.0 wrote them: without metrics of classes, and without the top-1 of steps.
+// Tables of version 0.9.0 have no metrics of classes, and no top-1 of steps.
 TEST_F(RunLogTest, TablesOfVersion090GetTheColumnsOfMetrics) {
   const std::string epochs =
       "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,samples_per_second,data_wait_percent,seconds,"
@@ -237,7 +237,7 @@ TEST_F(RunLogTest, TablesOfVersion090GetTheColumnsOfMetrics) {
   EXPECT_EQ(text("steps.csv"), "step,loss,lr,fingerprint,skipped,top1\n1,0.5,0.25,,bad,\n2,0.5,0.25,,,\n");
 }
 
-// Before there were columns of val, of evaluations and of saves, and samples that are no images.
+// Older tables have no columns of val, evaluations and saves, and name samples images.
 TEST_F(RunLogTest, RowsOfAnOlderTableGetTheColumnsThatItDidNotHave) {
   std::ofstream(directory_ / "log.csv") << "epoch,step,samples,train_loss,train_top1,test_loss,test_top1,lr,"
                                            "images_per_second,data_wait_percent,seconds\n"

@@ -1,5 +1,5 @@
-/// Frames and buffers are never shared by two micro-batches that need them at the same time, and receives are posted
-/// early but never too early.
+/// Tests that frames and buffers are never shared by two micro-batches that need them at the same time, and that
+/// receives are posted early but never too early.
 #include "convoy/schedule/bound_program.h"
 
 #include <map>
@@ -16,7 +16,7 @@ namespace convoy {
 
 namespace {
 
-using ChunkSlot = std::pair<std::int64_t, std::int64_t>;  ///< chunk, and frame, buffer or micro-batch of it
+using ChunkSlot = std::pair<std::int64_t, std::int64_t>;  ///< a chunk, and its frame, buffer or micro-batch
 
 template <typename Check>
 void for_each_program(Check&& check) {
@@ -58,7 +58,7 @@ TEST(BoundProgram, AFrameHoldsOneMicroBatchAtATime) {
           EXPECT_TRUE(holder.emplace(ChunkSlot{receive.chunk, receive.buffer}, receive.micro_batch).second);
         }
       if (instruction.op == Op::kLoad) {
-        holder.emplace(frame, m);  // unless its activation is on the way already
+        holder.emplace(frame, m);  // no effect if its activation is on the way already
       }
       if (m < 0) continue;
       ASSERT_LT(frame.second, bound.num_frames[static_cast<std::size_t>(instruction.chunk)]);
@@ -112,7 +112,7 @@ TEST(BoundProgram, EveryReceiveIsPostedOnceBeforeItIsAwaited) {
 }
 
 TEST(BoundProgram, AnActivationIsPostedRightAfterTheBackwardThatFreesItsFrame) {
-  // Those that do not find a free frame at the beginning.
+  // These schedules have micro-batches that find no free frame at the beginning.
   for (const ScheduleKind kind : {ScheduleKind::k1F1B, ScheduleKind::kInterleaved, ScheduleKind::kZeroBubble}) {
     const std::int64_t chunks = kind == ScheduleKind::kInterleaved ? 2 : 1;
     const PipelineSpec spec = testing::pipeline({.stages = 3, .micro_batches = 8, .chunks = chunks});

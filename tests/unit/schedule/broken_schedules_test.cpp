@@ -1,4 +1,4 @@
-/// The simulator finds what is broken in a schedule, and says who waits for whom.
+/// Tests that the simulator finds the fault of a broken schedule, and names the stages that wait for each other.
 #include <algorithm>
 #include <string>
 #include <utility>
@@ -54,7 +54,7 @@ TEST(Simulator, ReportsAMissingReceive) {
 }
 
 TEST(Simulator, ReportsWhoWaitsForWhom) {
-  // Stage 0 waits for the gradient before it sends the activation that the gradient is of.
+  // Stage 0 waits for the gradient of an activation before it sends that activation.
   Schedule schedule = make_gpipe(pipeline({.stages = 2, .micro_batches = 1}));
   StageProgram& first = schedule[0];
   const Instruction gradient{Op::kRecvGradient, 0};
@@ -66,8 +66,8 @@ TEST(Simulator, ReportsWhoWaitsForWhom) {
 }
 
 TEST(Simulator, ReportsADeadlockThatOnlyBuffersHide) {
-  // Stage 1 sends five gradients before the activation that stage 0 wants before it uses the first. Two are taken into
-  // stage 0's buffers, two stay in stage 1's.
+  // Stage 1 sends five gradients before the activation that stage 0 needs before it uses the first gradient. Two
+  // gradients fill stage 0's buffers, and two stay in stage 1's.
   Schedule schedule = {{{Op::kRecvActivation, 0, kAllBuckets, 1}}, {}};
   for (std::int64_t m = 0; m < 5; ++m) {
     schedule[0].insert(schedule[0].end(), {{Op::kRecvGradient, m}, {Op::kBackward, m}});
@@ -83,7 +83,7 @@ TEST(Simulator, ReportsADeadlockThatOnlyBuffersHide) {
 }
 
 TEST(Simulator, ReportsAListThatWaitsForItsOwnBuffer) {
-  // Stage 0 asks for all three gradients before it uses the first: one more than it has buffers for.
+  // Stage 0 receives all three gradients before it uses the first, but has only two buffers.
   Schedule schedule = make_gpipe(pipeline({.stages = 2, .micro_batches = 3}));
   StageProgram& first = schedule[0];
   std::stable_partition(first.begin() + static_cast<std::ptrdiff_t>(index_of(first, {Op::kRecvGradient, 0})),

@@ -1,4 +1,4 @@
-/// A schedule as the picture in its comment, and pipelines to try schedules on.
+/// Draws a schedule as in the picture of its comment, and makes pipelines to test schedules on.
 #pragma once
 
 #include <random>
@@ -11,7 +11,7 @@
 
 namespace convoy::testing {
 
-/// A line per stage, a column a unit of time: forward and each backward take one, transfers none.
+/// Returns a line per stage and a column per unit of time. Forward and each backward take one unit, transfers none:
 ///   "F0 F1 .  B0 .  B1"
 /// F forward, B backward or data gradient, W weight gradient; small letters in chunk 1.
 std::string draw(const Schedule& schedule, std::int64_t chunks = 1);
@@ -23,7 +23,7 @@ struct PipelineSize {
 };
 PipelineSpec pipeline(const PipelineSize& size);
 
-/// check(size) for stages 1-8 and micro-batches 1-32, with 1 or 3 buckets, until one fails.
+/// Calls check(size) for stages 1-8 and micro-batches 1-32, with 1 or 3 buckets, until a check fails.
 template <typename Check>
 void for_each_size(std::int64_t chunks, const Check& check) {
   for (std::int64_t p = 1; p <= 8; ++p) {
@@ -35,20 +35,22 @@ void for_each_size(std::int64_t chunks, const Check& check) {
   }
 }
 
-/// The same cost in every virtual stage.
+/// Returns costs that are the same in every virtual stage.
 PipelineCosts equal_costs(const Schedule& schedule, const ChunkCost& cost, std::int64_t chunks = 1);
 
-/// Costs that differ from virtual stage to virtual stage, transfers up to as long as the computing: whole numbers,
-/// whose sums are exact.
+/// Returns costs that differ from virtual stage to virtual stage, with transfers that take up to as long as the
+/// computing. They are whole numbers, so their sums are exact.
 PipelineCosts uneven_costs(std::int64_t virtual_stages, std::mt19937& engine);
 
-/// Most micro-batches whose saved activations a stage holds at once; one that is in two chunks counts twice.
+/// Returns the largest number of micro-batches whose saved activations a stage holds at once. A micro-batch that is in
+/// two chunks counts twice.
 std::int64_t max_in_flight_of_all(const StageProgram& program);
 
-/// Whether a chunk of a stage is the first, or the last, virtual stage.
+/// Returns whether a chunk of a stage is the first virtual stage.
 inline bool is_first(std::int64_t stage, std::int64_t chunk) {
   return stage == 0 && chunk == 0;
 }
+/// Returns whether a chunk of a stage is the last virtual stage.
 inline bool is_last(const PipelineSpec& spec, std::int64_t stage, std::int64_t chunk) {
   return stage == spec.stages - 1 && chunk == spec.chunks - 1;
 }

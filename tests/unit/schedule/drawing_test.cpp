@@ -1,4 +1,4 @@
-/// Pictures of steps: well-formed, small, and with everything in them that there is to see.
+/// Tests that pictures of steps are well-formed and small, and contain everything.
 #include "convoy/schedule/drawing.h"
 
 #include <algorithm>
@@ -67,13 +67,14 @@ TEST(Drawing, NumbersTheMicroBatchesInEveryRow) {
 }
 
 TEST(Drawing, OfPanelsOfDifferentLengthHasOneScale) {
-  // 12 ms above 24 ms: the axis ends with the longer one, and the shorter one's boxes are half as wide.
+  // A step of 12 ms above one of 24 ms: the axis ends with the longer one, and the shorter one's boxes are half as
+  // wide.
   const Panel fast = panel_of(pipeline({1, 4}), kCost),
               slow = panel_of(pipeline({1, 4}), {.forward_seconds = 2e-3, .backward_seconds = 4e-3});
   const std::string svg = draw({fast, slow});
   EXPECT_NE(svg.find(">20<"), std::string::npos);
   EXPECT_EQ(svg.find(">30<"), std::string::npos);
-  // 1 ms of 24 on 1090 pixels, less the seam: 44.7; 2 ms: 90.1.
+  // 1 ms of 24 ms on 1090 pixels, minus the seam, is 44.7 pixels; 2 ms are 90.1.
   EXPECT_NE(svg.find("h44.7v20"), std::string::npos) << svg;
   EXPECT_NE(svg.find("h90.1v20"), std::string::npos) << svg;
 }
@@ -92,7 +93,7 @@ TEST(Drawing, OfThousandsOfInstructionsStaysASmallFile) {
   const std::string svg = draw({panel_of(pipeline({4, 2000, 8}), kCost)});
   EXPECT_EQ(test::fault_in_xml(svg), "");
   EXPECT_LT(svg.size(), 200u << 10) << "a few boxes every 6 pixels, of 1090 in each of four rows, 25 bytes each";
-  // Stacks: a third of forward over two thirds of backward, of 20 pixels.
+  // Stacks of 20 pixels: a third is forward, above two thirds of backward.
   EXPECT_GT(count(svg, "v6.7h"), 100u);
   EXPECT_GT(count(svg, "v13.3h"), 100u);
 }

@@ -1,4 +1,4 @@
-/// What an evaluation's lists hold, for stages 1-8 and micro-batches 1-32, and with several chunks.
+/// Tests the lists of an evaluation for stages 1-8 and micro-batches 1-32, and with several chunks.
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

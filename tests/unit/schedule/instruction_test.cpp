@@ -1,4 +1,4 @@
-/// Instructions are printed in errors and traces: the forms are part of the face.
+/// Tests the text of instructions, which users see in errors and traces.
 #include "convoy/schedule/instruction.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-/// What schedules guarantee for a step as a whole: memory, bubbles, no deadlock; for every schedule, at equal costs and
-/// at uneven ones.
+/// Tests what every schedule guarantees for a whole step (memory, bubbles, no deadlock), at equal costs and at uneven
+/// ones.
 #include <algorithm>
 #include <random>
 
@@ -47,7 +47,7 @@ TEST(Memory, StaysWithinThePromiseAndReachesIt) {
           const std::int64_t max = testing::max_in_flight_of_all(program),
                              promised = traits_of(tested.kind).max_in_flight(spec, s);
           EXPECT_LE(max, promised);
-          // A weight gradient that may wait need not: the bubble's tests say whether it does where that helps.
+          // A weight gradient may wait but need not. The tests of bubbles check that it waits when that helps.
           if (!uneven && !traits_of(tested.kind).splits_backward) {
             EXPECT_EQ(max, promised) << "stage " << s;
           }
@@ -65,7 +65,7 @@ TEST(Deadlock, NoneInAnyScheduleWithOrWithoutBuffering) {
   for (const Kind& tested : all_kinds()) {
     for_each_size(tested.chunks, [&](const PipelineSize& size) {
       PipelineSpec spec = pipeline(size);
-      // The order is made for some costs, or none, and run at others.
+      // The order is made for certain costs, or for none, and simulated with others.
       for (const bool uneven : {false, true}) {
         if (uneven) spec.costs = uneven_costs(spec.virtual_stages(), engine);
         spec.agree_on_update = uneven;
@@ -74,7 +74,8 @@ TEST(Deadlock, NoneInAnyScheduleWithOrWithoutBuffering) {
         double buffered = 0, unbuffered = 0;
         ASSERT_NO_THROW(buffered = simulate(schedule, costs).step_seconds);
         ASSERT_NO_THROW(unbuffered = simulate(schedule, costs, kAsExecuted).step_seconds);
-        // Every time is a max over the same sums and more; but two channels that share a wire may change turns.
+        // Without buffering every time is a maximum over the same sums and more. With several chunks, though, two
+        // channels that share a wire may change their order.
         if (tested.chunks == 1) {
           EXPECT_GE(unbuffered, buffered);
         }
@@ -84,7 +85,7 @@ TEST(Deadlock, NoneInAnyScheduleWithOrWithoutBuffering) {
   }
 }
 
-// Forward, data gradient and weight gradient in whole numbers, shares of thirds too: all sums are exact.
+// The times of forward, data gradient and weight gradient. They are whole numbers, as are their thirds: sums are exact.
 struct Times {
   double forward, input, weight;
   double sum() const { return forward + input + weight; }
@@ -112,14 +113,14 @@ TEST(Bubble, OfInterleavedIsTheChunksthPartOf1F1Bs) {
       for_each_size(v, [&](const PipelineSize& size) {
         const auto p = static_cast<double>(size.stages), m = static_cast<double>(size.micro_batches);
         const auto [buffered, as_executed] = step_seconds(ScheduleKind::kInterleaved, size, times);
-        const double work = m * times.sum() * static_cast<double>(v);  // `times` are a chunk's
+        const double work = m * times.sum() * static_cast<double>(v);  // `times` are those of one chunk
         const std::int64_t num_groups = std::max<std::int64_t>(1, size.micro_batches / size.stages);
         const std::int64_t largest_group = (size.micro_batches + num_groups - 1) / num_groups;
         const double late = std::max<double>(0, static_cast<double>(largest_group) - p - 2);
         if (size.micro_batches >= size.stages) {
           EXPECT_EQ(buffered - work, (p - 1) * times.sum());
           EXPECT_LE(as_executed - work, (p - 1) * times.sum() + late * (times.input + times.weight));
-        } else {  // a chunk's round takes p passes, of which m are work
+        } else {  // a round of a chunk takes p passes, of which m are work
           const double rounds = (p - m) * static_cast<double>(v - 1) * times.sum();
           EXPECT_LE(as_executed - work, (p - 1) * times.sum() + rounds);
         }
@@ -160,7 +161,7 @@ TEST(Bubble, NoCostsAreEqualCosts) {
   }
 }
 
-// Uneven from `min` to `max`, transfers free.
+// Returns uneven costs from `min` to `max`; transfers take no time.
 PipelineCosts costs_between(int min, int max, std::int64_t virtual_stages, std::mt19937& engine) {
   std::uniform_int_distribution<int> seconds(min, max);
   PipelineCosts costs;
@@ -169,7 +170,7 @@ PipelineCosts costs_between(int min, int max, std::int64_t virtual_stages, std::
   return costs;
 }
 
-// Not wildly uneven: what a good cut leaves.
+// Returns slightly uneven costs, as after a good cut.
 PipelineCosts nearly_even_costs(std::int64_t virtual_stages, std::mt19937& engine) {
   return costs_between(60, 90, virtual_stages, engine);
 }
@@ -185,13 +186,14 @@ TEST(UnevenCosts, ZeroBubbleIsNeverSlowerThan1F1B) {
                                     : costs_between(100, 2000, size.stages, engine);
       const double zero_bubble = simulate(make_zero_bubble(spec), spec.costs, kAsExecuted).step_seconds;
       const double one_f_one_b = simulate(make_1f1b(spec), spec.costs, kAsExecuted).step_seconds;
-      // Thirds of a bucket round: m passes of at most 3 additions, each within half an epsilon of the sum.
+      // Thirds for buckets are rounded: m passes have at most 3 additions each, and each addition is within half an
+      // epsilon of the sum.
       EXPECT_LE(zero_bubble, one_f_one_b * (1 + 1e-13));
       sum_zero_bubble += zero_bubble;
       sum_1f1b += one_f_one_b;
     });
   }
-  EXPECT_LT(sum_zero_bubble, 0.97 * sum_1f1b);  // it must be of use too: 6 % less here
+  EXPECT_LT(sum_zero_bubble, 0.97 * sum_1f1b);  // it must also gain something: 6 % here
 }
 
 TEST(UnevenCosts, InterleavedIsNoSlowerThanThePapersOrder) {
@@ -203,7 +205,8 @@ TEST(UnevenCosts, InterleavedIsNoSlowerThanThePapersOrder) {
       spec.costs = nearly_even_costs(spec.virtual_stages(), engine);
       const double seconds = simulate(make_interleaved(spec), spec.costs, kAsExecuted).step_seconds;
       EXPECT_LE(seconds, simulate(papers, spec.costs, kAsExecuted).step_seconds);
-      // Nor than if every chunk took as long as the slowest: the order stays, and no time in it would be shorter.
+      // It is also no slower than if every chunk took as long as the slowest one: the order is the same, and no time in
+      // it would be shorter.
       Times slowest{0, 0, 0};
       for (const ChunkCost& cost : spec.costs.chunks)
         slowest = {std::max(slowest.forward, cost.forward_seconds),

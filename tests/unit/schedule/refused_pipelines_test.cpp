@@ -1,4 +1,4 @@
-/// No schedule is made for what is not a pipeline, or for more chunks than its kind has.
+/// Tests that no schedule is made for a spec that is not a pipeline, or for more chunks than its kind allows.
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"

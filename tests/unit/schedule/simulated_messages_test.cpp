@@ -1,4 +1,4 @@
-/// When simulated messages leave and arrive: the wire, and the frames and buffers at its two ends.
+/// Tests when simulated messages leave and arrive: at the wire, and at the frames and buffers at its two ends.
 #include <utility>
 
 #include <gtest/gtest.h>
@@ -44,7 +44,7 @@ TEST(Simulator, LatencyDoesNotHoldTheWire) {
 }
 
 TEST(Simulator, ChunksShareTheWireBetweenTwoStages) {
-  // Stage 0 sends its two chunks' activations at 0: the second is on the wire after the first.
+  // Stage 0 sends the activations of its two chunks at 0: the second is on the wire after the first.
   const Schedule schedule = {
       {{Op::kLoad, 0},
        {Op::kSendActivation, 0},
@@ -70,8 +70,8 @@ TEST(Simulator, ChunksShareTheWireBetweenTwoStages) {
 }
 
 TEST(Simulator, WithoutBufferingAMessageLeavesOnceItsReceiveIsPosted) {
-  // Stage 1 has one slot, and computes Forward 0 from 3 to 8. With buffers activation 1 follows activation 0 and is
-  // there at 3 + 2 = 5, before it is asked for; without, it leaves when the slot is released: 8 + 2.
+  // Stage 1 has one slot, and computes Forward 0 from 3 to 8. With buffering, activation 1 follows activation 0 and
+  // arrives at 3 + 2 = 5, before its receive is posted. Without buffering, it leaves when the slot is released: 8 + 2.
   const Schedule schedule = make_evaluation(pipeline({.stages = 2, .micro_batches = 2}));
   const PipelineCosts costs{.chunks = {{.forward_seconds = 1, .to_next = transfer(2)}, {.forward_seconds = 5}}};
   const std::size_t receive = index_of(schedule[1], {Op::kRecvActivation, 1});
@@ -80,8 +80,8 @@ TEST(Simulator, WithoutBufferingAMessageLeavesOnceItsReceiveIsPosted) {
 }
 
 TEST(Simulator, AFrameIsNotWrittenAgainBeforeItsActivationHasLeft) {
-  // One slot in stage 0: Forward 1 may not overwrite activation 0 before that has left, at 1 + 10. Its latency is none
-  // of the sender's business.
+  // Stage 0 has one slot: Forward 1 may not overwrite activation 0 before that has left, at 1 + 10. The message's
+  // latency does not matter to the sender.
   const Schedule schedule = make_evaluation(pipeline({.stages = 2, .micro_batches = 2}));
   ChunkCost cost{.forward_seconds = 1, .to_next = transfer(10)};
   cost.to_next.latency_seconds = 100;
@@ -93,7 +93,8 @@ TEST(Simulator, AFrameIsNotWrittenAgainBeforeItsActivationHasLeft) {
 }
 
 TEST(Simulator, ABackwardWaitsUntilItsBufferForTheGradientHasLeft) {
-  // Gradients take 10, backwards 1: the third is written into the buffer of the first, which has left at 1 + 10.
+  // A gradient takes 10 and a backward 1. The third gradient is written into the buffer of the first, which has left at
+  // 1 + 10.
   const Schedule schedule = make_gpipe(pipeline({.stages = 2, .micro_batches = 4}));
   PipelineCosts costs = equal_costs(schedule, {.backward_input_seconds = 1});
   costs.chunks[0].to_next = transfer(10);
@@ -107,8 +108,9 @@ TEST(Simulator, ABackwardWaitsUntilItsBufferForTheGradientHasLeft) {
 }
 
 TEST(Simulator, WithoutBufferingAReceiveIsNotPostedInTheMidstOfComputing) {
-  // Stage 1 has one slot; its micro-batch 0 is released within the list before Forward 7, which takes from 1 to 6, but
-  // activation 1 is posted at Forward 7's begin. Were it only released there, it would leave at its end.
+  // Stage 1 has one slot. If its micro-batch 0 is released before Forward 7, which takes from 1 to 6, then activation 1
+  // is posted at the begin of Forward 7. If it is released after Forward 7, activation 1 leaves at the end of Forward
+  // 7.
   const auto arrival = [](bool released_before) {
     StageProgram second = {{Op::kRecvActivation, 0}, {Op::kForward, 7}, {Op::kRecvActivation, 1}};
     second.insert(second.begin() + (released_before ? 1 : 2), {Op::kLoss, 0});
@@ -118,12 +120,12 @@ TEST(Simulator, WithoutBufferingAReceiveIsNotPostedInTheMidstOfComputing) {
     costs.chunks[0].to_next = transfer(1);
     return simulate(schedule, costs, kZeroBuffering).spans[1].back().end_seconds;
   };
-  EXPECT_EQ(arrival(true), 6);   // there at 2
+  EXPECT_EQ(arrival(true), 6);   // the message arrives at 2
   EXPECT_EQ(arrival(false), 7);  // 1 + 5 + 1
 }
 
 TEST(Simulator, AGradientsBufferIsFreeAfterTheBackwardByInput) {
-  // Stage 0 has computed two data gradients; the third is posted though no weights are done.
+  // Stage 0 has computed two data gradients. The third receive is posted although no weight gradient is done.
   const auto last_receive = [](Op first) {
     StageProgram list;
     for (std::int64_t m = 0; m < 3; ++m) {

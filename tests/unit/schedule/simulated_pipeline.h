@@ -1,4 +1,4 @@
-/// What tests of the simulator share: round costs, and where an instruction stands.
+/// Helpers for tests of the simulator: simple costs, and the index of an instruction in a list.
 #pragma once
 
 #include <algorithm>
@@ -11,10 +11,11 @@ namespace convoy::testing {
 
 inline constexpr SimulationOptions kZeroBuffering{.zero_buffering = true};
 
-/// Forward 1, backward 2, in units of 3 so that a third of a backward is a whole number and all sums are exact.
+/// The costs of a chunk with forward 1 and backward 2, in units of 3: a third of a backward is a whole number, so that
+/// all sums are exact.
 inline const ChunkCost kUnit{.forward_seconds = 3, .backward_input_seconds = 3, .backward_weight_seconds = 3};
 
-/// A transfer that takes that long.
+/// Returns the cost of a transfer that takes that long.
 inline TransferCost transfer(std::int64_t seconds) {
   return {.size_bytes = seconds, .bytes_per_second = 1};
 }

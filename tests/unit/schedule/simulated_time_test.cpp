@@ -1,4 +1,5 @@
-/// Simulated time of work, buckets and waits against what can be worked out by hand; nothing in it is lost.
+/// Tests the simulated time of work, buckets and waits on examples worked out by hand, and that all time is accounted
+/// for.
 #include <limits>
 #include <random>
 
@@ -24,7 +25,7 @@ using testing::PipelineSize;
 using testing::transfer;
 using testing::uneven_costs;
 
-/// With 1 bucket and with 3.
+/// Calls `check` for pipelines with 1 bucket and with 3.
 template <typename Check>
 void for_each_pipeline(const Check& check) {
   for_each_size(1, [&](PipelineSize size) {
@@ -63,8 +64,8 @@ TEST(Simulator, RunsEveryInstructionInOrderWithoutGaps) {
   }
 }
 
-// Bubble: one subtraction of a quotient of exact whole numbers, against one quotient or another such subtraction: each
-// rounds by at most half an epsilon of a number of at most 1, so two epsilons bound the difference.
+// The bubble is one subtraction of a quotient of exact whole numbers, compared with one quotient or another such
+// subtraction. Each rounds by at most half an epsilon of a number of at most 1, so two epsilons bound the difference.
 constexpr double kBubbleTolerance = 2 * std::numeric_limits<double>::epsilon();
 
 TEST(Simulator, TakesTheWorkOfEachInstruction) {
@@ -77,13 +78,13 @@ TEST(Simulator, TakesTheWorkOfEachInstruction) {
   EXPECT_THROW(simulate(schedule, std::vector<WorkSeconds>{{1, 2, 4}, {8}}), Error);
 }
 
-/// Of one group of all stages.
+/// Returns the costs with all stages in one group that shares cores.
 PipelineCosts sharing(PipelineCosts costs, const Schedule& schedule, double stages_at_once) {
   costs.shared = {{.begin_stage = 0, .end_stage = std::ssize(schedule), .stages_at_once = stages_at_once}};
   return costs;
 }
 
-// A: 4 seconds of work. B: 1. Both at half speed until B is done at 2; then A has 3 left.
+// Stage A has 4 seconds of work, stage B has 1. Both run at half speed until B is done at 2; then A has 3 seconds left.
 TEST(Simulator, StagesThatShareACoreSlowEachOtherDownWhileBothCompute) {
   const Schedule schedule = {{{Op::kForward, 0}}, {{Op::kForward, 0}}};
   const PipelineCosts costs{.chunks = {{.forward_seconds = 4}, {.forward_seconds = 1}}};
@@ -100,14 +101,14 @@ TEST(Simulator, StagesThatShareACoreSlowEachOtherDownWhileBothCompute) {
   EXPECT_EQ(simulate(schedule, sharing(costs, schedule, 1.5)).spans[1][0].end_seconds, 1 / 0.75);
 }
 
-// While at least one stage computes the core is busy: no schedule has a bubble.
+// The core is busy while at least one stage computes, so no schedule has a bubble.
 TEST(Simulator, AStepOnOneCoreTakesAsLongAsAllItsWork) {
   for_each_pipeline([](const PipelineSpec& spec) {
     const auto p = static_cast<double>(spec.stages), m = static_cast<double>(spec.micro_batches);
     for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B}) {
       const Schedule schedule = make_schedule(kind, spec);
       const PipelineCosts costs = sharing(equal_costs(schedule, kUnit), schedule, 1);
-      // Each end of work is now_ + left / rate, two roundings, and there are fewer than 3 p m of them.
+      // Each end of work is now_ + left / rate, which rounds twice, and there are fewer than 3 p m ends.
       const double all = m * p * 9, tolerance = 2 * 3 * p * m * all * std::numeric_limits<double>::epsilon();
       EXPECT_NEAR(simulate(schedule, costs).step_seconds, all, tolerance);
     }
@@ -130,7 +131,7 @@ TEST(Simulator, BubbleOfGpipeAnd1F1BIsStagesLessOneOverAllSlots) {
   for_each_pipeline([](const PipelineSpec& spec) {
     const auto p = static_cast<double>(spec.stages), m = static_cast<double>(spec.micro_batches);
     for (const ScheduleKind kind : {ScheduleKind::kGpipe, ScheduleKind::k1F1B}) {
-      for (const bool zero_buffering : {false, true}) {  // nothing to wait for where transfers take no time
+      for (const bool zero_buffering : {false, true}) {  // no waits if transfers take no time
         const Schedule schedule = make_schedule(kind, spec);
         const Simulation simulation =
             simulate(schedule, equal_costs(schedule, kUnit), {.zero_buffering = zero_buffering});
@@ -151,7 +152,7 @@ TEST(Simulator, BubbleOfNaiveIsAllStagesButOne) {
   });
 }
 
-/// One stage, one micro-batch, two buckets.
+/// Returns the costs of one stage with two equal buckets.
 PipelineCosts bucket_costs(const BucketCost& bucket) {
   return {.chunks = {{.forward_seconds = 1,
                       .backward_input_seconds = 5,
@@ -251,7 +252,7 @@ TEST(Simulator, TimesOfAStageAddUpToTheStep) {
       for (const StageTimes& times : simulation.stages) {
         EXPECT_GE(times.bubble_seconds, 0);
         EXPECT_GT(times.communication_seconds, 0);
-        // Quarters and whole numbers: exact.
+        // The times are quarters and whole numbers, so sums are exact.
         EXPECT_EQ(times.busy_seconds + times.bubble_seconds + times.communication_seconds, simulation.step_seconds);
       }
     }

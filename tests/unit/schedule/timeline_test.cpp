@@ -1,4 +1,4 @@
-/// Mean and planned steps from hand-made ones, messages with their receives, and waits cut by cause.
+/// Tests mean and planned steps from hand-made ones, the matching of sends and receives, and the causes of waits.
 #include "convoy/schedule/timeline.h"
 
 #include <string>
@@ -14,7 +14,7 @@ namespace {
 
 using testing::pipeline;
 
-/// Whole numbers of "seconds": sums and differences are exact.
+/// Returns a span. Tests use whole numbers of seconds, so that sums and differences are exact.
 Span timed(Op op, double begin, double ready, double end, std::int64_t micro_batch = 0) {
   return {.instruction = {.op = op, .micro_batch = micro_batch},
           .begin_seconds = begin,
@@ -29,7 +29,7 @@ Span of_bucket(Op op, double begin, double ready, double end) {
           .end_seconds = end};
 }
 
-/// Two stages, one micro-batch: stage 1 receives at 10 what stage 0 sends at 7.
+/// Returns a step of two stages with one micro-batch: stage 1 receives at 10 what stage 0 sends at 7.
 Timeline two_stages() {
   return {.num_stages = 2,
           .num_steps = 1,
@@ -39,7 +39,7 @@ Timeline two_stages() {
                      timed(Op::kBackward, 13, 13, 18), timed(Op::kSendGradient, 18, 18, 19)}}};
 }
 
-/// The same, whose every wait is planned to take `seconds`.
+/// Returns the timeline with every wait set to `seconds`, for use as a plan.
 Timeline with_waits(Timeline timeline, double seconds) {
   for (auto& rank : timeline.ranks)
     for (Span& i : rank) i.ready_seconds = i.begin_seconds + (i.wait_seconds() > 0 ? seconds : 0);
@@ -112,7 +112,7 @@ TEST(IdleTime, SumsToTheWaitsAndWithWorkToAllTime) {
     for (std::size_t i = 0; i < sums.size(); ++i) EXPECT_EQ(sums[i], measured.ranks[rank][i].wait_seconds()) << i;
   }
   const TimeShares shares = shares_of(measured, idle);
-  // Of 25 + 19 seconds.
+  // The shares are those of 25 + 19 seconds.
   EXPECT_NEAR(shares.data, 2 / 44.0, 1e-15);
   EXPECT_NEAR(shares.bubble, 8 / 44.0, 1e-15);
   EXPECT_NEAR(shares.straggler, 9 / 44.0, 1e-15);
@@ -138,7 +138,7 @@ TEST(Passages, AreRefusedWhereASendHasNoReceive) {
 }
 
 TEST(MeanWork, IsOverMicroBatchesStepsAndReplicasOfAStageWithoutWaits) {
-  // Two steps of one stage on two replicas; forwards of 1, 3; 2, 4; 5, 7; 6, 8 seconds after waits of 10.
+  // Two steps of one stage on two replicas. Forwards take 1, 3; 2, 4; 5, 7; 6, 8 seconds after waits of 10.
   Timeline measured{.num_stages = 1, .num_steps = 2, .ranks = {}};
   for (const double more : {0, 4}) {
     auto& rank = measured.ranks.emplace_back();
@@ -151,7 +151,7 @@ TEST(MeanWork, IsOverMicroBatchesStepsAndReplicasOfAStageWithoutWaits) {
 }
 
 TEST(PlannedStep, IsTheSecondOfTwoInARow) {
-  // Forward 1, backward 2, three stages: each rank's step takes as long as the slowest one's, M * 3 + 6.
+  // Three stages with forward 1 and backward 2: each rank's step takes as long as that of the slowest one, M * 3 + 6.
   const PipelineSpec spec = pipeline({3, 4});
   const Schedule schedule = make_1f1b(spec);
   std::vector<WorkSeconds> work;

@@ -1,5 +1,5 @@
-/// Every guarantee of schedule.h about the lists of a training step, for every schedule over stages 1-8, micro-batches
-/// 1-32 and 1 or 3 buckets, at equal costs and at uneven ones.
+/// Tests every guarantee of schedule.h about the lists of a training step, for every schedule with stages 1-8,
+/// micro-batches 1-32 and 1 or 3 buckets, at equal costs and at uneven ones.
 #include <functional>
 #include <map>
 #include <random>
@@ -29,7 +29,7 @@ struct Case {
   Op first_backward() const { return splits_backward ? Op::kBackwardInput : Op::kBackward; }
 };
 
-/// A chunk of a list under test, with the questions that the promises are made of.
+/// A chunk of a list under test, with the queries that the guarantees consist of.
 class List {
  public:
   List(const StageProgram& program, const PipelineSpec& spec, std::int64_t stage, std::int64_t chunk)
@@ -61,7 +61,7 @@ class List {
     const auto occurrence = occurrences_.find({op, m, bucket});
     return occurrence == occurrences_.end() ? size_ : occurrence->second.at;
   }
-  /// The first and the last part of one micro-batch's backward, or half of it.
+  /// Returns the index of the first part of one micro-batch's backward; end_of() returns that of the last part.
   std::int64_t begin_of(Op backward, std::int64_t m) const {
     const bool in_parts = m == micro_batches() - 1 && backward != Op::kBackwardInput;
     return at(backward, m, in_parts ? num_buckets() - 1 : kAllBuckets);
@@ -145,7 +145,7 @@ TEST_P(TrainingSchedule, HasNothingElse) {
       std::int64_t expected = 0;
       for (std::int64_t c = 0; c < spec.chunks; ++c) {
         const bool first = testing::is_first(s, c), last = testing::is_last(spec, s, c);
-        const std::int64_t forward = 3 + (last && !first);  // in, forward, out; the last has its labels to load, too
+        const std::int64_t forward = 3 + (last && !first);  // in, forward, out; the last loads its labels, too
         const std::int64_t backward = !last + 1 + !first + GetParam().splits_backward;
         const std::int64_t buckets = spec.num_buckets[static_cast<std::size_t>(c * spec.stages + s)];
         expected += (forward + backward) * spec.micro_batches - 1 + 5 * buckets;  // the last backward is in parts
@@ -209,7 +209,7 @@ TEST_P(TrainingSchedule, FoldsABucketOnceTheNextIsReducedUpdatesItAndGathersAtTh
   for_each_pipeline([](const PipelineSpec&, const Schedule& schedule) {
     for (const StageProgram& program : schedule) {
       const auto of = [&](Op op) {
-        std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> found;  // chunk, bucket, place
+        std::vector<std::tuple<std::int64_t, std::int64_t, std::int64_t>> found;  // chunk, bucket, index
         for (std::size_t i = 0; i < program.size(); ++i)
           if (program[i].op == op) found.emplace_back(program[i].chunk, program[i].bucket, i);
         return found;
@@ -235,7 +235,7 @@ TEST_P(TrainingSchedule, FoldsABucketOnceTheNextIsReducedUpdatesItAndGathersAtTh
   });
 }
 
-// What fp16 and clipping need: no rank may update before it knows everyone's gradients.
+// fp16 and clipping need this: no rank may update before the gradients of all ranks are known.
 TEST_P(TrainingSchedule, AgreesBetweenTheLastFoldAndTheFirstUpdateWhereAsked) {
   for_each_list(
       [](const List& list) {

@@ -1,4 +1,4 @@
-/// A reader of XML that keeps nothing but the names of open elements.
+/// Parses XML and stores only the names of open elements.
 #include "unit/schedule/well_formed.h"
 
 #include <algorithm>
@@ -47,7 +47,7 @@ class Reader {
     constexpr std::array<std::string_view, 5> kKnown = {"&amp;", "&lt;", "&gt;", "&quot;", "&apos;"};
     const auto known =
         std::find_if(kKnown.begin(), kKnown.end(), [this](auto one) { return text_.substr(at_).starts_with(one); });
-    if (known == kKnown.end()) return wrong("a reference that is none");
+    if (known == kKnown.end()) return wrong("a reference that does not exist");
     at_ += known->size();
     return true;
   }

@@ -1,4 +1,4 @@
-/// Whether a text is well-formed XML, for pictures that the program writes.
+/// Checks whether a text is well-formed XML, for pictures that the program writes.
 #pragma once
 
 #include <string>
@@ -6,8 +6,8 @@
 
 namespace convoy::test {
 
-/// What is wrong with it, first; empty where nothing is. Elements, attributes in double quotes, text with the five
-/// references that XML knows by itself; nothing else is expected.
+/// Returns the first fault in the text; empty if there is none. It accepts elements, attributes in double quotes, and
+/// text with the five predefined references of XML, but nothing else.
 std::string fault_in_xml(std::string_view text);
 
 }  // namespace convoy::test

@@ -1,4 +1,5 @@
-/// Whole lists as a reader would write them down: the pictures in schedule.h's comments, and the tails of steps.
+/// Compares whole lists with lists written out by hand: the pictures in the schedules' comments, and the tails of
+/// steps.
 #include <string>
 
 #include <gtest/gtest.h>

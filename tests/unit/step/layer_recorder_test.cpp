@@ -32,7 +32,7 @@ TEST(LayerRecorder, CountsAStepAndThenTimesOthers) {
     recorder.begin_cell(*network[0]);
     pass(milliseconds);
     recorder.end_layer(0, LayerWork::kForward, false);
-    pass(5);  // between cells: nobody's
+    pass(5);  // between cells: time of no layer
     recorder.begin_cell(*network[1]);
     pass(1);
     recorder.end_layer(3, LayerWork::kInputGradient, true);

@@ -151,7 +151,7 @@ TEST_P(LinearCrossEntropyTest, LogitsAreNeverWholeInMemory) {
     const std::int64_t all = of.samples * of.words * of.classes * kFloatBytes,
                        weights = (of.width + 1) * of.classes * kFloatBytes;
     // A tenth of the logits, their gradients (float32's in the same place), and a block's part of the weights'
-    // gradients; scores beside them.
+    // gradients; in addition the scores.
     const std::int64_t gradients = type == DataType::kFloat32 ? 0 : all / 10 / 2;
     EXPECT_LE(cell->memory().scratch_bytes(), all / 10 + gradients + weights + all / 10000);
     EXPECT_LE(cell->memory().activation_bytes() + cell->memory().statistic_bytes() + cell->y().bytes(), all / 1000);

@@ -1,4 +1,4 @@
-/// What a sweep has measured is found again; what ended the program is not tried forever.
+/// Tests that a sweep finds its results again, and that a row which ended the program is not tried forever.
 #include "sweep/sweep_files.h"
 
 #include <algorithm>
@@ -85,7 +85,8 @@ TEST_F(SweepFilesTest, ARowThatFailedIsNotTriedInOtherRounds) {
   EXPECT_EQ(files.num_results(), 1);
 }
 
-// Names of their own until they are whole: two jobs of an array never write to one file.
+// Files have a name of their process until they are complete, so that two jobs of an array never write to the same
+// file.
 TEST_F(SweepFilesTest, SharedFilesLeaveNothingBeside) {
   SweepFiles files(directory_, {});
   write_shared_text(directory_ + "/sweep.csv", "one");
@@ -142,7 +143,7 @@ TEST(RowResult, IsTheMedianRoundWithTheWidestMemory) {
   rounds[0].max_memory_bytes = 9000;
   const RowResult result = summarise(rounds);
   EXPECT_EQ(result.num_rounds, 4);
-  EXPECT_EQ(result.median.step_seconds, 2.5);  // of 1, 2, 3, 9
+  EXPECT_EQ(result.median.step_seconds, 2.5);  // the median of 1, 2, 3, 9
   EXPECT_EQ(result.min_step_seconds, 1);
   EXPECT_EQ(result.max_step_seconds, 9);
   EXPECT_EQ(result.median.min_memory_bytes, 10);

@@ -1,4 +1,4 @@
-/// Lists become rows; what cannot be measured says why.
+/// Tests that lists become rows, and that rows which cannot be measured say why.
 #include "sweep/sweep_rows.h"
 
 #include <gmock/gmock.h>
@@ -102,7 +102,7 @@ TEST(SweepRows, WhatCannotBeMeasuredSaysWhy) {
   ASSERT_EQ(table.rows.size(), 6u);
   EXPECT_EQ(table.rows[0].reason, "");
   EXPECT_EQ(table.rows[1].reason, "batch.micro = 5 does not divide batch.global = 32. Nearest that do: 4, 8.");
-  EXPECT_THAT(table.rows[2].reason, HasSubstr("3"));  // ranks, which two stages do not divide
+  EXPECT_THAT(table.rows[2].reason, HasSubstr("3"));  // two stages do not divide 3 ranks
   EXPECT_EQ(table.rows[4].reason, "needs 8 ranks; this job has 4");
 }
 
@@ -114,7 +114,7 @@ TEST(SweepRows, MicroBatchesThatAreNotEqualSayWhy) {
   EXPECT_THAT(table.rows[1].reason, HasSubstr("batch.global = 32 cannot be cut into 1 x 3 equal micro-batches"));
 }
 
-// One stage has no schedule; only interleaved has chunks.
+// A single stage has no schedule, and only the interleaved schedule has chunks.
 TEST(SweepRows, WorkThatAnotherRowDoesIsNotDoneTwice) {
   Parameters params = parameters();
   params.sweep.stages = {1, 2};
@@ -137,7 +137,7 @@ TEST(SweepRows, APredictionRecomputesNothing) {
 
 TEST(SweepRows, WhatTheNetworkRefusesSaysWhy) {
   Parameters params = parameters();
-  params.model.name = "resnet20";  // 11 cells
+  params.model.name = "resnet20";  // has 11 cells
   params.sweep.stages = {2, 12};
   params.sweep.replicas = {1};
   SweepTable table = make_table(params, 12);

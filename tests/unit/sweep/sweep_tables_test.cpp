@@ -1,4 +1,4 @@
-/// What people and programs read of a sweep.
+/// Tests the tables and the picture of a sweep.
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -71,7 +71,7 @@ TEST(SweepCsv, HasEqualNumbersOfColumnsAndWhatWasMeasured) {
             "314572800,");
   const std::string header = csv.substr(0, csv.find('\n'));
   EXPECT_EQ(count(first_row, ","), count(header, ","));
-  // What was not measured has the same columns, empty, and its reason, quoted where commas ask for it.
+  // A row that was not measured has the same columns, which are empty, and its reason, quoted if it contains commas.
   EXPECT_THAT(csv, HasSubstr("3,1,30,100,30,2,,,,,,,,,,,,,,,,,\"batch.micro = 30 does not divide"));
   EXPECT_THAT(csv, HasSubstr("\"out of <memory>, \"\"twice\"\"\"\n"));
 }

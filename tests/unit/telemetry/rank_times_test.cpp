@@ -10,7 +10,7 @@ namespace convoy {
 
 namespace {
 
-// Of one step: what it computed, and what it waited for.
+// Returns a sample of one step: how long it computed, and what it waited for.
 RankSample sample(double busy_seconds, const RankWaits& waits = {}) {
   return {.step = 1, .num_steps = 1, .seconds = busy_seconds + waits.total(), .waits = waits};
 }

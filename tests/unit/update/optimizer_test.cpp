@@ -32,7 +32,7 @@ double square_sum(const Values& values) {
   return sum;
 }
 
-// What a step's update is to be told beside the values.
+// What an update is told in addition to the values.
 struct Facts {
   ParameterRole role = ParameterRole::kWeight;
   double clip_norm = 0;

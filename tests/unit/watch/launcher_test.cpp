@@ -1,4 +1,5 @@
-/// A launcher that does not end after its ranks have is killed; one that does, and whoever is none, is left alone.
+/// A launcher that does not end after its ranks have ended is killed; one that ends, or a parent that is no launcher,
+/// is left alone.
 #include "watch/launcher.h"
 
 #include <chrono>
