@@ -3,9 +3,10 @@
 ///
 /// Before step k each rank takes checksums of its parameters and of its optimizer's state. Replica d then computes one
 /// micro-batch of replica d + 1 (the last replica: of the first), and sends the checksums of all that it computed to
-/// that replica's rank of its stage, together with that of its parameters. When step k has its gradients, each rank has
-/// its own checksums of that micro-batch: if any differ, on any rank, the step is not applied (StepOutcome::kWrong).
-/// Only then do further computations find which rank was wrong.
+/// that replica's rank of its stage, together with that of its parameters. When step k has its gradients, each rank
+/// compares its memory with its checksums from before the step, and its parameters and that micro-batch with those of
+/// the other replica. If anything differs on any rank, the step is not applied (StepOutcome::kWrong). Only then do
+/// further computations find which rank was wrong.
 ///
 /// A check does not see sums over micro-batches and replicas, and the update itself, except for what they leave in
 /// memory that all replicas hold; nor changes of the optimizer's state between two checks.

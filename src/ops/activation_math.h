@@ -60,7 +60,8 @@ struct ActivationMath {
 
   // --- tanh x ---------------------------------------------------------------------------------------------------
 
-  /// With q = exp(-2|x|): |tanh x| = (1 - q) / (1 + q). 1 - q is -expm1(-2|x|), near 0 the exponential's -m.
+  /// With q = exp(-2|x|) = 2^k (1 + m): |tanh x| = (1 - q) / (1 + q). Near 0, where k = 0, 1 - q is taken as -m, which
+  /// loses no digits.
   CONVOY_FORMULA static V tanh(V x) {
     constexpr float kNearZero = 0.17f;  // q is above 1/sqrt(2): 2^k is 1
     const V a = clamped(x, kTanhIsOne);

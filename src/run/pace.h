@@ -29,9 +29,9 @@ class Pace {
   const OtherSeconds& of_run() const { return run_; }
 
   /// Returns the seconds that `steps` more steps of `step_seconds` each will take, if `epochs` epochs end within them.
-  /// Evaluations and checkpoints are assumed to take as long as in the mean of the ended epochs; before the first epoch
-  /// has ended, checkpoints are assumed to be as frequent as in the first `steps_done` steps. Negative (unknown) if
-  /// `step_seconds` is 0.
+  /// Audits are assumed to take as long as in the mean of the `steps_done` steps, evaluations and checkpoints as in the
+  /// mean of the ended epochs; before the first epoch has ended, evaluations count as 0 and checkpoints as per step so
+  /// far. Negative (unknown) if `step_seconds` is 0.
   double seconds_left(double step_seconds, std::int64_t steps, std::int64_t epochs, std::int64_t steps_done) const;
 
  private:

@@ -85,7 +85,8 @@ class StepExecutor {
   /// Sets a hook that is called after each instruction, for messages of other objects. It must neither wait nor
   /// allocate.
   void set_beside(ProgressHook beside) { beside_ = std::move(beside); }
-  /// Executes the list once. In training, cells draw random numbers for the step of this number.
+  /// Executes the list once, and returns when the device is idle; cells in training draw random numbers for `step`.
+  /// Throws what source.load() throws, and Error as wait_until() does.
   void run(BatchSource& source, std::int64_t step = 0);
   /// Waits until the last messages have left. Called before another executor uses the stage, and before the end.
   void finish();

@@ -119,8 +119,7 @@ TEST_F(MixedPrecisionRun, GoesOnWithTheLossScaleOfItsCheckpoint) {
   EXPECT_GE(scale, 0x1p18);
 }
 
-// --- Bad steps in fp16: told apart from those that a smaller scale mends
-// ------------------------------------------------
+// --- Bad steps in fp16: told apart from those that a smaller scale mends -------------------------------------
 
 class BadStepInFp16 : public MixedPrecisionRun {
  protected:

@@ -9,8 +9,8 @@
 
 namespace convoy {
 
-/// What the innermost launcher says of this process. An mpirun inside a Slurm job inherits Slurm's variables; its own
-/// take precedence.
+/// The number of processes that a launcher started together, and the rank of this one, from the launcher's environment
+/// variables. If several launchers have set theirs, Open MPI's are taken before PMI's, Slurm's and PMIx's.
 struct Launch {
   std::string size_variable;  ///< the variable that `size` is from: "SLURM_STEP_NUM_TASKS"; empty if none has it
   std::int64_t size = 1;      ///< number of processes that were started together

@@ -53,7 +53,7 @@ class FeatureReader {
   virtual void start(const std::byte* slot) = 0;
   /// Writes the slot that was started last to the feature's memory on the device, in order with the device's work.
   virtual void finish(void* to) = 0;
-  /// Whether the slot that was finished last may be filled again.
+  /// Whether the device no longer reads the slot that was finished last, so that its thread may fill it again.
   virtual bool has_left() const = 0;
 };
 

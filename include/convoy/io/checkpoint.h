@@ -193,7 +193,7 @@ struct FoundCheckpoint {
 /// Finds the usable checkpoint with the highest step below `below`, best.h5 included. A checkpoint is usable if its
 /// hash holds, its format is this program's, and it holds the step that its name says. Each higher one that is not
 /// usable, and a best.h5 that is not, is passed to `skipped` with the reason. Returns nothing if there is no usable one
-/// (or no directory). Left-over temporary files are ignored.
+/// (or no directory). Left-over temporary files are ignored. Throws Error if the directory cannot be listed.
 std::optional<FoundCheckpoint> find_newest_checkpoint(
     const std::string& directory,
     const std::function<void(const std::string& path, const std::string& reason)>& skipped,

@@ -51,7 +51,8 @@ AugmentationSpec training_augmentation(const io::ImageInput& input, const io::Da
 
 /// Tells how a sample is augmented, and maps its bytes to values: (value / 255 - mean) / standard deviation of each
 /// channel, computed in double and rounded once. Black is byte 0, normalised like any other. ImagePreparer
-/// (prepare_image.h) decodes, resizes and changes colours; the device (ops/image_batch.h) does the rest:
+/// (prepare_image.h) decodes, takes random resized crops, resizes, edits and changes colours; if it edits or changes
+/// colours, it also crops and flips before that. The device (ops/image_batch.h) does the rest:
 ///   crop: out(y, x) = image(y + dy - padding, x + dx - padding) or the border; dy, dx uniform in 0..2*padding
 ///   flip: columns reversed
 ///   cutout (DeVries & Taylor 2017): zeros after normalisation, in a square whose centre is uniform; it may stick out
@@ -78,7 +79,8 @@ class Augmenter {
   std::vector<float> value_of_;  ///< (C,256): the value of each byte
 };
 
-/// Makes the augmenter of data like `data`, normalised as the network expects.
+/// Makes the augmenter of images like those of `data`, with the mean and standard deviation of `input`. Throws Error if
+/// the numbers of channels differ, or if encoded images have no spec.size.
 Augmenter make_augmenter(const io::ImageInput& input, const io::DatasetInfo& data, const AugmentationSpec& spec);
 
 struct SampleMix {

@@ -77,8 +77,7 @@ ImageView FolderSource::read(const SourceSplit& split, std::int64_t sample, cons
   return decoder_.decode(file_, request);
 }
 
-// --- Used without an import
-// ---------------------------------------------------------------------------------------------
+// --- Used without an import ----------------------------------------------------------------------------------
 
 SourceListing list_any_images(const std::string& folder, const std::string& key) {
   return list_any_files(folder, {}, key);

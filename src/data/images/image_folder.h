@@ -38,10 +38,10 @@ class FolderSource final : public ImageSource {
   ImageDecoder decoder_;
 };
 
-// --- Used without an import
-// ---------------------------------------------------------------------------------------------
+// --- Used without an import ---------------------------------------------------------------------------------
 
-/// Lists all images as one split; see open_samples(). Throws RequestError naming `key` if there are none.
+/// Lists all files below the folder, whatever their kind, as one split, labelled by class folders (-1 without one); see
+/// open_samples(). Throws RequestError naming `key` if there are none, or if a folder cannot be listed.
 SourceListing list_any_images(const std::string& folder, const std::string& key);
 
 class ImageFolder final : public io::SampleStore {

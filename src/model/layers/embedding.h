@@ -18,7 +18,8 @@ struct EmbeddingSettings {
 /// y = scale * table[tokens], see ops::EmbeddingOp    tokens (N,T,1,1)   NAME.weight (V,C)   y (N,T,1,C)
 Value embedding(const std::string& name, const Value& tokens, const EmbeddingSettings& settings);
 
-/// y[n,t] = table[t]: learned positions, for sequences like x    NAME.weight (T,C)   y (N,T,1,C)
+/// y[n,t] = scale * table[t]: learned positions for sequences with the N and T of x. The table has settings.num_rows
+/// rows; forward throws Error if T is larger. See ops::EmbeddingOp.    NAME.weight (rows,C)   y (N,T,1,C)
 Value position_embedding(const std::string& name, const Value& x, const EmbeddingSettings& settings);
 
 /// y[n,t] = table[t]: learned positions for sequences that all have T words; T and C are those of x. NAME is the table

@@ -5,8 +5,8 @@
 
 namespace convoy {
 
-/// y[n,k] = x[n, positions[n,k]]; 0 for the position ops::kNoPosition
-/// x (N,T,1,C)   positions (N,K,1,1) int32   y (N,K,1,C)
+/// y[n,k] = x[n, positions[n,k]]; 0 for the position ops::kNoPosition. Other positions are in 0..T-1: see
+/// ops::GatherOp. x (N,T,1,C)   positions (N,K,1,1) int32   y (N,K,1,C)
 Value gather(const Value& x, const Value& positions);
 
 /// y[n] = x[n,0]    x (N,T,1,C)   y (N,1,1,C)

@@ -186,7 +186,7 @@ __device__ void load_mean_g(const float* dbeta, int channel, float inverse_count
 
 /// dx = gamma * inv_std * (g - dbeta / n - xhat * dgamma / n),  xhat = (x - mean) * inv_std.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
-/// Reads g, which `dy` returns here, and x, writes dx, once each.
+/// Reads x and what `dy` returns, writes dx, once each. `dy` returns g; with kMaskFromX the gradient that x masks to g.
 template <typename T, int kWidth, bool kMaskFromX, typename Gradients>
 __global__ void __launch_bounds__(kThreads, kMaskFromX || Gradients::kAreGathered ? 3 : 4)
     compute_input_gradients(GradientArgs args, Gradients dy) {

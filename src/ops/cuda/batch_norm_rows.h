@@ -34,7 +34,7 @@ struct Rows {
   int channels;
 };
 
-/// The division of the rows among the blocks of a kernel's grid.
+/// The division of a matrix (N*H*W, C) among the blocks of a grid: tiles of channels along x, slabs of rows along y.
 struct RowGrid {
   RowGrid(const Shape& x, int width, int value_bytes)
       : rows{x.pixels(), static_cast<int>(x.c)},
