@@ -1,5 +1,6 @@
 """The manual: every page is short and found within two clicks from README.md, and every link leads somewhere."""
 import re
+import shutil
 import subprocess
 import unittest
 
@@ -9,11 +10,13 @@ LINK = re.compile(r"\[[^\]]*\]\(([^)\s]+)\)")
 
 
 def pages():
-    """The Markdown files that git knows, and new ones that it does not ignore; if there is no git, all of the folders
-    that have pages."""
-    listed = subprocess.run(["git", "-C", field.SOURCE, "ls-files", "--cached", "--others", "--exclude-standard", "*.md"],
-                            capture_output=True, text=True, check=False)
-    if listed.returncode == 0:
+    """The Markdown files that git knows, and new ones that it does not ignore; without git or its history, all in the
+    folders that have pages."""
+    listed = None
+    if shutil.which("git"):
+        listed = subprocess.run(["git", "-C", field.SOURCE, "ls-files", "--cached", "--others", "--exclude-standard",
+                                 "*.md"], capture_output=True, text=True, check=False)
+    if listed and listed.returncode == 0:
         found = [field.SOURCE / name for name in listed.stdout.splitlines()]
     else:
         found = [*field.SOURCE.glob("*.md")]
