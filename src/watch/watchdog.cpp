@@ -130,12 +130,12 @@ void Watchdog::call_roll_if(bool alarm) {
   if (is_root())
     roster_.ask(0, std::ssize(spec_.ranks), kAnswerSeconds);
   else if (!alarm)
-    return stop_calling(stands_still(board_.read()) ? "rank 0 answers again" : "the run goes on");
+    return stop_calling(stands_still(board_.read()) ? "rank 0 answers again" : "the run continues");
   else if (const char* const other = who_calls_instead(); other != nullptr)
     return stop_calling(other);
   roster_.find_out_why_silent();
   if (ends_) return;
-  if (!stands_still_now()) return stop_calling("the run goes on");
+  if (!stands_still_now()) return stop_calling("the run continues");
   const double now = now_seconds();
   const std::vector<RankReport>& reports = roster_.reports();
   const RankReport& culprit = reports[culprits_first(reports).front()];

@@ -46,7 +46,7 @@ TEST_F(RunFiles, LostRowsAreNamedWhenARunIsResumed) {
       << result.output;
   EXPECT_TRUE(contains(result.output, "log.csv has lost 1 of the 1 rows that this run wrote before: those of step 10."))
       << result.output;
-  EXPECT_TRUE(contains(read_text(run_ + "/steps.csv"), "\n14,")) << "the run goes on";
+  EXPECT_TRUE(contains(read_text(run_ + "/steps.csv"), "\n14,")) << "the run continues";
 }
 
 TEST_F(RunFiles, NothingIsSaidToBeLostOfARunThatIsWhole) {

@@ -170,7 +170,7 @@ TEST_F(WatchdogTest, AStoppedProcessIsNamedAndTheRunGoesOnWhenItDoes) {
   kill(children_[0], SIGSTOP);
   expect_culprit("its process was stopped (SIGSTOP)");
   kill(children_[0], SIGCONT);
-  EXPECT_TRUE(says("the run goes on")) << said();
+  EXPECT_TRUE(says("the run continues")) << said();
   EXPECT_EQ(left_with_, -1) << "there is no time after which it ends";
 }
 
@@ -232,7 +232,7 @@ TEST_F(WatchdogTest, OneThatDoesNotAnswerWhileAllOthersGoOnEndsNoJob) {
     board_.begin({.op = Op::kForward, .micro_batch = 3});
     sleep_a_little();
   }
-  EXPECT_NE(said().find("the run goes on"), std::string::npos) << said();
+  EXPECT_NE(said().find("the run continues"), std::string::npos) << said();
   EXPECT_EQ(left_with_, -1) << said();
 }
 
