@@ -12,7 +12,6 @@ What a model reads stands in the file's "features", by name. A transformer and a
 for each sample two losses, of masked words (the mean over the sample's) and of the next sentence; in their place stand
 its scores: for each micro-batch, objective and sample the loss, how many labels were right, and how many there were.
 """
-import json
 import math
 import sys
 
@@ -21,7 +20,7 @@ import torch
 import torch.nn as nn
 import torch.nn.functional as F
 
-from make_golden import fill, fill_parameters, uniform
+from make_golden import fill, fill_parameters, uniform, write_golden
 
 DEFAULTS = {"model": "transformer", "layers": 2, "heads": 2, "width": 32, "feedforward": 64, "activation": "relu", "positions": "sinusoids",
             "norm": "after", "words": 50, "length": 24, "batch": 8, "micro": 4, "classes": 3}
@@ -202,8 +201,7 @@ def main():
     with torch.no_grad():
         result["eval_logits_after_4_steps"] = torch.cat([net.outputs_and_loss(part)[0] for part in parts]).tolist()
     result["parameter_norms_after_4_steps"] = {n: p.norm().item() for n, p in net.named_parameters()}
-    with open(sys.argv[1], "w") as f:
-        json.dump(result, f, indent=1)
+    write_golden(sys.argv[1], result)
 
 
 if __name__ == "__main__":
