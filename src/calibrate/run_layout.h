@@ -19,7 +19,8 @@ struct RunLayout {
   std::int64_t stages = 1;
   ScheduleKind schedule = ScheduleKind::k1F1B;
   std::int64_t chunks = 1;              ///< runs of cells per stage
-  std::optional<MachineCosts> machine;  ///< measured, or found in run.directory; none on one rank
+  std::optional<MachineCosts> machine;  ///< measured, or read from run.directory; none on one rank
+                                        ///< and with plan.measure = false
   std::string reason;                   ///< a line that explains the choice, if grid.stages = auto
 };
 
@@ -33,7 +34,8 @@ void choose_schedule(const Parameters& params, const GridShape& grid, RuntimeSpe
 GridShape requested_grid(const Parameters& params, std::int64_t ranks);
 
 /// Chooses the layout of a training on the ranks of world. With several ranks it measures costs that run.directory does
-/// not hold. Throws RequestError if no layout can train on these ranks. All ranks of world call it and get the same.
+/// not hold; with plan.measure = false it uses modelled costs. Throws RequestError if no layout can train on these
+/// ranks. All ranks of world call it and get the same.
 RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metadata, const mpi::Communicator& world,
                         ops::Backend& backend);
 

@@ -9,8 +9,9 @@ namespace {
 
 /// These keys, and those of a training.
 std::vector<std::string> with_training(std::vector<std::string> reads) {
-  reads.insert(reads.end(), {"model", "data", "batch", "grid", "schedule", "memory", "optimizer", "lr", "train",
-                             "augment", "checkpoint", "evaluate.weights", "evaluate.mirror", "init", "run"});
+  reads.insert(reads.end(),
+               {"model", "data", "batch", "grid", "schedule", "memory", "optimizer", "lr", "train", "augment",
+                "checkpoint", "evaluate.weights", "evaluate.mirror", "init", "run", "plan.measure"});
   return reads;
 }
 
@@ -72,13 +73,13 @@ const std::vector<Command>& commands() {
        .takes = Takes::kParameterFiles,
        .needs = {{"data.train"}},
        .reads = {"model", "data", "batch", "grid", "schedule", "memory", "optimizer", "train", "augment", "run",
-                 "sweep"},
+                 "plan.measure", "sweep"},
        .sentence = "measures a table: a short training, or prediction, for each combination of the values in [sweep]"},
       {.name = "replay",
        .takes = Takes::kParameterFiles,
        .needs = {{"replay.steps"}, {"data.train"}, {"data.test", "data.val"}},
        .reads = {"model", "data", "batch", "grid", "schedule", "memory", "optimizer", "lr", "train", "augment", "init",
-                 "run", "replay"},
+                 "run", "plan.measure", "replay"},
        .sentence = "computes some steps of a run again, on any grid, and compares each loss and fingerprint with what "
                    "the run has recorded"},
       {.name = "watch",

@@ -392,8 +392,8 @@ std::vector<Key> make_keys() {
       {"plan.micro", integers(&PlanParams::micro, {.min = 1, .max = kMaxSamples}), "samples",
        "the micro-batches that layouts are compared with; empty: batch.micro"},
       {"plan.measure", flag(&PlanParams::measure), "",
-       "true: compares layouts by the measured times of cells, memory and messages (kept in costs.txt of "
-       "run.directory); false: by a model of a processor core and a network"},
+       "true: layouts are compared by the measured times of cells, memory and messages (kept in costs.txt of "
+       "run.directory); false: by a model of a processor core and a network, and a training starts without measuring"},
       {"plan.draw", path_or_empty(&PlanParams::draw, kPartial), "",
        "an .svg file for a picture of the planned step, a row per rank"},
       {"plan.draw_efficiency", path_or_empty(&PlanParams::draw_efficiency, kPartial), "",

@@ -22,10 +22,10 @@ namespace convoy::preflight {
 
 namespace {
 
-// Returns the costs that run.directory holds; none on one rank, because a training on one rank measures none.
+// Returns the costs that run.directory holds; none if a training would measure none either.
 std::optional<MachineCosts> kept_costs(const Parameters& params, const NetworkSpec& network, const NodeLoad& node,
                                        std::int64_t ranks, ops::Backend& backend) {
-  if (ranks == 1) return std::nullopt;
+  if (ranks == 1 || !params.plan.measure) return std::nullopt;
   return find_kept_costs(
       {.network = network, .file = costs_path(params.run), .engines_file = engines_path(params.run), .node = node},
       ranks, backend);
@@ -52,12 +52,14 @@ RunPlan plan(const Parameters& params, const RunData& data, ops::Backend& backen
   return planned;
 }
 
-std::string describe(const RunPlan& run, std::int64_t batch) {
+std::string describe(const RunPlan& run, std::int64_t batch, bool measures) {
   const GridShape& grid = run.step.grid();
+  const char* const costs = run.costs_are_measured ? "costs measured before"
+                            : measures             ? "from a model: train measures"
+                                                   : "from a model";
   return fmt::format("{} x {}; {} of {}, {} in an epoch; predicted step {} ms ({})", counted(grid.stages, "stage"),
                      counted(grid.replicas, "replica"), counted(run.steps.total, "step"), counted(batch, "sample"),
-                     run.steps.per_epoch, plain_number(1e3 * run.step_seconds, 3),
-                     run.costs_are_measured ? "costs measured before" : "from a model: train measures");
+                     run.steps.per_epoch, plain_number(1e3 * run.step_seconds, 3), costs);
 }
 
 }  // namespace
@@ -67,7 +69,7 @@ std::optional<RunPlan> plan_run(const Parameters& params, const RunData& data, o
   try {
     RunPlan planned = plan(params, data, backend, node, report.world().size());
     const bool is_invariant = planned.step.is_invariant();
-    report.add("plan", ok(describe(planned, params.batch.global)));
+    report.add("plan", ok(describe(planned, params.batch.global, params.plan.measure)));
     const std::string few = describe_few_values(planned.step.network(), planned.step.spec().network);
     if (!few.empty()) report.add("plan", warning(few));
     if (!is_invariant)

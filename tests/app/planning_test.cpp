@@ -12,6 +12,8 @@ namespace {
 
 class Planning : public Runs {
  protected:
+  Planning() { arguments_.pop_back(); }  // costs are measured
+
   ProcessResult plan(const std::vector<std::string>& more) {
     std::vector<std::string> arguments = arguments_;
     arguments.front() = "plan";
@@ -47,6 +49,20 @@ TEST_F(Planning, StagesThatAreChosenGiveTheSameBits) {
   // The choice is not fixed: the run's own parameters choose again, and an evaluation does not use stages.
   const ProcessResult evaluation = run_program({.arguments = {"evaluate", directory_ / "auto/params.cfg"}});
   EXPECT_EQ(evaluation.status, 0) << evaluation.output;
+}
+
+TEST_F(Planning, ATrainingThatMeasuresNothingChoosesByAModelAndGivesTheSameBits) {
+  train("1x1", {1, 1}, 6);
+  const std::string run = "--run.directory=" + (directory_ / "modelled");
+  const std::vector<std::string> modelled = {"--plan.measure=false", "--grid.stages=auto", "--train.max_steps=6",
+                                             "--run.bucket_mib=0.05", run};
+  const ProcessResult result = run_program({.arguments = arguments_ + modelled, .ranks = 4});
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(contains(result.output, "predicted step by a model (plan.measure = false): ")) << result.output;
+  EXPECT_FALSE(contains(result.output, "measuring")) << result.output;
+  EXPECT_FALSE(contains(result.output, "warning")) << result.output;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "modelled/costs.txt"));
+  expect_same_run("1x1", "modelled", 6);
 }
 
 TEST_F(Planning, StagesThatCannotBeChosenAreRefused) {

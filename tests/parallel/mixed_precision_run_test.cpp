@@ -44,6 +44,7 @@ class MixedPrecisionRun : public testing::Test {
     params.data.test = directory_ / "test";
     params.batch = {.global = 8, .micro = 2};
     params.grid.stages = stages;
+    params.plan.measure = false;
     params.optimizer.lr = 0.05;
     params.train.epochs = 3;
     params.train.max_steps = step;
