@@ -6,6 +6,7 @@
 #include <fstream>
 #include <optional>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/features.h"
 #include "convoy/base/log.h"
 #include "convoy/base/print.h"
@@ -30,7 +31,7 @@ namespace convoy {
 namespace {
 
 std::string today() {
-  const std::time_t now = std::time(nullptr);
+  const std::time_t now = static_cast<std::time_t>(wall_clock_seconds());
   std::tm local{};
   localtime_r(&now, &local);
   return fmt::format("{:04}-{:02}-{:02}", local.tm_year + 1900, local.tm_mon + 1, local.tm_mday);
