@@ -14,6 +14,7 @@
 #include <unistd.h>
 
 #include "convoy/base/clock.h"
+#include "convoy/io/run_lock.h"
 
 #include "dashboard/drawing.h"
 #include "dashboard/run_reader.h"
@@ -99,7 +100,7 @@ Style style_of_terminal() {
 
 std::string picture_of(const RunReader& reader, const std::string& directory) {
   return draw(reader.run(),
-              {.directory = directory, .now = wall_clock_seconds(), .is_locked = reader.is_locked()},
+              {.directory = directory, .now = wall_clock_seconds(), .is_locked = io::is_locked(directory)},
               style_of_terminal());
 }
 

@@ -16,9 +16,9 @@
 #include "convoy/comm/stop_signals.h"
 #include "convoy/comm/topology.h"
 #include "convoy/io/dataset.h"
+#include "convoy/io/run_lock.h"
 
 #include "checkpoint/model_metadata.h"
-#include "run/run_lock.h"
 #include "sweep/measure_row.h"
 #include "sweep/sweep_files.h"
 #include "sweep/sweep_picture.h"
@@ -87,7 +87,7 @@ class Sweep {
   SweepTable table_;
   SweepHead head_;
   std::optional<SweepFiles> files_;  ///< on rank 0
-  std::optional<RunLock> lock_;      ///< on rank 0: the lock of the row that is being measured
+  std::optional<io::RunLock> lock_;  ///< on rank 0: the lock of the row that is being measured
 };
 
 Sweep::Sweep(const Parameters& params, const mpi::Communicator& world, const MakeBackend& make_backend,
