@@ -15,14 +15,16 @@ namespace {
 
 class Groups : public testing::Test {
  protected:
-  Groups() {
-    simulate({.ranks = 2, .groups = {{0, 1}}});
-    calls() = {};
-  }
-
   static std::int64_t freed() { return calls().freed_groups; }
 
-  const mpi::Communicator world_ = mpi::Communicator(MPI_COMM_WORLD);
+  const mpi::Communicator world_ = simulated_world();
+
+ private:
+  static mpi::Communicator simulated_world() {
+    simulate({.ranks = 2, .groups = {{0, 1}}});
+    calls() = {};
+    return mpi::Communicator(MPI_COMM_WORLD);
+  }
 };
 
 class Listener final : public mpi::WaitListener {
