@@ -19,12 +19,12 @@
 #include "convoy/inference/inference.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/inspect.h"
+#include "convoy/io/run_lock.h"
 #include "convoy/run/compare.h"
 
 #include "commands/commands.h"
 #include "commands/machine_info.h"
 #include "preflight/report.h"
-#include "run/run_lock.h"
 
 namespace convoy::commands {
 
@@ -85,19 +85,19 @@ namespace {
 
 // Locks the run of a checkpoint. A training writes parts of its next checkpoint into the same folder, and until it is
 // complete they look like remains.
-std::optional<RunLock> lock_run_of(const std::string& checkpoint) {
+std::optional<io::RunLock> lock_run_of(const std::string& checkpoint) {
   namespace fs = std::filesystem;
   const fs::path run = fs::absolute(checkpoint).lexically_normal().parent_path().parent_path();
   std::error_code unknown;
   if (!fs::is_regular_file(run / "lock", unknown)) return std::nullopt;
-  return std::optional<RunLock>(std::in_place, run.string());
+  return std::optional<io::RunLock>(std::in_place, run.string());
 }
 
 }  // namespace
 
 ExitStatus join(const Request& request) {
   return for_each_path(request, [](const std::string& path) {
-    const std::optional<RunLock> lock = lock_run_of(path);
+    const std::optional<io::RunLock> lock = lock_run_of(path);
     print("{}: {}\n", path, io::join_checkpoint(path) ? "now one file" : "is one file already");
     return true;
   });

@@ -4,11 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "convoy/comm/machine.h"
+
 namespace convoy::commands {
 
 /// Returns a line for the processor, each NUMA domain, each last-level cache, huge pages and each NVIDIA GPU. `sys` and
 /// `proc` are the paths of the system's files; a test has its own.
-std::string describe_machine(const std::string& sys = "/sys", const std::string& proc = "/proc");
+std::string describe_machine(const Machine& machine, const std::string& sys = "/sys",
+                             const std::string& proc = "/proc");
 
 /// Returns the processors that this process may use: "0-7", or "0-7, of which a control group allows the time of 2".
 std::string describe_own_processors();

@@ -1,7 +1,6 @@
 /// Handles the terminal: its size and its keys. Its settings are restored at the end.
 #include "dashboard/dashboard.h"
 
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +12,9 @@
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
+
+#include "convoy/base/clock.h"
+#include "convoy/io/run_lock.h"
 
 #include "dashboard/drawing.h"
 #include "dashboard/run_reader.h"
@@ -97,8 +99,9 @@ Style style_of_terminal() {
 }
 
 std::string picture_of(const RunReader& reader, const std::string& directory) {
-  const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  return draw(reader.run(), {.directory = directory, .now = now, .is_locked = reader.is_locked()}, style_of_terminal());
+  return draw(reader.run(),
+              {.directory = directory, .now = wall_clock_seconds(), .is_locked = io::is_locked(directory)},
+              style_of_terminal());
 }
 
 }  // namespace

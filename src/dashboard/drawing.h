@@ -20,7 +20,7 @@ struct Style {
 struct Scene {
   std::string directory;
   double now = 0;                 ///< seconds since 1970
-  std::optional<bool> is_locked;  ///< the result of RunReader::is_locked()
+  std::optional<bool> is_locked;  ///< the result of io::is_locked()
 };
 
 /// Returns the picture. No line is longer than the terminal is wide. Of many ranks, those that compute longest are

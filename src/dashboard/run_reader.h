@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -66,8 +65,6 @@ class RunReader {
   /// directory has no log.jsonl.
   bool update();
   const WatchedRun& run() const { return run_; }
-  /// Returns whether a process holds the run's lock; nothing if the file system does not tell.
-  std::optional<bool> is_locked() const;
 
  private:
   std::string directory_;

@@ -22,10 +22,10 @@
 #include "convoy/base/file_descriptor.h"
 #include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
+#include "convoy/io/run_lock.h"
 
 #include "run/memory_report.h"
 #include "run/restart.h"
-#include "run/run_lock.h"
 
 namespace convoy::preflight {
 
@@ -125,7 +125,7 @@ Finding look_at_directory(const std::string& directory) {
   if (::access(there.c_str(), W_OK | X_OK) != 0)
     return fails(fmt::format("run.directory = {}: {} cannot be written: {}. Choose a directory that you may write to",
                              directory, there.string(), std::strerror(errno)));
-  if (const auto holder = find_lock_holder(directory))
+  if (const auto holder = io::find_lock_holder(directory))
     return fails(fmt::format("run.directory = {} is in use by {}. Wait for it, or choose another", directory, *holder));
   return ok(fmt::format("{} {}", directory, fs::exists(directory, error) ? "is there, and free" : "can be made"));
 }

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -16,6 +15,7 @@
 
 #include <fmt/format.h>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/base/version.h"
 #include "convoy/base/wording.h"
@@ -42,10 +42,6 @@ std::string value_of(const std::string& cpuinfo, std::string_view key) {
     return begin == std::string::npos ? "" : line.substr(begin);
   }
   return "";
-}
-
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 Finding device_finding(const Parameters& params, const ops::BackendSpec& spec, std::unique_ptr<ops::Backend>& backend) {
@@ -154,7 +150,7 @@ void check_clocks(Report& report) {
   const mpi::Communicator askers = world.split(asks ? 0 : 1, world.rank());
   ClockOffset mine{.error_seconds = std::numeric_limits<double>::infinity()};
   if (asks) {
-    const ClockReading reading = read_root_clock(askers, wall_seconds);
+    const ClockReading reading = read_root_clock(askers, wall_clock_seconds);
     mine = {.offset_seconds = reading.offset_seconds, .error_seconds = reading.error_seconds};
   }
   const std::vector<std::byte> bytes = world.gather(std::as_bytes(std::span(&mine, 1)), 0);

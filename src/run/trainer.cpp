@@ -22,6 +22,7 @@
 #include "convoy/comm/tags.h"
 #include "convoy/comm/topology.h"
 #include "convoy/io/checkpoint.h"
+#include "convoy/io/run_lock.h"
 
 #include "calibrate/run_layout.h"
 #include "checkpoint/checkpointing.h"
@@ -38,7 +39,6 @@
 #include "run/run_audits.h"
 #include "run/run_calendar.h"
 #include "run/run_data.h"
-#include "run/run_lock.h"
 #include "run/run_record.h"
 #include "run/step_studies.h"
 #include "run/stop_request.h"
@@ -119,7 +119,7 @@ class Trainer {
   std::array<double, 2> step_seconds_{};                ///< seconds of the latest two steps, by step number
   double epoch_wait_seconds_ = 0;                       ///< seconds that the loader had waited when the epoch began
   StepClock clock_;
-  std::optional<RunLock> lock_;      ///< rank 0
+  std::optional<io::RunLock> lock_;  ///< rank 0
   std::optional<RunRecord> record_;  ///< rank 0
   CheckpointSaver saver_{params_, data_.metadata, runtime_, record_};
 };

@@ -29,7 +29,4 @@ class JsonRow {
   std::string text_;
 };
 
-/// Time in seconds since 1970, by the host's clock.
-double wall_clock_seconds();
-
 }  // namespace convoy

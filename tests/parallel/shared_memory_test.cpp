@@ -33,7 +33,7 @@ std::string access_of(const std::byte* data) {
 }
 
 std::int64_t domain_of_first_processor() {
-  return find_processors(own_processors()).front().domain;
+  return own_machine().domain_of(own_processors().front());
 }
 
 TEST(SharedMemory, HasTheRanksOfADomainInOneGroup) {

@@ -1,4 +1,4 @@
-/// The clock of everything that is timed: seconds as double.
+/// The clock of everything that is timed, and that of calendars: seconds as double.
 #pragma once
 
 #include <chrono>
@@ -8,6 +8,11 @@ namespace convoy {
 /// Seconds since an arbitrary start; the clock never goes back.
 inline double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
+}
+
+/// Seconds since 1970 by the host's clock, which may be set while the program runs.
+inline double wall_clock_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 /// Adds the seconds between its construction and its destruction to a total.

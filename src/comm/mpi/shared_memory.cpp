@@ -74,7 +74,7 @@ std::byte* open_file(const FileAddress& address, std::int64_t size_bytes, FileDe
 
 mpi::Communicator split_by_memory(const mpi::Communicator& group) {
   const ProcessorSet mine = own_processors();
-  const std::int64_t domain = mine.empty() ? 0 : find_processors({mine.front()}).front().domain;
+  const std::int64_t domain = mine.empty() ? 0 : own_machine().domain_of(mine.front());
   return group.split_by_node().split(static_cast<int>(domain), group.rank());
 }
 

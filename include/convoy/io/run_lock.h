@@ -6,7 +6,7 @@
 
 #include "convoy/base/file_descriptor.h"
 
-namespace convoy {
+namespace convoy::io {
 
 /// Holds run.directory's file `lock`, which names its holder, until it is destroyed or the process ends, however it
 /// ends.
@@ -29,8 +29,12 @@ class RunLock {
   bool has_warned_ = false;
 };
 
+/// Returns whether another process holds a directory's lock; nothing if there is no lock, or if the file system does
+/// not tell. Changes nothing.
+std::optional<bool> is_locked(const std::string& directory);
+
 /// Returns the holder of a directory's lock, in the words of RunLock; nothing if the lock is free, or there is no such
 /// directory. Changes nothing.
 std::optional<std::string> find_lock_holder(const std::string& directory);
 
-}  // namespace convoy
+}  // namespace convoy::io

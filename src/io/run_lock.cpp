@@ -1,5 +1,5 @@
 /// A POSIX record lock: the kernel, or the network file system, releases it when the process ends.
-#include "run/run_lock.h"
+#include "convoy/io/run_lock.h"
 
 #include <array>
 #include <cerrno>
@@ -16,7 +16,7 @@
 #include "convoy/base/host_name.h"
 #include "convoy/base/log.h"
 
-namespace convoy {
+namespace convoy::io {
 
 namespace {
 
@@ -24,6 +24,24 @@ std::string holder_of(int file) {
   std::array<char, 256> text{};
   const ssize_t length = pread(file, text.data(), text.size(), 0);
   return length > 0 ? std::string(text.data(), static_cast<std::size_t>(length)) : "another process";
+}
+
+FileDescriptor open_lock(const std::string& directory) {
+  return FileDescriptor(open((directory + "/lock").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+}
+
+struct flock whole_file() {
+  struct flock whole {};
+  whole.l_type = F_WRLCK;
+  whole.l_whence = SEEK_SET;
+  return whole;
+}
+
+// Whether another process holds the lock.
+std::optional<bool> is_held(const FileDescriptor& file) {
+  struct flock whole = whole_file();
+  if (!file.is_open() || fcntl(file.get(), F_GETLK, &whole) != 0) return std::nullopt;
+  return whole.l_type != F_UNLCK;
 }
 
 std::string own_name() {
@@ -56,9 +74,7 @@ RunLock::RunLock(const std::string& directory) : directory_(directory) {
   if (!file_.is_open())
     refuse("run.directory = {} cannot be written: {}. Choose a directory that you may write to.", directory_,
            std::strerror(errno));
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
+  struct flock whole = whole_file();
   if (fcntl(file_.get(), F_SETLK, &whole) != 0) {
     const bool held = errno == EACCES || errno == EAGAIN;
     if (held)
@@ -88,16 +104,13 @@ void RunLock::check_in_place() {
                   directory_));
 }
 
-std::optional<std::string> find_lock_holder(const std::string& directory) {
-  const int file = open((directory + "/lock").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK);
-  if (file < 0) return std::nullopt;
-  struct flock whole {};
-  whole.l_type = F_WRLCK;
-  whole.l_whence = SEEK_SET;
-  std::optional<std::string> holder;
-  if (fcntl(file, F_GETLK, &whole) == 0 && whole.l_type != F_UNLCK) holder = holder_of(file);
-  close(file);
-  return holder;
+std::optional<bool> is_locked(const std::string& directory) {
+  return is_held(open_lock(directory));
 }
 
-}  // namespace convoy
+std::optional<std::string> find_lock_holder(const std::string& directory) {
+  const FileDescriptor file = open_lock(directory);
+  return is_held(file) == std::optional(true) ? std::optional(holder_of(file.get())) : std::nullopt;
+}
+
+}  // namespace convoy::io
