@@ -8,7 +8,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
-#include "convoy/comm/gpu_links.h"
+#include "convoy/device/gpu_links.h"
 #include "convoy/params/parameters.h"
 
 #include "plan/batch_norm_check.h"

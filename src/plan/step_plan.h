@@ -8,7 +8,7 @@
 #include <optional>
 #include <vector>
 
-#include "convoy/comm/process_grid.h"
+#include "convoy/base/grid_shape.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/model/partition.h"
 #include "convoy/params/parameters.h"

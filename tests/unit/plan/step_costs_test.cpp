@@ -8,7 +8,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/wording.h"
-#include "convoy/comm/gpu_links.h"
+#include "convoy/device/gpu_links.h"
 
 #include "calibrate/calibration.h"
 #include "plan/planner.h"
