@@ -15,7 +15,8 @@
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 
-#include "plan/share_engines.h"
+#include "plan/step_plan.h"
+#include "step/share_engines.h"
 
 namespace convoy {
 

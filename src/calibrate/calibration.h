@@ -13,7 +13,7 @@ namespace convoy {
 struct CalibrationSpec {
   NetworkSpec network;
   std::string file;          ///< path of costs.txt; empty: costs are not kept
-  std::string engines_file;  ///< as in RuntimeSpec
+  std::string engines_file = {};  ///< as in RuntimeSpec; only read if cells are measured
   NodeLoad node = {};
 };
 

@@ -42,6 +42,13 @@ std::string without(std::string text, const std::string& begin, const std::strin
   return text;
 }
 
+// Returns the parameters with run.engines under its former name.
+std::string with_former_key(std::string parameters) {
+  const std::size_t at = parameters.find("\nengines =");
+  EXPECT_NE(at, std::string::npos) << parameters;
+  return parameters.replace(at + 1, std::string("engines").size(), "plans");
+}
+
 class OldRun : public Runs {
  protected:
   OldRun() : Runs(import_small_texts) {
@@ -53,7 +60,7 @@ class OldRun : public Runs {
       write_text(run_ + name, without_columns(read_text(run_ + name), column));
     write_text(run_ + "/log.jsonl", without(without(read_text(run_ + "/log.jsonl"), ",\"metric\":", "}"),
                                             ",\"test_balanced_accuracy\":", ",\"samples_per_second\""));
-    write_text(run_ + "/params.cfg", without(read_text(run_ + "/params.cfg"), "metric ", "\n"));
+    write_text(run_ + "/params.cfg", with_former_key(without(read_text(run_ + "/params.cfg"), "metric ", "\n")));
   }
 
   // Writes a valid file whose state lacks the metric's name.

@@ -38,6 +38,9 @@ constexpr std::int64_t kComparedValues = std::int64_t{1} << 20;  // in all runs 
 constexpr std::int64_t kMinRuns = 4;
 constexpr int kSpoilingBytes[] = {0x00, 0xff, 0x3c};  // zeros, NaNs, numbers
 
+constexpr const char* kRemedy =
+    "Remove engines.txt from the run directory to measure again, and plans.txt, as version 0.9.0 called it.";
+
 /// The names of the passes, in the order of ConvolutionPass.
 constexpr const char* kPassNames[] = {"forward", "backward by input", "backward by weight"};
 
@@ -71,8 +74,7 @@ EngineChoice parse_choice(const std::string& text) {
   const std::size_t unit = text.find(kUnit);
   const char* end = text.data() + std::min(unit, text.size());
   if (unit == std::string::npos || std::from_chars(text.data(), end, choice.milliseconds).ptr != end) {
-    fail("'{}' does not name an engine for a convolution. Remove plans.txt from the run directory to measure again.",
-         text);
+    fail("'{}' does not name an engine for a convolution. {}", text, kRemedy);
   }
   choice.engine = text.substr(unit + kUnit.size());
   return choice;
@@ -148,10 +150,8 @@ class FrontendGraph final : public CudnnGraph {
       set(engine, known.milliseconds);
       return;
     }
-    fail(
-        "{}: cuDNN does not have the engine '{}', which was measured on {}. Remove plans.txt from the run directory to "
-        "measure again.",
-        to_string(spec_), known.engine, runtime_.platform());
+    fail("{}: cuDNN does not have the engine '{}', which was measured on {}. {}", to_string(spec_), known.engine,
+         runtime_.platform(), kRemedy);
   }
 
   void set(std::int64_t engine, float milliseconds) {
