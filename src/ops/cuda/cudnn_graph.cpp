@@ -248,14 +248,14 @@ class FrontendGraph final : public CudnnGraph {
   CudnnRuntime& runtime_;
   fe::graph::Graph graph_;
   EngineChoice choice_;
-  std::int64_t engine_ = -1;  // its index among the graph's plans
+  std::int64_t engine_ = -1;  // its index among those of the graph
 };
 
 }  // namespace
 
 CudnnGraph* CudnnGraph::create(const CudnnGraphSpec& spec, CudnnRuntime& runtime) {
   const std::string key = key_of(spec, runtime);
-  if (const auto planned = runtime.graphs().find(key); planned != runtime.graphs().end()) return planned->second.get();
+  if (const auto built = runtime.graphs().find(key); built != runtime.graphs().end()) return built->second.get();
   auto graph = std::make_unique<FrontendGraph>(spec, runtime);
   if (!graph->choose_engine()) graph.reset();
   return runtime.keep(key, std::move(graph));
