@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kTitle = "convoy cell costs 4";
 constexpr double kTripsOfPacking = 4;                  // weights for forward and data gradient, each read and written
-constexpr NumberRange kSeconds{.min = 0, .max = 1e5};  // up to about a day per cell
+constexpr NumberLimits kSeconds{.min = 0, .max = 1e5};  // up to about a day per cell
 
 double packed_bytes_of(const Cell& cell) {
   std::int64_t bytes = 0;

@@ -15,7 +15,7 @@ namespace convoy {
 namespace {
 
 constexpr const char* kTitle = "convoy rates 3";
-constexpr NumberRange kRates{.min = 1e-12, .max = 1e18};  // limits of all seconds and bytes per second
+constexpr NumberLimits kRates{.min = 1e-12, .max = 1e18};  // limits of all seconds and bytes per second
 
 }  // namespace
 
