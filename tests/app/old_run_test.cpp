@@ -106,8 +106,10 @@ TEST_F(OldRun, IsReadWatchedComparedAndPlotted) {
   EXPECT_FALSE(contains(compared, "macro F1")) << "the first has none: " << compared;
   EXPECT_CONTAINS(output_of({"replay", run_ + "/params.cfg", "--replay.steps=11-20"}),
                   "losses: all 10 are the recorded ones, to the bit\ntop-1: none is recorded of these steps");
-  EXPECT_CONTAINS(output_of({"evaluate", run_ + "/params.cfg", "--checkpoint.resume=best"}),
-                  fmt::format("top-1 {:.2f} %", 100 * state.best_value));
+  const std::string evaluated =
+      output_of({"evaluate", run_ + "/params.cfg", "--checkpoint.resume=best", "--run.plans=" + run_ + "/plans.txt"});
+  EXPECT_CONTAINS(evaluated, fmt::format("top-1 {:.2f} %", 100 * state.best_value));
+  EXPECT_CONTAINS(evaluated, "convoy: warning: command line: run.plans is now called run.engines: use the new name");
   const ProcessResult plot = run_program(
       {.arguments = {run_, "--output=" + run_ + "/plot.svg"}, .program = CONVOY_INPUT "/../tools/plot_run"});
   EXPECT_TRUE(plot.status == 0 || contains(plot.output, "has no matplotlib")) << plot.output;
