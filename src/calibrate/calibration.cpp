@@ -13,9 +13,13 @@
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/topology.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 
-#include "plan/share_engines.h"
+#include "calibrate/cost_keys.h"
+#include "calibrate/measure.h"
+#include "calibrate/measure_cell_costs.h"
+#include "calibrate/measure_rates.h"
+#include "plan/step_plan.h"
+#include "step/share_engines.h"
 
 namespace convoy {
 

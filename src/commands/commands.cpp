@@ -42,7 +42,8 @@ void ignore_closed_readers() {
   if (isatty(STDOUT_FILENO) == 0) std::setvbuf(stdout, buffer.data(), _IOFBF, buffer.size());
 }
 
-void warn_of_unread_keys(const Request& request) {
+void warn_of_keys(const Request& request) {
+  for (const std::string& renamed : request.renamed) log_warning(renamed);
   if (const std::string unread = describe_unread_keys(request); !unread.empty()) log_warning(unread);
 }
 
@@ -70,7 +71,7 @@ ExitStatus run_alone(const Request& request, const Launch& launch) {
       log_warning(fmt::format("convoy {} works in one process: the {} others that were launched do nothing",
                               request.command, launch.size - 1));
   }
-  warn_of_unread_keys(request);
+  warn_of_keys(request);
   return command.run(request);
 }
 
@@ -80,7 +81,7 @@ ExitStatus run(const Request& request, const Launch& launch, Watch& watch) {
       {"sweep", sweep}, {"replay", replay},     {"info", info_of_ranks}, {"check", check_parameters}};
   ignore_closed_readers();
   if (watch.world().rank() == 0) {
-    warn_of_unread_keys(request);
+    warn_of_keys(request);
     if (const std::string unused = describe_unused_tasks(launch, request.command); !unused.empty()) log_warning(unused);
   }
   return kCommands.at(request.command)(request, watch);

@@ -11,9 +11,11 @@ namespace convoy {
 
 namespace {
 
-// The number of times that a saved activation crosses the memory bus in a step: written by forward's convolution, read
-// twice and written once by batch norm, read by the next convolution, and in backward read by the two gradients and
-// twice by batch norm.
+// The number of times that a step reads or writes memory of the size of a saved activation, for each of them. A
+// residual block of two convolutions saves three: the outputs of both convolutions and of the first batch norm. For
+// these it makes 11 accesses in forward and 20 in backward, with those to gradients and to the block's input and
+// output. 8 of the 31 find their tensor in a cache, because it was just read: the second passes of batch norms, and the
+// second of the two gradients of a convolution. The other 23 are about 8 for each activation.
 constexpr double kTripsPerSavedByte = 8.0;
 
 // The same for parameters: read by forward and by the gradient of the input; their gradient is written, reordered and

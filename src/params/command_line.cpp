@@ -70,7 +70,8 @@ Tokens sort_tokens(const std::vector<std::string>& arguments) {
         if (++argument == arguments.end() || argument->starts_with("--")) refuse_missing_value(*key);
         value = *argument;
       }
-      tokens.given.push_back({.key = key ? key->name : name, .value = trimmed(value), .where = kWhere});
+      tokens.given.push_back(
+          {.key = key ? key->name : name, .value = trimmed(value), .where = kWhere, .written_key = lower_case(name)});
     }
   }
   return tokens;
@@ -203,6 +204,7 @@ Request parse_command_line(int argc, const char* const* argv) {
   check_together(builder, request, command, arguments);
   request.params = std::move(builder.values);
   request.problems = std::move(builder.problems);
+  request.renamed = std::move(builder.renamed);
   return request;
 }
 

@@ -25,7 +25,7 @@ std::vector<std::string> with_inference(std::vector<std::string> reads) {
                              "augment.mean", "augment.stddev",       "checkpoint.resume",
                              "init.weights", "init.strip_prefix",    "run.directory",
                              "run.threads",  "run.placement",        "run.device",
-                             "run.plans",    "run.watchdog_seconds", "run.watchdog_abort_seconds"});
+                             "run.engines",  "run.watchdog_seconds", "run.watchdog_abort_seconds"});
   return reads;
 }
 

@@ -87,7 +87,7 @@ std::string format_command(const Command& command, int columns) {
 /// which reads the section.
 bool is_named(const Key& key, const std::string& topic) {
   if (const Command* command = find_command(topic)) return command->is_reading(key);
-  return topic == key.name || topic == key.section() || topic == key.leaf();
+  return key.is_called(topic) || topic == key.section() || topic == key.leaf();
 }
 
 /// The nearest topic: a word with a dot can only be a key ("lr.powr"), another word may be any topic ("optimzer").

@@ -346,9 +346,10 @@ std::vector<Key> make_keys() {
        "within one NUMA domain and one cache where that is possible; none: the system moves threads as it likes. Ranks "
        "that the launcher has bound to processors of their own stay there; never changes the result"},
       {"run.device", choice(&RunParams::device), "", "auto: a GPU if there is one and Convoy was built for it"},
-      {"run.plans", path_or_empty(&RunParams::plans), "",
+      {"run.engines", path_or_empty(&RunParams::engines), "",
        "file of the cuDNN engines that a GPU uses: measured once, then kept here. With another run's file the bits are "
-       "those of that run; empty: plans.txt in run.directory"},
+       "those of that run; empty: engines.txt in run.directory",
+       !kChangesResult, /*former_name=*/"run.plans"},
       {"run.reduction", choice(&RunParams::reduction), "",
        "how gradients are summed: invariant gives the same bits on every grid, fast may not"},
       {"run.bucket_mib", number(&RunParams::bucket_mib, {.min = 0, .max = 1024, .above_min = true}), "MiB",
@@ -576,7 +577,7 @@ const std::vector<std::string>& sections() {
 
 const Key* find_key(std::string_view name) {
   const std::string lower = lower_case(name);
-  const auto found = std::find_if(keys().begin(), keys().end(), [&](const Key& key) { return key.name == lower; });
+  const auto found = std::find_if(keys().begin(), keys().end(), [&](const Key& key) { return key.is_called(lower); });
   return found == keys().end() ? nullptr : &*found;
 }
 

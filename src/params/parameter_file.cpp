@@ -115,7 +115,10 @@ Given read_assignment(const std::string& line, const std::string& section, const
   }
   const std::string name = (section.empty() ? "" : section + ".") + trimmed(line.substr(0, equals));
   const Key* const key = find_key(name);
-  return {.key = key ? key->name : name, .value = read_value(line, equals + 1, where), .where = where};
+  return {.key = key ? key->name : name,
+          .value = read_value(line, equals + 1, where),
+          .where = where,
+          .written_key = lower_case(name)};
 }
 
 std::string read_file(const std::string& path) {
@@ -168,6 +171,10 @@ void assign(ParameterBuilder& builder, const Given& given) {
   known.allowed = key->value.allowed;
   key->value.read(known, builder.values);
   builder.where[given.key] = given.where;
+  // Files that Convoy wrote hold all keys: those with their default value were not chosen by anyone.
+  if (!key->former_name.empty() && given.written_key == key->former_name && given.value != key->default_text())
+    builder.renamed.push_back(fmt::format("{}: {} is now called {}: use the new name. The former one is still read",
+                                          given.where, key->former_name, key->name));
 }
 
 void assign_text(ParameterBuilder& builder, const std::string& text, const std::string& where) {

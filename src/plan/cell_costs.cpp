@@ -1,4 +1,4 @@
-/// Cell costs as text, and cell costs from a model. measure_cell_costs.cpp measures them.
+/// Cell costs as text, and cell costs from a model.
 #include "plan/cell_costs.h"
 
 #include <algorithm>
@@ -16,7 +16,7 @@ namespace {
 
 constexpr const char* kTitle = "convoy cell costs 4";
 constexpr double kTripsOfPacking = 4;                  // weights for forward and data gradient, each read and written
-constexpr NumberRange kSeconds{.min = 0, .max = 1e5};  // up to about a day per cell
+constexpr NumberLimits kSeconds{.min = 0, .max = 1e5};  // up to about a day per cell
 
 double packed_bytes_of(const Cell& cell) {
   std::int64_t bytes = 0;
@@ -56,28 +56,6 @@ std::optional<CellCosts> CellCosts::parse(const std::string& text, const std::st
   if (costs.cells.size() != num_cells)
     fail("it holds the times of {} cells, and the network has {}", costs.cells.size(), num_cells);
   return costs;
-}
-
-std::string describe_ranks(std::int64_t ranks, const NodeLoad& node) {
-  if (!node.is_shared()) return fmt::format("{} ranks at once", ranks);
-  return fmt::format("{:g} of {} ranks at once on a node, {} in all", node.ranks_at_once, node.ranks, ranks);
-}
-
-// Describes what the network's name does not tell: stochastic depth, or the shape of a transformer.
-std::string describe_shape(const NetworkSpec& network) {
-  if (std::holds_alternative<ImageShape>(network.input))
-    return network.stochastic_depth > 0 ? fmt::format(" with stochastic depth {}", network.stochastic_depth) : "";
-  const TransformerParams& shape = network.transformer;
-  return fmt::format(" of {} layers, {} heads, width {}, feedforward {}, dropout {}, {}, positions {}, norm {}",
-                     shape.layers, shape.heads, shape.width, shape.feedforward, shape.dropout,
-                     name_of(shape.activation), name_of(shape.positions), name_of(shape.norm));
-}
-
-std::string costs_key(const NetworkSpec& network, ops::Backend& backend, std::int64_t ranks, const NodeLoad& node) {
-  return fmt::format("{}{} on {} for {} classes, micro-batch {}, {}, frozen [{}]; {}; {}", network.name,
-                     describe_shape(network), to_string(network.input), network.num_classes, network.micro_batch,
-                     to_string(network.type), fmt::join(network.freeze, ", "), backend.device().description(),
-                     describe_ranks(ranks, node));
 }
 
 // The data gradient and the weight gradient take as long as forward: each is a convolution of the same size.

@@ -8,7 +8,7 @@
 
 namespace convoy {
 
-std::vector<double> parse_numbers(const std::string& line, std::size_t count, const NumberRange& range) {
+std::vector<double> parse_numbers(const std::string& line, std::size_t count, const NumberLimits& range) {
   std::istringstream words(line);
   std::vector<double> numbers;
   for (std::string word; words >> word;) {

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "convoy/base/error.h"
+#include "convoy/base/grid_shape.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/params/parameters.h"

@@ -8,12 +8,11 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
-#include "convoy/comm/gpu_links.h"
+#include "convoy/device/gpu_links.h"
 #include "convoy/params/parameters.h"
 
 #include "plan/batch_norm_check.h"
 #include "plan/recompute.h"
-#include "plan/share_engines.h"
 #include "update/loss_scale.h"
 #include "update/optimizer.h"
 
@@ -35,6 +34,10 @@ std::vector<std::string> names_of(const Network& network) {
 }
 
 }  // namespace
+
+std::string engines_path(const RunParams& run) {
+  return run.engines.empty() ? run.directory + "/" + kEnginesFile : run.engines;
+}
 
 DataType storage_type(PrecisionKind precision) {
   switch (precision) {

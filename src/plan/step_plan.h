@@ -6,9 +6,10 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "convoy/comm/process_grid.h"
+#include "convoy/base/grid_shape.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/model/partition.h"
 #include "convoy/params/parameters.h"
@@ -47,6 +48,11 @@ struct RuntimeSpec {
   bool shards_checkpoints = false;           ///< whether each rank saves its part itself
   std::optional<MachineCosts> machine = {};  ///< costs that cut and schedules follow; none: modelled ones
 };
+
+/// The name of the file in a run's directory for the engines that a device's backend has measured.
+inline constexpr const char* kEnginesFile = "engines.txt";
+/// Returns the path of the file in which a run keeps these engines.
+std::string engines_path(const RunParams& run);
 
 /// Returns the type in which activations are stored at that precision.
 DataType storage_type(PrecisionKind precision);

@@ -14,7 +14,6 @@
 #include "plan/batch_norm_check.h"
 #include "plan/described_cluster.h"
 #include "plan/planner.h"
-#include "plan/share_engines.h"
 #include "run/training_samples.h"
 #include "run/training_spec.h"
 
@@ -26,9 +25,7 @@ namespace {
 std::optional<MachineCosts> kept_costs(const Parameters& params, const NetworkSpec& network, const NodeLoad& node,
                                        std::int64_t ranks, ops::Backend& backend) {
   if (ranks == 1 || !params.plan.measure) return std::nullopt;
-  return find_kept_costs(
-      {.network = network, .file = costs_path(params.run), .engines_file = engines_path(params.run), .node = node},
-      ranks, backend);
+  return find_kept_costs({.network = network, .file = costs_path(params.run), .node = node}, ranks, backend);
 }
 
 RunPlan plan(const Parameters& params, const RunData& data, ops::Backend& backend, const NodeLoad& node,

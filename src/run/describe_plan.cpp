@@ -6,6 +6,7 @@
 #include "convoy/base/log.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/comm/topology.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/run/trainer.h"
@@ -155,13 +156,9 @@ Machines find_machines(const Parameters& params, const io::ModelMetadata& metada
 
 // "3 us + 12 GB/s"; one such text per level of the network if they differ.
 std::string describe_messages(const MachineRates& rates) {
-  const auto one = [](const LinkRates& link) {
-    return fmt::format("{} us + {} GB/s", plain_number(1e6 * link.latency_seconds, 3),
-                       plain_number(1e-9 * link.bytes_per_second, 3));
-  };
-  std::string text = one(rates.on_node);
+  std::string text = describe(rates.on_node);
   if (rates.on_node != rates.between_nodes)
-    text += fmt::format(" on a node, {} between nodes", one(rates.between_nodes));
+    text += fmt::format(" on a node, {} between nodes", describe(rates.between_nodes));
   if (rates.node_bytes_per_second > 0)
     text += fmt::format(", of a node {} GB/s in all", plain_number(1e-9 * rates.node_bytes_per_second, 3));
   return text;

@@ -13,7 +13,7 @@
 
 #include "calibrate/calibration.h"
 #include "plan/batch_norm_check.h"
-#include "plan/share_engines.h"
+#include "plan/step_plan.h"
 #include "run/earlier_tables.h"
 #include "run/recorded_run.h"
 #include "run/report.h"

@@ -8,7 +8,7 @@
 #include "convoy/comm/topology.h"
 #include "convoy/io/checkpoint.h"
 
-#include "plan/share_engines.h"
+#include "step/share_engines.h"
 
 namespace convoy {
 

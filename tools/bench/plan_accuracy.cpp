@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "convoy/base/median.h"
+#include "convoy/comm/topology.h"
 #include "convoy/params/parameters.h"
 
 #include "calibrate/calibration.h"

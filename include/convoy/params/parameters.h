@@ -410,7 +410,7 @@ struct RunParams {
   std::int64_t threads = 0;  ///< compute threads per rank; 0: the cores bound to the rank, shared fairly
   PlacementKind placement = PlacementKind::kAuto;
   DeviceKind device = DeviceKind::kAuto;
-  std::string plans;  ///< file of the engines of a GPU's backend; empty: plans.txt in `directory`
+  std::string engines;  ///< file of the engines of a GPU's backend; empty: engines.txt in `directory`
   ReductionKind reduction = ReductionKind::kInvariant;
   double bucket_mib = 4;        ///< approximate size of the buckets in which gradients are sent; never changes a bit
   std::int64_t trace = 0;       ///< training steps to record; 0: none

@@ -17,6 +17,7 @@ struct Request {
   bool is_preflight = false;  ///< true for check of a parameter file and train --dry-run: nothing is trained
   Parameters params = {};
   std::vector<std::string> problems = {};        ///< preflight: errors of the parameters, which are otherwise thrown
+  std::vector<std::string> renamed = {};         ///< a warning for each key that was given by its former name
   std::set<std::string> command_line_keys = {};  ///< keys given on the command line, which are meant for this run only
 
   bool given_on_command_line(const std::string& key) const { return command_line_keys.contains(key); }

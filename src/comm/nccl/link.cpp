@@ -7,8 +7,8 @@
 
 #include "convoy/base/data_type.h"
 #include "convoy/base/error.h"
-#include "convoy/comm/gpu_links.h"
 #include "convoy/comm/tags.h"
+#include "convoy/device/gpu_links.h"
 
 #include "comm/mpi/check.h"
 #include "comm/nccl/check.h"

@@ -43,6 +43,14 @@ constexpr std::array<std::string_view, 8> kForbiddenInContracts = {"hdf5", "H5",
 constexpr std::array<std::string_view, 4> kCudaHeaders = {"cuda", "cudnn", "cublas", "nccl"};
 constexpr std::array<std::string_view, 3> kCudaFolders = {"src/device/cuda/", "src/ops/cuda/", "src/comm/nccl/"};
 
+// Folders that only compute: none of their files includes a header whose path begins so, or uses such a word.
+struct Pure {
+  std::string_view path;
+  std::array<std::string_view, 2> headers;
+  std::array<std::string_view, 3> words;
+};
+constexpr std::array kPure = {Pure{"src/plan/", {"convoy/comm/", "convoy/ops/"}, {"mpi", "Backend", "Transport"}}};
+
 // A word that only files below one path may use.
 struct Home {
   std::string_view word;
@@ -158,7 +166,21 @@ std::string judge_cuda(std::string_view path, std::string_view header) {
   return "includes " + std::string(header) + ", which only the folders of the CUDA device may";
 }
 
+std::string judge_pure_include(std::string_view path, std::string_view header) {
+  const auto starts_header = [&](std::string_view name) { return header.starts_with(name); };
+  for (const Pure& pure : kPure)
+    if (path.starts_with(pure.path) && std::ranges::any_of(pure.headers, starts_header))
+      return "includes " + std::string(header) + ", but " + std::string(pure.path) + " only computes";
+  return "";
+}
+
 std::string judge_words(std::string_view path, std::string_view line) {
+  for (const Pure& pure : kPure) {
+    const auto has_word = [&](std::string_view word) { return contains_word(line, word); };
+    const auto found = std::ranges::find_if(pure.words, has_word);
+    if (path.starts_with(pure.path) && found != pure.words.end())
+      return "uses " + std::string(*found) + ", but " + std::string(pure.path) + " only computes";
+  }
   for (const Home& home : kHomes) {
     if (contains_word(line, home.word) && !path.starts_with(home.path)) {
       return std::string(home.word) + " stands only in " + std::string(home.path);
@@ -187,8 +209,8 @@ std::vector<std::string> find_violations(std::string_view path, std::string_view
     if (const auto header = included(line)) {
       const std::string wrong = judge_include(*floor, path.starts_with("include/"), *header);
       if (!wrong.empty()) found.push_back(where + wrong);
-      const std::string foreign = wrong.empty() ? judge_cuda(path, *header) : "";
-      if (!foreign.empty()) found.push_back(where + foreign);
+      for (const std::string& foreign : {judge_cuda(path, *header), judge_pure_include(path, *header)})
+        if (wrong.empty() && !foreign.empty()) found.push_back(where + foreign);
     }
     const std::string wrong = judge_words(path, line);
     if (!wrong.empty()) found.push_back(where + wrong);

@@ -103,6 +103,24 @@ TEST(IncludeRules, CudaStaysInItsFolders) {
   }
 }
 
+TEST(IncludeRules, ThePlanNeitherSendsNorRunsAnything) {
+  for (const std::string header : {"convoy/comm/transport.h", "convoy/comm/on_root.h", "convoy/ops/backend.h"}) {
+    const std::string line = "#include \"" + header + "\"\n";
+    EXPECT_EQ(find_violations("src/plan/planner.cpp", line),
+              Lines{"src/plan/planner.cpp:1: includes " + header + ", but src/plan/ only computes"});
+    EXPECT_EQ(find_violations("src/calibrate/ping.cpp", line), Lines());
+  }
+  // Headers that a plan may include bring these names along.
+  for (const std::string word : {"mpi", "Backend", "Transport"}) {
+    EXPECT_EQ(find_violations("src/plan/planner.h", "\n" + word + "::f();\n"),
+              Lines{"src/plan/planner.h:2: uses " + word + ", but src/plan/ only computes"});
+    EXPECT_EQ(find_violations("src/step/stage.h", word + "::f();\n"), Lines());
+  }
+  EXPECT_EQ(
+      find_violations("src/plan/planner.cpp", "// measured by the Backend\n#include \"convoy/model/network.h\"\n"),
+      Lines());
+}
+
 TEST(IncludeRules, TheWorldStaysInOneFolder) {
   EXPECT_EQ(find_violations("src/comm/mpi/session.cpp", "f(MPI_COMM_WORLD);\n"), Lines());
   EXPECT_EQ(find_violations("src/run/trainer.cpp", "\nf(MPI_COMM_WORLD);\n"),

@@ -27,6 +27,10 @@ TEST(KeyTable, HasEachKeyOnceInOneRunOfItsSection) {
     EXPECT_TRUE(names.insert(key.name).second) << key.name;
     EXPECT_EQ(key.name, key.section() + "." + key.leaf());
   }
+  for (const Key& key : params::keys()) {
+    if (key.former_name.empty()) continue;
+    EXPECT_TRUE(names.insert(key.former_name).second) << key.former_name;
+  }
   const std::set<std::string> once(params::sections().begin(), params::sections().end());
   EXPECT_EQ(once.size(), params::sections().size());
 }
@@ -211,6 +215,18 @@ TEST(KeyTable, TakesNamesInAnyCase) {
   EXPECT_EQ(request({"plan", "--checkpoint.resume=None"}).params.checkpoint.resume, "none");
   EXPECT_EQ(request({"plan", "--init.weights=./Random"}).params.init.weights, "./Random") << "a path is as it is given";
   EXPECT_NE(complaint({"plan", "--Batch.Globl=64"}).find(" Nearest: batch.global."), std::string::npos);
+}
+
+TEST(KeyTable, TakesFormerNamesAndSaysTheNewOnes) {
+  const std::string said = ": run.plans is now called run.engines: use the new name. The former one is still read";
+  const Request given = request({"train", "--data.train=a", "--data.test=b", "--Run.Plans=runs/a/plans.txt"});
+  EXPECT_EQ(given.params.run.engines, "runs/a/plans.txt");
+  EXPECT_EQ(given.renamed, std::vector<std::string>{"command line" + said});
+  EXPECT_TRUE(given.given_on_command_line("run.engines"));
+  EXPECT_EQ(request({"plan", "--run.plans", "a"}).params.run.engines, "a");
+  EXPECT_TRUE(request({"plan", "--run.engines=a"}).renamed.empty());
+  EXPECT_EQ(render(given.params).find("plans ="), std::string::npos) << "only new names are written";
+  EXPECT_EQ(help_text({"run.plans"}), help_text({"run.engines"}));
 }
 
 TEST(KeyTable, TakesFlagsInEveryUsualWord) {

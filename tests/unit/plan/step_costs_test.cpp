@@ -8,9 +8,8 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/wording.h"
-#include "convoy/comm/gpu_links.h"
+#include "convoy/device/gpu_links.h"
 
-#include "calibrate/calibration.h"
 #include "plan/planner.h"
 #include "step/step_clock.h"
 #include "step/step_trace.h"
@@ -346,20 +345,6 @@ TEST(CellCosts, ThatNoCellHasAreNotBelieved) {
     EXPECT_THROW(CellCosts::parse(text.substr(0, length), "this", 2), Error) << length;
   EXPECT_CONTAINS(test::message_of<Error>([&] { CellCosts::parse(text + "1 2 3\n", "this", 3); }),
                   "'1 2 3' are not 7 numbers");
-}
-
-TEST(CostsFile, KeepsWhatOthersMeasuredAndTheLatestOfOneKey) {
-  MachineCosts a{.cells = {.key = "a", .cells = {{1, 2, 3, 4, 5, 6, 7}}}, .rates = {.key = "a"}};
-  MachineCosts b = a;
-  b.cells.key = "b";
-  const std::string both = with_costs(with_costs("", a), b);
-  a.cells.cells[0].forward_seconds = 42;
-  const std::string again = with_costs(both, a);
-  EXPECT_NE(again.find(a.cells.serialise()), std::string::npos) << again;
-  EXPECT_NE(again.find(b.cells.serialise()), std::string::npos) << again;
-  EXPECT_EQ(again.size(), both.size() + 1) << "42 for 1";
-  EXPECT_EQ(with_costs(again, a).size(), again.size());
-  EXPECT_EQ(with_costs("", {}), "") << "what is modelled is not kept";
 }
 
 TEST(StepClock, TellsTheMedianBehindTheWarmUp) {

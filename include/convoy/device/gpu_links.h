@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <cstdint>
 
-#include "convoy/comm/process_grid.h"
+#include "convoy/base/grid_shape.h"
 
 namespace convoy {
 

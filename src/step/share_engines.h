@@ -7,16 +7,11 @@
 #include "convoy/comm/communicator.h"
 #include "convoy/model/network.h"
 #include "convoy/ops/backend.h"
-#include "convoy/params/parameters.h"
 
 namespace convoy {
 
-/// Returns the path of the file in which a run keeps the measured engines.
-inline std::string engines_path(const RunParams& run) {
-  return run.plans.empty() ? run.directory + "/plans.txt" : run.plans;
-}
-
 /// Gives all ranks the same engines. Rank 0 takes those of the backend, or if it has none those of `file` if it exists.
+/// If `file` is a missing engines.txt, rank 0 reads plans.txt in its directory: earlier versions gave it that name.
 /// Then it creates the operations of the whole network, which measures missing engines, and sends all engines to the
 /// other ranks. Does nothing if the backend does not measure engines. All ranks of world call it.
 void share_engines(const Network& network, const mpi::Communicator& world, const std::string& file,
