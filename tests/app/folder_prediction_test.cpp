@@ -201,8 +201,10 @@ TEST_F(FolderPrediction, OfAnImportOfAnySizeIsThatOfTheFolder) {
 
   const ProcessResult colour = predict("p.csv", {import("colour", {"--import.size=12", "--import.channels=3"})}, 2);
   EXPECT_EQ(colour.status, 2) << colour.output;
-  EXPECT_TRUE(contains(colour.output, "predict.data holds images in colour (3 channels), '")) << colour.output;
-  EXPECT_TRUE(contains(colour.output, "takes them grey (1). Import them with import.channels = 1.")) << colour.output;
+  EXPECT_TRUE(contains(colour.output, "predict.data holds colour images (3 channels), but the network of '"))
+      << colour.output;
+  EXPECT_TRUE(contains(colour.output, "reads grey images (1 channel). Import them with import.channels = 1."))
+      << colour.output;
   const ProcessResult unturned =
       predict("p.csv", {"--predict.data=" + (directory_ / "raw"), "--predict.orient=true"}, 2);
   EXPECT_EQ(unturned.status, 2) << unturned.output;

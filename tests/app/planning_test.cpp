@@ -44,7 +44,8 @@ TEST_F(Planning, StagesThatAreChosenGiveTheSameBits) {
                                                                       "--run.directory=" + (directory_ / "auto")},
                    .ranks = 4});
   ASSERT_EQ(result.status, 0) << result.output;
-  EXPECT_TRUE(contains(result.output, "grid.stages = auto: stages x replicas and predicted step: ")) << result.output;
+  EXPECT_TRUE(contains(result.output, "grid.stages = auto: chosen layout (stages x replicas, predicted step): "))
+      << result.output;
   expect_same_run("1x1", "auto", 6);
   // The choice is not fixed: the run's own parameters choose again, and an evaluation does not use stages.
   const ProcessResult evaluation = run_program({.arguments = {"evaluate", directory_ / "auto/params.cfg"}});
@@ -58,7 +59,7 @@ TEST_F(Planning, ATrainingThatMeasuresNothingChoosesByAModelAndGivesTheSameBits)
                                              "--run.bucket_mib=0.05", run};
   const ProcessResult result = run_program({.arguments = arguments_ + modelled, .ranks = 4});
   ASSERT_EQ(result.status, 0) << result.output;
-  EXPECT_TRUE(contains(result.output, "predicted step by a model (plan.measure = false): ")) << result.output;
+  EXPECT_TRUE(contains(result.output, "predicted step by a model, because plan.measure = false): ")) << result.output;
   EXPECT_FALSE(contains(result.output, "measuring")) << result.output;
   EXPECT_FALSE(contains(result.output, "warning")) << result.output;
   EXPECT_FALSE(std::filesystem::exists(directory_ / "modelled/costs.txt"));

@@ -263,12 +263,12 @@ TEST_F(Prediction, RefusesTrainingOrTestDataOfOtherClassesThanTheCheckpoints) {
   for (const std::string command : {"evaluate", "predict"}) {
     const ProcessResult result = start(command, {"--data.train=" + (directory_ / "others/data/train")}, 2);
     EXPECT_EQ(result.status, 2) << result.output;
-    EXPECT_TRUE(contains(result.output, "data.train has other classes (4) than '")) << result.output;
+    EXPECT_TRUE(contains(result.output, "data.train has 4 classes, but '")) << result.output;
     EXPECT_TRUE(contains(result.output, "belong to another data set: look at init.weights")) << result.output;
   }
   const ProcessResult test = start("evaluate", {"--data.test=" + (directory_ / "others/data/test")});
   EXPECT_EQ(test.status, 2) << test.output;
-  EXPECT_TRUE(contains(test.output, "data.test has other classes (4) than '")) << test.output;
+  EXPECT_TRUE(contains(test.output, "data.test has 4 classes, but '")) << test.output;
   EXPECT_TRUE(contains(test.output, "belong to another data set")) << test.output;
 }
 

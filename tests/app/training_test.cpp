@@ -225,7 +225,7 @@ TEST_F(Training, LearnsFromEncodedImages) {
                 "--run.threads=1"};
   const ProcessResult refused = train({});
   EXPECT_EQ(refused.status, 2);
-  EXPECT_TRUE(contains(refused.output, "augment.size = 0 takes images as they are stored")) << refused.output;
+  EXPECT_TRUE(contains(refused.output, "augment.size = 0 keeps the stored size of images")) << refused.output;
   const ProcessResult trained = train({"--augment.size=16", "--augment.crop=random_resized", "--augment.scale=0.5",
                                        "--augment.flip=on", "--augment.brightness=0.1"},
                                       2);

@@ -123,7 +123,7 @@ class Quotas(Machine):
         answer = self.check(tool=tool)
         self.expect(answer, 0)
         self.assertEqual(self.threads_of(answer), 1, answer.output)
-        self.expect(self.convoy("info", tool=tool), 0, "of which a control group allows the time of 1")
+        self.expect(self.convoy("info", tool=tool), 0, "but a control group allows only the time of 1")
 
     def test_quota_of_version_1_is_counted(self):
         self.need_processors(2)

@@ -72,7 +72,7 @@ class Metrics(field.Case):
         self.assertNotEqual(rows[best]["test_top1"], rows[best]["test_balanced_accuracy"])
         self.expect(self.convoy("evaluate", "run/params.cfg", "--checkpoint.resume=best"), 0,
                     f"balanced accuracy {100 * balanced:.2f} %, macro F1 {f1:.4f}\n",
-                    "top-5 is left out: it needs 6 classes or more, and there are 3\n")
+                    "top-5 is left out: it needs at least 6 classes, and the data has 3\n")
 
     def test_the_loss_is_better_the_lower_it_is_and_patience_follows_it(self):
         # So large a learning rate that the loss goes up and down: the run must end two epochs after the lowest one.
@@ -87,7 +87,7 @@ class Metrics(field.Case):
                     f"best          loss {losses[best]:.4f} at step {6 * (best + 1)}\n")
 
     def test_a_metric_that_the_network_does_not_have_is_refused(self):
-        message = ("train.metric = top5 is not a metric of transformer: it needs 6 classes or more, and there are 3. "
+        message = ("train.metric = top5 is not a metric of transformer: it needs at least 6 classes, and the data has 3. "
                    "Allowed: loss, top1, balanced_accuracy, macro_f1.")
         self.expect(self.train("--train.metric=top5"), 2, message)
         self.assertFalse((self.folder / "run").exists())

@@ -227,7 +227,7 @@ class Data(RunCase):
         self.expect(self.train(self.data, "--train.max_steps=2"), 0)
         others = self.pictures("others", classes=("dark", "grey", "light"))
         answer = self.convoy("evaluate", *others, "--init.weights=run/checkpoints/best.h5")
-        self.expect(answer, 2, "data.train has other classes (3) than 'run/checkpoints/best.h5' (2)",
+        self.expect(answer, 2, "data.train has 3 classes, but 'run/checkpoints/best.h5' has 2",
                     "weights belong to another data set", "init.weights")
         self.assertNotIn("Import both", answer.output)
 

@@ -161,7 +161,7 @@ TEST(Snapshot, SaysWhichRankCouldNotWriteAndWhichTensorIsNotFinite) {
   snapshot->finish();
   if (world().rank() == 0) {
     const std::string message = message_of<Error>([&] { snapshot->content(); });
-    EXPECT_CONTAINS(message, fmt::format("rank {} could not write its part: ", last));
+    EXPECT_CONTAINS(message, fmt::format("rank {} could not write its part of the checkpoint: ", last));
     EXPECT_CONTAINS(message, part);
     EXPECT_EQ(snapshot->not_finite(), "");
   }

@@ -185,8 +185,8 @@ TEST(StepPlan, AMetricThatTheNetworkDoesNotHaveIsRefusedWhereItTrains) {
   EXPECT_EQ(refusal_of(spec, {}), test::kNothingThrown);
   spec.network.num_classes = 5;
   EXPECT_EQ(refusal_of(spec, {}),
-            "train.metric = top5 is not a metric of resnet20: it needs 6 classes or more, and there are 5. Allowed: "
-            "loss, top1, balanced_accuracy, macro_f1.");
+            "train.metric = top5 is not a metric of resnet20: it needs at least 6 classes, and the data has 5. "
+            "Allowed: loss, top1, balanced_accuracy, macro_f1.");
   spec.network.trains = false;
   EXPECT_EQ(refusal_of(spec, {}), test::kNothingThrown);
   RuntimeSpec bert = spec_of(ScheduleKind::k1F1B, 1);
@@ -194,8 +194,8 @@ TEST(StepPlan, AMetricThatTheNetworkDoesNotHaveIsRefusedWhereItTrains) {
       .name = "bert", .input = TextShape{.length = 16, .vocabulary = 20}, .micro_batch = 2, .num_classes = 9};
   bert.metric = MetricKind::kMacroF1;
   EXPECT_EQ(refusal_of(bert, {}),
-            "train.metric = macro_f1 is not a metric of bert: it is of classes, which the network does not predict. "
-            "Allowed: loss, top1.");
+            "train.metric = macro_f1 is not a metric of bert: it measures the prediction of classes, and this network "
+            "predicts none. Allowed: loss, top1.");
 }
 
 }  // namespace
