@@ -83,8 +83,8 @@ class Listing {
     if (!split) {
       others_.push_back(folder.filename().string());
     } else if (fs::path& found = splits_[*split]; !found.empty()) {
-      refuse("import.source = {}: '{}' and '{}' are both split {}. Import them apart, or rename one. {}", root_name_,
-             found.filename().string(), folder.filename().string(), kSplits[*split], kIfClasses);
+      refuse("import.source = {}: '{}' and '{}' both belong to split {}. Import them separately, or rename one. {}",
+             root_name_, found.filename().string(), folder.filename().string(), kSplits[*split], kIfClasses);
     } else {
       found = folder;
     }
@@ -126,8 +126,9 @@ class Listing {
     for (const fs::path& path : classes)
       if (names_in(path) != inner) return;
     log_warning(fmt::format(
-        "import.source = {}: '{}' and the folders beside it are taken as classes, but all of them hold folders of the "
-        "same names ({}, {}{}). If those are the classes, name the folders above them train, val and test",
+        "import.source = {}: '{}' and the folders next to it are imported as classes, but all of them hold folders of "
+        "the same names ({}, {}{}). If these inner folders are the classes, rename the outer folders to train, val and "
+        "test",
         root_name_, classes.front().filename().string(), inner[0], inner[1], inner.size() > 2 ? ", ..." : ""));
   }
 

@@ -108,8 +108,8 @@ void warn_of_lines(const std::string& path, const std::string& column) {
     if (line.find_first_not_of(" \t\r") != std::string::npos) ++num_lines;
   if (num_lines > 1)
     log_warning(
-        fmt::format("'{}' has {} lines, and is one text. To predict each line, give a .csv or .tsv with a column "
-                    "'{}' and a line in each row",
+        fmt::format("'{}' has {} lines, which are predicted together as one text. To predict each line, give a .csv or "
+                    ".tsv whose column '{}' has one line in each row",
                     path, num_lines, column));
 }
 

@@ -40,7 +40,7 @@ class HostileNames(RunCase):
         shutil.copytree(self.folder / "pictures/test/light", self.folder / "unknown")
         self.bad_picture("unknown")
         answer = self.shown("predict", "run/params.cfg", "--predict.data=unknown")
-        self.expect(answer, 0, r"left out 'a\x1b]0;owned\x07")
+        self.expect(answer, 0, r"skipped 'a\x1b]0;owned\x07")
         self.bad_picture("one")
         self.expect(self.shown("predict", "run/params.cfg", f"--predict.data=one/{HOSTILE}.jpg"), 2)
 

@@ -102,7 +102,7 @@ SubwordTokenizer::SubwordTokenizer(const io::Tokenization& tokenization) : impl_
   const auto status = impl_->processor.LoadFromSerializedProto(tokenization.model);
   if (!status.ok()) fail("SentencePiece cannot read its model: {}", status.ToString());
   if (impl_->processor.GetPieceSize() != tokenization.vocabulary)
-    fail("a vocabulary of {} tokens comes with a model of {}", tokenization.vocabulary,
+    fail("its vocabulary has {} tokens, but its model of subwords has {}", tokenization.vocabulary,
          impl_->processor.GetPieceSize());
 }
 
