@@ -250,8 +250,8 @@ class Listing {
   void check_number_of_classes() const {
     if (listing_.class_names.size() > 1) return;
     refuse(
-        "import.source = {}: all its {} would be of one class, '{}' (for example '{}'). A network needs at least "
-        "two. {}. Give the folder that holds the classes, or the splits",
+        "import.source = {}: all its {} would be of one class, '{}' (for example '{}'). A network needs at least two. "
+        "{}. Give the folder that holds the classes, or the splits",
         root_.string(), kind_.samples, listing_.class_names.front(), listing_.splits.front().names[0], expected());
   }
 

@@ -56,10 +56,10 @@ void check_takes_file(const SamplesPath& from) {
   const bool is_text = extension == ".txt",
              is_image = extension == ".jpg" || extension == ".jpeg" || extension == ".png";
   if (!takes_texts && (is_table(from.path) || is_text))
-    refuse("{} = {} is a {}, and the network takes images. Give an image, or a folder of images", from.key, from.path,
+    refuse("{} = {} is a {}, but the network reads images. Give an image, or a folder of images", from.key, from.path,
            is_text ? "text" : "table of texts");
   if (takes_texts && is_image)
-    refuse("{} = {} is an image, and the network takes texts. Give a text, a folder of texts, or a .csv or .tsv",
+    refuse("{} = {} is an image, but the network reads texts. Give a text, a folder of texts, or a .csv or .tsv",
            from.key, from.path);
 }
 

@@ -206,7 +206,7 @@ std::vector<std::byte> read_whole(const FileDescriptor& file, const std::string&
   // The system would grant the memory, and kill the process for using it.
   const std::uint64_t size = file_size(file, path), limit = memory_of_machine();
   if (size > limit)
-    fail("cannot read '{}': it is a file of {}, this machine has {} of memory", path,
+    fail("cannot read '{}': its size is {}, but this machine has only {} of memory", path,
          human_bytes(static_cast<std::int64_t>(size)), human_bytes(static_cast<std::int64_t>(limit)));
   std::vector<std::byte> bytes(size);
   read_at(file, 0, bytes, path);

@@ -22,16 +22,17 @@ constexpr const char* kConvertPicture =
     "another folder";
 constexpr const char* kConvertTiff =
     "Convert it to PNG (ImageMagick: convert 'FILE[0]' NEW.png converts the first page), and keep the original in "
-    "another folder. Pictures have 1 or 3 channels: a stack becomes several";
+    "another folder. An image has 1 or 3 channels: write a stack of images as several files";
 constexpr const char* kWritePictures =
-    "Write its arrays as PNG files, in a folder for each class. Pictures have 1 or 3 channels";
+    "Write its arrays as PNG files, in a folder for each class. An image has 1 or 3 channels";
 constexpr const char* kUnpack = "Unpack it first";
 
-constexpr ForeignKind kTorchFile = {"a file of PyTorch's (torch.save)",
-                                    "tools/torch_weights FILE NEW.safetensors makes weights of it that Convoy reads"};
+constexpr ForeignKind kTorchFile = {
+    "a file of PyTorch's (torch.save)",
+    "tools/torch_weights FILE NEW.safetensors converts it to weights that Convoy reads"};
 constexpr ForeignKind kSpreadsheet = {"an Excel table, or another Office file", "Save its sheet as CSV in UTF-8"};
 constexpr ForeignKind kPickle = {"a Python pickle",
-                                 "If it is CIFAR, download its binary version; write other pictures as PNG files, and "
+                                 "If it is CIFAR, download its binary version; write other images as PNG files, and "
                                  "weights with torch.save"};
 
 /// Matches a file that has `bytes` at `offset` and, if it is not empty, `also` anywhere in its first bytes.

@@ -86,11 +86,10 @@ Finding judge_threads(const NodeLoad& node, std::int64_t threads_per_rank) {
   const std::string load = fmt::format("{} with {}{} on a node", counted(node.ranks, "rank"),
                                        counted(threads_per_rank, "thread"), is_one ? "" : " each");
   if (!node.is_shared()) return ok(load + ", and a core for every thread");
-  return warning(
-      fmt::format("{}, but cores for {:g} of the ranks: they wait for each other. Use fewer ranks or a smaller "
-                  "run.threads, or let the launcher bind ranks to more cores (srun --cpus-per-task, mpirun "
-                  "--bind-to none)",
-                  load, node.ranks_at_once));
+  return warning(fmt::format(
+      "{}, but cores for {:g} of the ranks: they wait for each other. Use fewer ranks or a smaller run.threads, or let "
+      "the launcher bind ranks to more cores (srun --cpus-per-task, mpirun --bind-to none)",
+      load, node.ranks_at_once));
 }
 
 Finding judge_clocks(const std::vector<ClockOffset>& offsets, const std::vector<std::string>& hosts) {

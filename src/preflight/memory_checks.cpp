@@ -135,8 +135,8 @@ std::string find_small_limit(const std::vector<RankMemory>& ranks, const std::ve
       const std::int64_t needed = limit.taken + more + (with_reserves ? ranks[rank].threads * thread_reserve() : 0);
       if (needed > limit.bytes)
         return fmt::format(
-            "rank {} on {}: {} is {}, and the process will map {}{}. Raise it: {} unlimited, or the batch "
-            "system's option for virtual memory",
+            "rank {} on {}: {} is {}, and the process will map {}{}. Raise it: {} unlimited, or the batch system's "
+            "option for virtual memory",
             rank, hosts[rank], limit.option, human_bytes(limit.bytes), human_bytes(needed),
             with_reserves ? fmt::format(" with the reserves of {} threads", ranks[rank].threads) : "", limit.option);
     }

@@ -146,8 +146,8 @@ io::TrainingState BadSteps::go_back(const io::TrainingState& now, RunRecord* rec
   if (record == nullptr) return state;
   record->go_back_to(state);
   record->say(
-      fmt::format("training goes back to {} (step {}); the learning rate is now {:.6g} of what lr.schedule "
-                  "gives. Rollback {} of at most {}",
+      fmt::format("training goes back to {} (step {}); the learning rate is now {:.6g} of what lr.schedule gives. "
+                  "Rollback {} of at most {}",
                   path, state.step, state.rate_factor, state.rollbacks, spec_.params.train.max_rollbacks));
   return state;
 }

@@ -145,8 +145,7 @@ std::string describe_bad_steps(const io::TrainingState& state) {
                        state.bad_steps == 1 ? "was" : "were");
   if (state.rollbacks > 0)
     text += fmt::format(
-        "{}training went back to an earlier checkpoint {}: the learning rate is now {:.6g} of what "
-        "lr.schedule gives",
+        "{}training went back to an earlier checkpoint {}: the learning rate is now {:.6g} of what lr.schedule gives",
         text.empty() ? "" : "; ", times(state.rollbacks), state.rate_factor);
   return text;
 }

@@ -189,9 +189,8 @@ void LiveRecord::add_round(const RankRound& round) {
 std::string LiveRecord::describe(const SlowRank& slow) const {
   const auto rank = static_cast<std::size_t>(slow.rank);
   return fmt::format(
-      "rank {} on {} (replica {}, stage {}) is slow: its part of a step takes {} ms, {:.0f} % more "
-      "than {}",
-      slow.rank, spec_.hosts[rank], slow.rank / spec_.grid.stages, slow.rank % spec_.grid.stages,
+      "rank {} on {} (replica {}, stage {}) is slow: its part of a step takes {} ms, {:.0f} % more than {}", slow.rank,
+      spec_.hosts[rank], slow.rank / spec_.grid.stages, slow.rank % spec_.grid.stages,
       plain_number(1e3 * slow.busy_seconds, 3), 100 * slow.excess(),
       slow.by_plan ? "the plan expects, measured by the other stages" : "that of other replicas");
 }

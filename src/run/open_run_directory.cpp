@@ -44,16 +44,16 @@ std::string keep_earlier_tables(const RunOpening& start) {
     const std::string folder = set_tables_aside(directory, SetAside::kMove);
     if (folder.empty()) return "";
     return fmt::format(
-        "{} has tables of an earlier start, but no checkpoint: training begins anew at step {}. The "
-        "earlier tables are kept in {}",
+        "{} has tables of an earlier start, but no checkpoint: training begins anew at step {}. The earlier tables are "
+        "kept in {}",
         directory, start.state.step, folder);
   }
   const auto recorded = find_recorded_checkpoint(directory, begins_from_file(start.params));
   if (!recorded || recorded->step <= start.state.step) return "";
   const std::string folder = set_tables_aside(directory, SetAside::kCopy);
   return fmt::format(
-      "{} records a checkpoint of step {}, and the newest that can be used is of step {}: the steps after "
-      "it are made again. The tables with their rows are kept in {}",
+      "{} records a checkpoint of step {}, and the newest that can be used is of step {}: the steps after it are made "
+      "again. The tables with their rows are kept in {}",
       recorded->file, recorded->step, start.state.step, folder);
 }
 

@@ -118,8 +118,8 @@ void refuse_to_begin_over(const Parameters& params) {
       begins_from_file(params)
           ? fmt::format("To begin anew from {}, choose another run.directory.", params.checkpoint.resume)
           : fmt::format(
-                "To begin anew, {}give checkpoint.resume = none: the tables of the run so far are then kept in "
-                "a folder of their own, {}/earlier-N.",
+                "To begin anew, {}give checkpoint.resume = none: the tables of the run so far are then kept in a "
+                "folder of their own, {}/earlier-N.",
                 find_lost_target(params).empty() ? "" : "remove the link and ", params.run.directory);
   refuse("run.directory = {}: {}. Were checkpoints moved or deleted? Put them back to resume from them. {}",
          params.run.directory, lost, anew);

@@ -111,8 +111,8 @@ std::vector<std::string> RunData::gaps() const {
   for (const auto& [split, key] : {std::pair(&val, "data.val"), std::pair(&test, "data.test")})
     if (*split && (*split)->content_hash() == of_train)
       all.push_back(
-          fmt::format("data.train and {0} hold the same {1}s: what is measured on {0} says nothing about {1}s "
-                      "that the network was not trained on",
+          fmt::format("data.train and {0} hold the same {1}s: what is measured on {0} says nothing about {1}s that the "
+                      "network was not trained on",
                       key, input_kinds::one_of(metadata.kind())));
   if (val && test && val->content_hash() == test->content_hash())
     all.push_back(

@@ -140,8 +140,7 @@ std::string sweep_markdown(const SweepHead& head, const SweepTable& table, const
   }
   text +=
       "\nMemory of a rank, least to most of all ranks: the most that its process held while the row ran, with the "
-      "program; "
-      "on a GPU the buffers there.\n";
+      "program; on a GPU the buffers there.\n";
   return text + judge_predictions(results);
 }
 

@@ -129,16 +129,17 @@ TEST_F(Planning, OfADescribedClusterSaysWhatLimitsEachLayoutAndDrawsIt) {
   const ProcessResult result = plan(cluster);
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_TRUE(contains(result.output,
-                       "messages 2 us + 300 GB/s on a node, 10 us + 1 GB/s between nodes, of a node 5 GB/s "
-                       "in all; memory 2000 GB/s per rank"))
+                       "messages 2 us + 300 GB/s on a node, 10 us + 1 GB/s between nodes, 5 GB/s from a node in all; "
+                       "memory 2000 GB/s per rank"))
       << result.output;
   EXPECT_TRUE(contains(result.output, "step: 128 samples = ")) << result.output;
-  EXPECT_TRUE(contains(result.output, "% of 8 times what one rank alone would do\n")) << result.output;
+  EXPECT_TRUE(contains(result.output, "% of 8 times the speed of one rank alone\n")) << result.output;
   EXPECT_TRUE(contains(result.output, "stragglers  memory per rank  limited by\n")) << result.output;
   EXPECT_TRUE(contains(result.output, "  exchange\n")) << "between nodes\n" << result.output;
   EXPECT_TRUE(contains(read_text(picture), ">64</text>")) << read_text(picture);
-  EXPECT_TRUE(contains(plan({"--plan.ranks=8", "--plan.tflop_s=1"}).output,
-                       "plan.tflop_s = 1 is of a model, but plan.measure = true measures."));
+  EXPECT_TRUE(contains(
+      plan({"--plan.ranks=8", "--plan.tflop_s=1"}).output,
+      "plan.tflop_s = 1 describes a machine that is not measured, but plan.measure = true measures this one."));
   EXPECT_TRUE(contains(plan({"--plan.draw_efficiency=" + picture}).output,
                        "plan.draw_efficiency is a picture of the numbers in plan.ranks, and there are none."));
   EXPECT_TRUE(contains(plan({"--plan.latency_us=1,2,3"}).output,

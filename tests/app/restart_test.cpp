@@ -47,7 +47,7 @@ TEST_F(Restart, ACheckpointOfAnotherStepThanItsNameIsSkipped) {
   std::filesystem::copy_file(checkpoint(2), checkpoint(99999999));
   const ProcessResult result = train(4, {"--checkpoint.keep=1"});
   EXPECT_EQ(result.status, 0) << result.output;
-  EXPECT_TRUE(contains(result.output, checkpoint(99999999) + " is skipped: it holds step 2, not the one in its name"))
+  EXPECT_TRUE(contains(result.output, checkpoint(99999999) + " is skipped: it holds step 2, not the step in its name"))
       << result.output;
   const ProcessResult again = train(6, {"--checkpoint.keep=1"});
   EXPECT_TRUE(contains(again.output, "resumed: " + checkpoint(4))) << "not step 2 at each start: " << again.output;
@@ -66,7 +66,7 @@ TEST_F(Restart, AHugeFileInTheNewestCheckpointsPlaceIsSkippedUnread) {
   }
   const ProcessResult result = train(4, {}, 2);
   EXPECT_EQ(result.status, 0) << result.output;
-  EXPECT_TRUE(contains(result.output, checkpoint(3) + " is skipped: it is truncated or no checkpoint"))
+  EXPECT_TRUE(contains(result.output, checkpoint(3) + " is skipped: it is truncated, or it is not a checkpoint"))
       << result.output;
   EXPECT_TRUE(contains(result.output, "resumed: " + checkpoint(2))) << result.output;
   for (const std::string& path : {checkpoint(3), directory_ / "huge.safetensors"}) {
@@ -74,7 +74,8 @@ TEST_F(Restart, AHugeFileInTheNewestCheckpointsPlaceIsSkippedUnread) {
       const ProcessResult refused =
           train(4, {fmt::format("--{}={}", key, path), "--run.directory=" + (directory_ / "new")});
       EXPECT_EQ(refused.status, 2) << refused.output;
-      EXPECT_TRUE(contains(refused.output, fmt::format("{} = {}: it is truncated or no checkpoint", key, path)))
+      EXPECT_TRUE(
+          contains(refused.output, fmt::format("{} = {}: it is truncated, or it is not a checkpoint", key, path)))
           << refused.output;
     }
     for (const std::string command : {"info", "check"}) {

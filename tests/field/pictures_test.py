@@ -181,10 +181,10 @@ class LeftOut(field.Case):
         # The same network, given texts
         self.write("new.csv", "text\na film\n")
         self.expect(self.convoy("predict", "run/params.cfg", "--predict.data=new.csv"), 2,
-                    "predict.data = new.csv is a table of texts, and the network takes images")
+                    "predict.data = new.csv is a table of texts, but the network reads images")
         self.write("new.txt", "a film\n")
         self.expect(self.convoy("predict", "run/params.cfg", "--predict.data=new.txt"), 2,
-                    "predict.data = new.txt is a text, and the network takes images")
+                    "predict.data = new.txt is a text, but the network reads images")
         self.write("bad.png", "no image")
         self.expect(self.convoy("predict", "run/params.cfg", "--predict.data=bad.png"), 2,
                     "predict.data = bad.png: its only image is bad: 'bad.png': it is neither a JPEG nor a PNG")

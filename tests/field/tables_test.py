@@ -365,7 +365,7 @@ class Tables(field.Case):
         self.write("tables/train.csv", GOOD)
         self.train()
         self.write("x.png", b"\x89PNG\r\n\x1a\n" + bytes(99))
-        self.refused(self.predicted("--predict.data=x.png"), "predict.data = x.png is an image, and the network takes texts")
+        self.refused(self.predicted("--predict.data=x.png"), "predict.data = x.png is an image, but the network reads texts")
         self.write("t/1.txt", "")
         self.refused(self.predicted("--predict.data=t"), "predict.data = t: its only text is bad: '1.txt': it is empty")
         self.write("t/2.txt", "")

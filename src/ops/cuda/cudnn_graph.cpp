@@ -71,8 +71,10 @@ EngineChoice parse_choice(const std::string& text) {
   const std::size_t unit = text.find(kUnit);
   const char* end = text.data() + std::min(unit, text.size());
   if (unit == std::string::npos || std::from_chars(text.data(), end, choice.milliseconds).ptr != end) {
-    fail("'{}' does not name an engine for a convolution. Remove plans.txt from the run directory to measure again.",
-         text);
+    fail(
+        "'{}' does not name an engine for a convolution. Remove the file of run.plans (by default plans.txt in "
+        "run.directory) to measure again.",
+        text);
   }
   choice.engine = text.substr(unit + kUnit.size());
   return choice;
@@ -149,8 +151,8 @@ class FrontendGraph final : public CudnnGraph {
       return;
     }
     fail(
-        "{}: cuDNN does not have the engine '{}', which was measured on {}. Remove plans.txt from the run directory to "
-        "measure again.",
+        "{}: cuDNN does not have the engine '{}', which was measured on {}. Remove the file of run.plans (by default "
+        "plans.txt in run.directory) to measure again.",
         to_string(spec_), known.engine, runtime_.platform());
   }
 

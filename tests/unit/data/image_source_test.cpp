@@ -344,7 +344,7 @@ TEST(Cifar, ThatIsCutOffOrDamagedIsRefused) {
   std::string damaged = records;
   damaged[3073] = 10;
   put(directory / "data_batch_1.bin", damaged);
-  EXPECT_CONTAINS(refusal(), "label 10 of its record 1");
+  EXPECT_CONTAINS(refusal(), "label 10 of its image record 1");
   put(directory / "data_batch_1.bin", records);
   put(directory / "batches.meta.txt", "a\nb\n");
   EXPECT_CONTAINS(refusal(), "names 2 classes, not 10");

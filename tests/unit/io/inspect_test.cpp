@@ -104,7 +104,7 @@ TEST(Inspect, VerifiesEveryShardOfADataSetAndThatNoneIsMissing) {
   std::filesystem::remove(directory / "val-001.h5");
   const auto verdicts = verify(directory / "val");
   EXPECT_EQ(damaged(verdicts), std::vector<std::string>{directory / "val"});
-  EXPECT_CONTAINS(verdicts.back().damage.value_or(""), "was written as number 1 of 2, it is number 1 of the 1");
+  EXPECT_CONTAINS(verdicts.back().damage.value_or(""), "was written as number 1 of 2, but is now number 1 of 1");
 }
 
 TEST(Inspect, AFolderOrPrefixWithoutADataSetIsSaidSo) {

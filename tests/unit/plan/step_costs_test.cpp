@@ -293,7 +293,7 @@ TEST(Planner, PutsTheFastestFirstAndCountsWhatIsRefused) {
   const Comparison none{.ranks = 64, .refused = {{"batch.micro", 3}}, .num_tried = 3};
   EXPECT_EQ(describe(none, 12),
             "64 ranks: 3 layouts tried; not possible: 3 (batch.micro)\n"
-            "  none of them can train: change the keys that refuse them, or the number of ranks\n");
+            "  none of them can train: change the keys that are named above, or the number of ranks\n");
   EXPECT_NE(table.find("16 ranks: 18 layouts tried; not possible: 2 (batch.micro), 4 (grid.stages)\n"),
             std::string::npos)
       << table;
@@ -323,7 +323,7 @@ TEST(MachineRates, ThatNothingHasAreNotBelieved) {
   }
   const std::string text = MachineRates{.key = "this"}.serialise();
   EXPECT_CONTAINS(test::message_of<Error>([&] { MachineRates::parse(text.substr(0, text.size() - 1), "this"); }),
-                  "its last line is cut");
+                  "its last line is truncated");
 }
 
 TEST(CellCosts, ThatNoCellHasAreNotBelieved) {

@@ -82,13 +82,23 @@ TEST(StepPlan, ReplicasOfOneShareShareASchedule) {
 TEST(StepPlan, MoreChunksThanCellsAreRefused) {
   const std::string six = refusal_of(spec_of(ScheduleKind::kInterleaved, 6), {.stages = 2});
   EXPECT_EQ(six,
-            "schedule.chunks = 6 on grid.stages = 2 cuts the network into 12 runs of cells, but it has 11 cells. "
-            "Allowed: schedule.chunks = 2 to 5, or fewer grid.stages.");
+            "schedule.chunks = 6 on grid.stages = 2 cuts the network into 12 chunks, but it has 11 cells. Allowed: "
+            "schedule.chunks = 2 to 5, or fewer grid.stages.");
   EXPECT_EQ(refusal_of(spec_of(ScheduleKind::kInterleaved, 5), {.stages = 2}), test::kNothingThrown);
   for (const std::int64_t stages : {6, 12})
     EXPECT_NE(refusal_of(spec_of(ScheduleKind::kInterleaved, 2), {.stages = stages})
                   .find("Allowed: fewer grid.stages, or another schedule.kind."),
               std::string::npos);
+}
+
+TEST(StepPlan, AMessageThatIsTooLongIsNamedByTheCellThatReceivesIt) {
+  RuntimeSpec spec = spec_of(ScheduleKind::k1F1B, 1, 1);
+  spec.cuts = {5};
+  const std::string receiver = StepPlan(spec, {.stages = 2}).network()[5]->name();
+  const std::int64_t micro = 1 << 22;  // a sample has at least 4 x 4 x 64 floats
+  spec.batch = {.global = micro, .micro = micro};
+  spec.network.micro_batch = micro;
+  EXPECT_CONTAINS(refusal_of(spec, {.stages = 2}), " between stages, before cell " + receiver + ". A message holds");
 }
 
 TEST(StepPlan, ZeroBubbleAloneKeepsWhatBackwardByWeightNeeds) {
