@@ -87,8 +87,8 @@ class Drawing {
       line(fmt::format("{}: is running; last row written {}", scene_.directory, ago), kBold);
     }
     line(run_.command);
-    line(fmt::format("convoy {}; {} x {}; {}", run_.version, counted(run_.replicas, "replica"),
-                     counted(run_.stages, "stage"), run_.machine));
+    line(fmt::format("convoy {}; {} x {}; {}", run_.version, counted(run_.stages, "stage"),
+                     counted(run_.replicas, "replica"), run_.machine));
   }
 
   // Estimates the time left from all time between steps, which includes evaluations and checkpoints.

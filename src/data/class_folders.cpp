@@ -170,7 +170,7 @@ class Listing {
   bool leaves_out(const fs::path& split, const std::vector<fs::path>& classes) const {
     if (listing_.splits.empty() || classes.size() != 1 || is_class(classes.front().filename().string())) return false;
     log_warning(
-        fmt::format("import.source = {}: '{}' is not imported: its only folder, '{}', is no class of train. convoy "
+        fmt::format("import.source = {}: '{}' is not imported: its only folder, '{}', is not a class of train. convoy "
                     "predict reads {} without classes: predict.data = {}",
                     root_name_, split.string(), classes.front().filename().string(), kind_.samples, split.string()));
     return true;

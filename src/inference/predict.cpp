@@ -43,7 +43,7 @@ Files output_files(const Parameters& params) {
   const std::string suffix = ".csv", given = params.predict.output;
   const std::string csv = given.empty() ? params.run.directory + "/predictions.csv" : given;
   if (!csv.ends_with(suffix))
-    refuse("predict.output = {} must end in {}; the logits go to a .h5 file beside it.", csv, suffix);
+    refuse("predict.output = {} must end in {}; the logits go to a .h5 file next to it.", csv, suffix);
   return {.csv = csv, .h5 = csv.substr(0, csv.size() - suffix.size()) + ".h5"};
 }
 
@@ -122,7 +122,8 @@ OpenedSamples open_source(const Source& source, const Request& request, const Tr
   const Parameters& params = request.params;
   const io::TextInput* const text = model.metadata.text();
   if (source.key == "predict.text") {
-    if (text == nullptr) refuse("predict.text gives a text, and {} takes images. Give predict.data", model.owner());
+    if (text == nullptr)
+      refuse("predict.text gives a text, but the network of {} reads images. Give predict.data", model.owner());
     return open_one_text(source.path, source.key, text->tokenization);
   }
   SamplesPath path{.path = source.path, .key = source.key, .verify = params.data.verify, .split = source.split};

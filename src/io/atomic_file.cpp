@@ -36,7 +36,9 @@ void sync_directory(const std::string& path) {
 
 void check_is_regular(const struct stat& status, const std::string& path) {
   if (S_ISREG(status.st_mode)) return;
-  const char* kind = S_ISDIR(status.st_mode) ? "folder" : S_ISFIFO(status.st_mode) ? "named pipe" : "device or socket";
+  const char* kind = S_ISDIR(status.st_mode)    ? "directory"
+                     : S_ISFIFO(status.st_mode) ? "named pipe"
+                                                : "device or socket";
   fail("'{}' is not a file but a {}. Remove it, or choose another path", path, kind);
 }
 

@@ -23,7 +23,7 @@ namespace {
 
 constexpr const char* kRemedy =
     "The file was overwritten or cut short, or its disk is failing. Copy it back or import it again, then run the same "
-    "command again; checkpoints are unharmed.";
+    "command again; checkpoints are not affected.";
 
 constexpr std::uint64_t kCopyBytes = std::uint64_t{8} << 20;  // at least what parallel file systems prefer
 
@@ -102,7 +102,7 @@ std::string Dataset::Shard::remedy() const {
   if (!copy) return kRemedy;
   return fmt::format(
       "This is the copy that data.stage made on {}, whose memory or disk is failing; the shard itself is correct. Run "
-      "the same command again; if this message comes again, leave out this node. Checkpoints are unharmed.",
+      "the same command again; if this message comes again, leave out this node. Checkpoints are not affected.",
       host_name());
 }
 

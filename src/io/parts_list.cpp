@@ -64,7 +64,7 @@ std::vector<std::int64_t> parse_shape(std::string_view text) {
 // Makes sure that the folder is next to the checkpoint, whatever the file says.
 void check_folder(const std::string& folder) {
   if (folder.find('/') != std::string::npos || !folder.starts_with("step-") || !folder.ends_with(".parts"))
-    fail("its parts are said to be in '{}', which is no folder of parts", folder);
+    fail("its parts are said to be in '{}', which is not a directory of parts", folder);
 }
 
 void check_pieces(const std::string& name, const PieceList& list, std::int64_t count) {

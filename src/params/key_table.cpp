@@ -173,8 +173,7 @@ std::vector<Key> make_keys() {
        kChangesResult},
       {"train.precision", choice(&TrainParams::precision), "",
        "type of activations and of the products that they enter; weights, sums and statistics stay f32. tf32 and fp16 "
-       "need a GPU; on a CPU bf16 halves the memory of activations, and saves time only where oneDNN multiplies in "
-       "bf16",
+       "need a GPU; on a CPU bf16 halves the memory of activations, and saves time only if oneDNN multiplies in bf16",
        kChangesResult},
       {"train.freeze", texts(&TrainParams::freeze, "patterns of names, as in layer1.*, bn1.*"), "",
        "parameters that do not change; a cell with nothing left to train keeps its running statistics too",
@@ -295,7 +294,7 @@ std::vector<Key> make_keys() {
        "",
        "auto: train resumes from the newest valid checkpoint of run.directory; evaluate, predict and export use the "
        "best one there, or the newest if there is no best one; none: train begins at step 0 in a directory whose "
-       "checkpoints no longer exist, and moves its earlier tables to a folder earlier-N; best (only for evaluate, "
+       "checkpoints no longer exist, and moves its earlier tables to a directory earlier-N; best (only for evaluate, "
        "predict and export): best.h5, or an error if it does not exist"},
       {"checkpoint.allow_other_data", flag(&CheckpointParams::allow_other_data), "",
        "true: resumes also with other images, texts or labels than the checkpoint was trained on (the same number, of "

@@ -134,12 +134,10 @@ void check_micro_batches(const RuntimeSpec& spec, const GridShape& grid) {
 void check_chunks(const Network& network, std::int64_t chunks, std::int64_t stages) {
   const std::int64_t cells = std::ssize(network), max = cells / stages;
   if (chunks == 1 || chunks <= max) return;  // too many stages for any chunk are refused by partition()
-  refuse(
-      "schedule.chunks = {} on grid.stages = {} cuts the network into {} chunks, but it has {} cells. Allowed: "
-      "{}",
-      chunks, stages, chunks * stages, cells,
-      max >= 2 ? fmt::format("schedule.chunks = 2 to {}, or fewer grid.stages.", max)
-               : std::string("fewer grid.stages, or another schedule.kind."));
+  refuse("schedule.chunks = {} on grid.stages = {} cuts the network into {} chunks, but it has {} cells. Allowed: {}",
+         chunks, stages, chunks * stages, cells,
+         max >= 2 ? fmt::format("schedule.chunks = 2 to {}, or fewer grid.stages.", max)
+                  : std::string("fewer grid.stages, or another schedule.kind."));
 }
 
 void check_messages(const Network& network, const StagePlan& stage, std::int64_t batch_micro) {

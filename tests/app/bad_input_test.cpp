@@ -126,7 +126,8 @@ TEST_F(BadInput, TestDataOfAnotherShapeIsRefused) {
                                        "--import.output=" + (directory_ / "wide")}})
                 .status,
             0);
-  expect_refused({"--data.test=" + (directory_ / "wide/test")}, "data.test holds 6x24x1 images, data.train 12x12x1");
+  expect_refused({"--data.test=" + (directory_ / "wide/test")},
+                 "data.test holds 6x24x1 images, but data.train holds 12x12x1");
 }
 
 TEST_F(BadInput, TruncatedIdxFilesAreRefusedAndNothingIsWritten) {

@@ -80,7 +80,7 @@ class BadStep : public Runs {
     const std::string report = report_in(output_);
     EXPECT_TRUE(contains(report, "above train.loss_limit")) << output_;
     EXPECT_TRUE(contains(read_text((directory_ / alone) + "/steps.csv"), ",bad,"));
-    EXPECT_TRUE(contains(output_, "skipped: 'bad' in the column skipped of steps.csv")) << output_;
+    EXPECT_TRUE(contains(output_, "skipped (steps.csv has 'bad' in its column skipped)")) << output_;
     for (const Grid& grid : grids_) {
       const std::string name = alone + name_of(grid);
       train(name, grid, kSteps);

@@ -79,7 +79,7 @@ TEST_F(Live, RowsOfAllRanksAreThereWithinFiveSecondsAndNobodyIsCalledSlow) {
     const ProcessResult watched = watch();
     EXPECT_EQ(watched.status, 0);
     EXPECT_CONTAINS(watched.output, run_ + ": is running; last row written ");
-    EXPECT_CONTAINS(watched.output, "2 replicas x 2 stages");
+    EXPECT_CONTAINS(watched.output, "2 stages x 2 replicas");
     EXPECT_CONTAINS(watched.output, "\n   3 ");
   };
   const ProcessResult result = train_and(look, {"--grid.stages=2"}, 4);

@@ -105,7 +105,9 @@ TEST_F(Planning, ComparesLayoutsOfRanksThatAreNotThere) {
 TEST_F(Planning, SaysWhatOfAPlanCannotBe) {
   const ProcessResult result = plan({"--plan.ranks=12", "--grid.stages=5", "--plan.measure=false"});
   EXPECT_EQ(result.status, 0) << result.output;
-  EXPECT_TRUE(contains(result.output, "as asked for: grid.stages = 5 does not divide the 12 ranks")) << result.output;
+  EXPECT_TRUE(contains(result.output,
+                       "the layout of the parameters is not possible: grid.stages = 5 does not divide the 12 ranks"))
+      << result.output;
   EXPECT_TRUE(contains(result.output, "12 ranks: ")) << result.output;
   EXPECT_TRUE(contains(result.output, " (batch.micro)")) << result.output;
   const ProcessResult wrong = plan({"--plan.ranks=8", "--plan.micro=5", "--plan.measure=false"});

@@ -23,7 +23,7 @@ std::string percent(const char* name, int count) {
   return text;
 }
 
-const std::string kSharing = "weights: one copy in memory per 2 replicas";
+const std::string kSharing = "weights: one copy in memory for 2 replicas";
 
 // Returns "loss 0.4321  top-1 87.50 %": the text from the loss up to the speed.
 std::string scores_in(const std::string& output) {
@@ -294,7 +294,8 @@ TEST_F(Prediction, AnEvaluationResizesAnImportOfAnotherSizeAndTrainingRefusesIt)
       run_program({.arguments = arguments_ + std::vector<std::string>{"--data.test=" + larger,
                                                                       "--run.directory=" + (directory_ / "none")}});
   EXPECT_EQ(training.status, 2) << training.output;
-  EXPECT_TRUE(contains(training.output, "data.test holds 24x24x1 images, data.train 12x12x1")) << training.output;
+  EXPECT_TRUE(contains(training.output, "data.test holds 24x24x1 images, but data.train holds 12x12x1"))
+      << training.output;
 }
 
 TEST_F(Prediction, RefusesWhatCannotBeWritten) {

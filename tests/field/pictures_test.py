@@ -299,7 +299,7 @@ class Folders(field.Case):
 
     def test_a_test_split_without_classes_is_left_out_and_predicted(self):
         self.put("train/cat", "train/dog", "test/unknown", count=2)
-        self.expect(self.import_(), 0, "train: 4 images", "'source/test' is not imported", "'unknown', is no class of train",
+        self.expect(self.import_(), 0, "train: 4 images", "'source/test' is not imported", "'unknown', is not a class of train",
                     "predict.data = source/test")
         self.assertFalse((self.folder / "data/test.h5").exists())
 

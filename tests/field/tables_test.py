@@ -322,26 +322,26 @@ class Tables(field.Case):
         self.write("tables/train.csv", GOOD + "a film that is much longer than all of the others,pos\n")
         self.write("tables/test.csv", GOOD + "a film that has exactly eight words here,pos\n")
         self.expect(self.imported("tables"), 0)
-        cut = "data.train: 1 of 13 texts is longer than model.length = 8 tokens: what follows is not read"
+        cut = "data.train: 1 of 13 texts is longer than model.length = 8 tokens: the rest of such a text is not read"
         keys = ["--model.layers=1", "--model.heads=1", "--model.width=16", "--model.feedforward=8", "--model.length=8",
                 "--data.train=out", "--data.test=out", "--batch.global=4", "--batch.micro=4", "--train.max_steps=1",
                 "--run.threads=1", "--run.device=cpu"]
         for command in ("check", "train"):
             answer = self.convoy(command, "--model.name=transformer", "--run.directory=run", *keys)
             self.expect(answer, 0, cut)
-            self.assertEqual(answer.output.count("what follows is not read"), 1, answer.output)
+            self.assertEqual(answer.output.count("the rest of such a text is not read"), 1, answer.output)
         self.expect(self.convoy("evaluate", "run/params.cfg", "--data.test=out/train"), 0,
                     cut.replace("data.train", "data.test"))
         self.assertNotIn("not read", self.convoy("evaluate", "run/params.cfg").output)
         for ranks in (0, 2):
             answer = self.convoy("predict", "run/params.cfg", "--predict.text=" + "film " * 9, ranks=ranks)
-            self.expect(answer, 0, "predict.text: the text is longer than model.length = 8 tokens: what follows is not read")
+            self.expect(answer, 0, "predict.text: the text is longer than model.length = 8 tokens: the rest of such a text is not read")
             self.assertEqual(answer.output.count("not read"), 1)
         self.expect(self.predicted("--predict.data=tables/train.csv"), 0, cut.replace("data.train", "predict.data"))
 
-        # BERT's two marks count.
+        # BERT's two special tokens count.
         answer = self.convoy("check", "--model.name=bert_classifier", "--run.directory=bert", *keys)
-        self.expect(answer, 0, "data.test: 1 of 13 texts is longer than model.length = 8 tokens, 2 of which are marks")
+        self.expect(answer, 0, "data.test: 1 of 13 texts is longer than model.length = 8 tokens, 2 of which are special tokens")
 
     def test_texts_without_a_known_word_are_said(self):
         self.write("tables/train.csv", GOOD)

@@ -86,7 +86,7 @@ io::Tokenization learn_subwords(const std::vector<std::string>& texts, std::int6
            lines.size(), status.ToString());
   sentencepiece::SentencePieceProcessor processor;
   if (!processor.LoadFromSerializedProto(tokenization.model).ok() || processor.PieceToId(kNames[kMask]) != kMask)
-    fail("SentencePiece made a model whose special tokens are not where they were asked for");
+    fail("SentencePiece made a model whose special tokens are not at the requested positions");
   tokenization.vocabulary = processor.GetPieceSize();
   return tokenization;
 }

@@ -63,7 +63,7 @@ TEST(Drawing, OfARunThatTrainsIsWrittenOut) {
   EXPECT_EQ(drawn(small_run()),
             "runs/a: is running; last row written 1 s ago\n"
             "convoy train my.cfg --grid.stages=2\n"
-            "convoy 0.9.0; 1 replica x 2 stages; 1 node, 2 ranks on it; CPU\n"
+            "convoy 0.9.0; 2 stages x 1 replica; 1 node, 2 ranks on it; CPU\n"
             "\n"
             "epoch 1 of 2  step 10 of 40 [======                    ] 25.0 %  1 min 00 s left\n"
             "128.0 samples/s  step 500 ms  learning rate 0.1\n"
@@ -144,11 +144,11 @@ TEST(Drawing, OfManyRanksThoseThatComputeLongestAreShown) {
 TEST(Drawing, GivesTheLastWarningsAtFullLength) {
   WatchedRun run = small_run();
   run.warnings.push_back({.time = 0,
-                          .text = "rank 3 on node07 is slow: its part of a step takes 12 ms, 31 % more than "
-                                  "that of other replicas"});
+                          .text = "rank 3 on node07 is slow: its part of a step takes 12 ms, 31 % more than the same "
+                                  "stage of other replicas"});
   EXPECT_CONTAINS(drawn(run), "last warnings\n");
   EXPECT_CONTAINS(drawn(run), " rank 3 on node07 is slow: its part of a step takes 12 ms, 31 % more\n");
-  EXPECT_CONTAINS(drawn(run), "\nthan that of other replicas\n");
+  EXPECT_CONTAINS(drawn(run), "\nthan the same stage of other replicas\n");
 }
 
 TEST(Sparkline, ShowsMeansOfEqualPartsBetweenSmallestAndLargest) {

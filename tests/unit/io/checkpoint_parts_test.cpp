@@ -96,7 +96,7 @@ TEST_F(CheckpointPartsTest, MakeTheCheckpointDamagedWhereOneIsMissingDamagedOrAn
 
   fs::remove(part(40, 1));
   EXPECT_CONTAINS(damage(40),
-                  part(40, 1) + "' is missing: the folder step-00000040-7.parts must be next to the checkpoint");
+                  part(40, 1) + "' is missing: the directory step-00000040-7.parts must be next to the checkpoint");
   EXPECT_EQ(damage(50), test::kNothingThrown);
 }
 
@@ -187,8 +187,8 @@ TEST_F(CheckpointPartsTest, ThatDoNotHoldAllValuesAreRefused) {
        [](Checkpoint& c) {
          c.model.front().dims = {0, 3, 3, 3};
        }},
-      {"no folder of parts", [](Checkpoint& c) { c.parts->folder = "step-1/../../step-1.parts"; }},
-      {"no folder of parts", [](Checkpoint& c) { c.parts->folder = "elsewhere"; }},
+      {"not a directory of parts", [](Checkpoint& c) { c.parts->folder = "step-1/../../step-1.parts"; }},
+      {"not a directory of parts", [](Checkpoint& c) { c.parts->folder = "elsewhere"; }},
       {"list of parts is damaged", [](Checkpoint& c) { c.parts->files[1].size_bytes = -1; }},
       {"list of parts is damaged", [](Checkpoint& c) { c.parts->files[1].hash = "0123"; }},
   };
