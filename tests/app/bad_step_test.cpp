@@ -164,7 +164,7 @@ TEST_F(BadStep, TooManySkippedInARowEndTheRun) {
   const ProcessResult result = start("many", {1, 2}, {});
   EXPECT_EQ(result.status, 1) << result.output;
   EXPECT_TRUE(contains(result.output, "step 3 is bad: the loss of micro-batch 0 is ")) << result.output;
-  EXPECT_TRUE(contains(result.output, "The step is skipped: it changes nothing (3 so far, 3 in a row)"))
+  EXPECT_TRUE(contains(result.output, "The step is skipped: it changes nothing (3 steps skipped so far, 3 in a row)"))
       << result.output;
   EXPECT_TRUE(contains(result.output, "step 4 is bad: ")) << result.output;
   EXPECT_TRUE(contains(result.output, "since 3 bad steps in a row were skipped before it (train.max_bad_steps)"))

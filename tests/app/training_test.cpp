@@ -199,7 +199,7 @@ TEST_F(Training, SaysWhatMemoryItWasPredictedToTakeAndTook) {
   line >> took >> unit >> word >> word >> number >> word >> predicted;  // "61.3 MiB on rank 0, predicted 60.1 MiB"
   ASSERT_EQ(unit, "MiB") << result.output;
   EXPECT_NEAR(took / predicted, 1, 0.25) << result.output;  // such a small run is mostly the program and its libraries
-  const std::regex sum(R"(, predicted \S+ MiB \(plan \S+ .iB, beside it \S+ .iB, program \S+ .iB\))");
+  const std::regex sum(R"(, predicted \S+ MiB \(plan \S+ .iB, outside the plan \S+ .iB, program \S+ .iB\))");
   EXPECT_TRUE(std::regex_search(result.output, sum)) << result.output;
   const ProcessResult plan = run_program({.arguments = std::vector<std::string>{"plan", run_ + "/params.cfg"}});
   EXPECT_NE(plan.output.find("10 of 11\n"), std::string::npos) << "recomputed: all but the head, which saves nothing\n"

@@ -53,7 +53,7 @@ class Face(field.Case):
         self.expect(self.convoy("join"), 2, "convoy join needs sharded checkpoints, as in convoy join runs/a/checkpoints/*.h5")
 
     def test_several_values_of_a_key_are_refused_with_where_to_try_them(self):
-        several = "to try several, start a run for each (jobs/parameter_files.sh)."
+        several = "To try several, start a run for each (jobs/parameter_files.sh)."
         for key in ("--optimizer.lr=0.1,0.02", "--train.max_steps=1,2"):
             self.expect(self.convoy("train", key), 2, several)
         self.expect(self.convoy("sweep", "--sweep.lr=0.1,0.02"), 2, "convoy sweep measures the speed of layouts", "jobs/parameter_files.sh")

@@ -66,7 +66,7 @@ TEST(ModelMetadata, KnowsWhetherTheImagesWereTurnedWhenTheyWereImported) {
 
 TEST(ModelMetadata, SamplesOfAnotherKindOfInputAreRefused) {
   EXPECT_EQ(refusal(of_texts("a\nb\n"), pixels({28, 28, 1})),
-            "predict.data holds images, 'best.h5' takes text. Give a data set of text.");
+            "predict.data holds images, but the network of 'best.h5' reads text. Give a data set of text.");
   EXPECT_EQ(refusal(of_images({.shape = {28, 28, 1}}), texts("a\nb\n")),
             "predict.data holds text, but the network of 'best.h5' reads images. Give a data set of images.");
 }

@@ -44,7 +44,7 @@ TEST(Inspect, DescribesACheckpoint) {
   // 8*3*3*3 + 10 + 10*8 parameters, 8 running values; the momentum of two tensors: 216 + 10.
   expect_lines(
       describe_file(directory / "a.h5"),
-      {"checkpoint\n", "input         images\n", "1234\n", "78976 seen, 64 a step", "10.00 %", "306 in 3 tensors",
+      {"checkpoint\n", "input         images\n", "1234\n", "78976 seen, 64 per step", "10.00 %", "306 in 3 tensors",
        "8 in 1 tensor", "momentum      226 in 2 tensors", "KiB", fmt::format("written by    convoy {}\n", version())});
 }
 

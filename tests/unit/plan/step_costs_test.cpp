@@ -345,7 +345,7 @@ TEST(CellCosts, ThatNoCellHasAreNotBelieved) {
   for (std::size_t length = head + 1; length < text.size(); ++length)
     EXPECT_THROW(CellCosts::parse(text.substr(0, length), "this", 2), Error) << length;
   EXPECT_CONTAINS(test::message_of<Error>([&] { CellCosts::parse(text + "1 2 3\n", "this", 3); }),
-                  "'1 2 3' are not 7 numbers");
+                  "'1 2 3' does not have 7 numbers");
 }
 
 TEST(CostsFile, KeepsWhatOthersMeasuredAndTheLatestOfOneKey) {
