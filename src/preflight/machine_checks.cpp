@@ -104,6 +104,7 @@ Finding judge_clocks(const std::vector<ClockOffset>& offsets, const std::vector<
     if (skew(rank) > skew(worst)) worst = rank;
   }
   if (num_hosts == 1) return ok("one host, one clock");
+  if (worst == 0) return ok(fmt::format("{} hosts; no difference between their clocks can be measured", num_hosts));
   const std::string text = fmt::format("{} hosts; the clock of {} differs most from that of {}: {:.3f} s", num_hosts,
                                        hosts[worst], hosts[0], skew(worst));
   if (skew(worst) <= kMaxSkewSeconds) return ok(text);

@@ -43,10 +43,10 @@ FoundFile find_newest(const std::string& directory, std::int64_t below = std::nu
   if (found) return {.path = found->path, .bytes = std::move(found->bytes)};
   if (num_skipped > 0)
     fail(
-        "{} be used. Training does not begin at step 0 in a directory that has checkpoints: check the file system, or "
-        "choose another run.directory",
-        num_skipped == 1 ? fmt::format("the only checkpoint in {} cannot", directory)
-                         : fmt::format("none of the {} checkpoints in {} can", num_skipped, directory));
+        "{}. Training does not begin at step 0 in a directory that has checkpoints: check the file system, or choose "
+        "another run.directory",
+        num_skipped == 1 ? fmt::format("the only checkpoint in {} cannot be used", directory)
+                         : fmt::format("none of the {} checkpoints in {} can be used", num_skipped, directory));
   return {};
 }
 

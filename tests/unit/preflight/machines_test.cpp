@@ -33,6 +33,8 @@ TEST(Clocks, ThatDifferByMoreThanASecondAreAWarningThatNamesTheHost) {
   EXPECT_EQ(judge_clocks({{}, kNotAsked, kNotAsked}, hosts), ok("one host, one clock"));
   EXPECT_EQ(judge_clocks({{}, kNotAsked, {.offset_seconds = 0.003, .error_seconds = 0.001}}, hosts),
             ok("2 hosts; the clock of n2 differs most from that of n1: 0.002 s"));
+  EXPECT_EQ(judge_clocks({{}, kNotAsked, {.offset_seconds = 0.001, .error_seconds = 0.002}}, hosts),
+            ok("2 hosts; no difference between their clocks can be measured"));
   const Finding finding = judge_clocks({{}, kNotAsked, {.offset_seconds = -2, .error_seconds = 0.5}}, hosts);
   EXPECT_EQ(finding.outcome, Outcome::kWarning);
   EXPECT_TRUE(finding.text.starts_with("2 hosts; the clock of n2 differs most from that of n1: 1.500 s"))
