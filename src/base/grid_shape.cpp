@@ -21,8 +21,8 @@ std::vector<std::int64_t> divisors(std::int64_t number) {
 GridShape grid_shape(std::int64_t stages, std::int64_t ranks) {
   if (stages >= 1 && ranks % stages == 0) return {.stages = stages, .replicas = ranks / stages};
   const std::string alone =
-      ranks > 1 ? "" : fmt::format(" More ranks are started by mpirun, for example mpirun -n {}.", stages);
-  refuse("grid.stages = {} does not divide the {} of this job. Stages that do: {}.{}", stages, counted(ranks, "rank"),
+      ranks > 1 ? "" : fmt::format(" To start more ranks, use mpirun, for example mpirun -n {}.", stages);
+  refuse("grid.stages = {} does not divide the {} of this job. Allowed: {}.{}", stages, counted(ranks, "rank"),
          fmt::join(divisors(ranks), ", "), stages > 1 ? alone : "");
 }
 

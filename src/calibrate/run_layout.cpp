@@ -64,10 +64,10 @@ void take_best(const Parameters& params, const Comparison& comparison, RunLayout
   if (comparison.predictions.empty()) {
     std::string reasons;
     for (const auto& [key, num] : comparison.refused)
-      reasons += fmt::format("{}{} refuses {}", reasons.empty() ? "" : ", ", key, num);
+      reasons += fmt::format("{}{} by {}", reasons.empty() ? "" : ", ", num, key);
     refuse(
-        "grid.stages = auto: none of the {} layouts of {} ranks can train ({}). convoy plan --plan.ranks={} shows "
-        "them.",
+        "grid.stages = auto: none of the {} layouts of {} ranks can train (refused: {}). convoy plan --plan.ranks={} "
+        "shows them.",
         comparison.num_tried, comparison.ranks, reasons, comparison.ranks);
   }
   const Prediction& best = best_of(params, comparison);
@@ -75,8 +75,8 @@ void take_best(const Parameters& params, const Comparison& comparison, RunLayout
   layout.schedule = best.layout.schedule;
   layout.chunks = chunks_of(params, layout.schedule);
   constexpr std::size_t kShown = 4;
-  layout.reason = fmt::format("grid.stages = auto: stages x replicas and predicted step{}: ",
-                              layout.machine ? "" : " by a model (plan.measure = false)");
+  layout.reason = fmt::format("grid.stages = auto: chosen layout (stages x replicas, predicted step{}): ",
+                              layout.machine ? "" : " by a model, because plan.measure = false");
   for (std::size_t i = 0; i < std::min(kShown, comparison.predictions.size()); ++i)
     layout.reason += fmt::format("{}{}", i == 0 ? "" : i == 1 ? "; others: " : ", ", shown(comparison.predictions[i]));
 }

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "convoy/base/error.h"
+#include "convoy/base/wording.h"
 
 namespace convoy {
 
@@ -13,8 +14,8 @@ ImageShape network_image(const AugmentParams& params, const io::DatasetInfo& inf
   if (params.size > 0) return {params.size, params.size, info.image.c};
   if (info.encoded)
     refuse(
-        "augment.size = 0 takes images as they are stored, but data.train holds files of different sizes "
-        "(import.storage = encoded). Give the rows and columns that they are brought to, as in augment.size = 224.");
+        "augment.size = 0 keeps the stored size of images, but data.train holds files of different sizes "
+        "(import.storage = encoded). Give the size that they are resized to, as in augment.size = 224.");
   return info.image;
 }
 
@@ -71,14 +72,16 @@ void resize(io::ImageInput& input, const AugmentParams& params) {
 void check_images(const io::ImageInput& input, const io::DatasetInfo& data, const std::string& key,
                   const std::string& owner) {
   const ImageShape& image = input.shape;
-  const auto colours = [](std::int64_t channels) { return channels == 1 ? "grey" : "in colour"; };
+  const auto images_of = [](std::int64_t channels) {
+    return fmt::format("{} images ({})", channels == 1 ? "grey" : "colour", counted(channels, "channel"));
+  };
   if (data.image.c != image.c)
-    refuse("{} holds images {} ({} channels), {} takes them {} ({}). Import them with import.channels = {}.", key,
-           colours(data.image.c), data.image.c, owner, colours(image.c), image.c, image.c);
+    refuse("{} holds {}, but the network of {} reads {}. Import them with import.channels = {}.", key,
+           images_of(data.image.c), owner, images_of(image.c), image.c);
   if (!input.resizes && data.image != image && image.h != image.w)
     refuse(
-        "{} holds {}, {} takes {}. Images are resized to squares only: import images that have this size, with "
-        "import.size = 0.",
+        "{} holds {}, but the network of {} reads {} images. Convoy resizes images only to squares: import images that "
+        "already have this size, with import.size = 0.",
         key, data.encoded ? "files of images" : fmt::format("{} images", to_string(data.image)), owner,
         to_string(image));
 }
@@ -109,7 +112,8 @@ std::string describe_new_normalisation(const Parameters& params, const io::Model
   if (!of_file) {
     if (!is_of_data(params.augment) || !now.normalizes) return "";
     const bool is_colour = now.shape.c == std::ssize(kImageNetMean);
-    return fmt::format("{} does not say how its images were normalised. Here it is {}, of data.train{}", owner, here,
+    return fmt::format("{} does not say how its images were normalised. This run uses {}, from data.train{}", owner,
+                       here,
                        is_colour ? ". torchvision's weights were trained with augment.mean = imagenet, augment.stddev "
                                    "= imagenet"
                                  : "");
@@ -124,8 +128,8 @@ std::string describe_new_normalisation(const Parameters& params, const io::Model
           ? fmt::format("{}augment.mean = {}, augment.stddev = {}", now.normalizes ? "" : "augment.normalize = true, ",
                         fmt::join(then.channel_mean, ", "), fmt::join(then.channel_stddev, ", "))
           : "augment.normalize = false";
-  return fmt::format("{} was trained with {}. Here it is {}. To keep that of the file: {}", owner,
-                     io::describe_normalisation(then), here, keys);
+  return fmt::format("{} was trained with {}, but this run uses {}. To keep the normalisation of the file, set {}",
+                     owner, io::describe_normalisation(then), here, keys);
 }
 
 std::string describe_ignored_normalisation(const AugmentParams& params, const io::ModelMetadata& metadata,
@@ -143,7 +147,7 @@ std::string describe_ignored_normalisation(const AugmentParams& params, const io
   if (!asks_for_others(params.mean, kImageNetMean, image.channel_mean) &&
       !asks_for_others(params.stddev, kImageNetStddev, image.channel_stddev))
     return "";
-  return fmt::format("augment.mean and augment.stddev are not followed: {} is used as it was trained, with {}", owner,
+  return fmt::format("augment.mean and augment.stddev have no effect: {} is used as it was trained, with {}", owner,
                      io::describe_normalisation(image));
 }
 
@@ -157,7 +161,8 @@ void check_vocabulary(const io::ModelMetadata& metadata, const io::DatasetInfo& 
 void check_samples(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
                    const std::string& owner) {
   if (data.kind != metadata.kind())
-    refuse("{} holds {}, {} takes {}. Give a data set of {}.", key, data.kind, owner, metadata.kind(), metadata.kind());
+    refuse("{} holds {}, but the network of {} reads {}. Give a data set of {}.", key, data.kind, owner,
+           metadata.kind(), metadata.kind());
   if (metadata.text() == nullptr) return check_images(metadata.image(), data, key, owner);
   check_vocabulary(metadata, data, key, owner);
 }
@@ -172,10 +177,10 @@ void check_classes(const io::ModelMetadata& metadata, const io::DatasetInfo& dat
   const auto &mine = metadata.class_names, &theirs = data.class_names;
   if (mine == theirs) return;
   if (mine.size() != theirs.size())
-    refuse("{} has other classes ({}) than {} ({}). {}", key, theirs.size(), owner, mine.size(), remedy);
+    refuse("{} has {} classes, but {} has {}. {}", key, theirs.size(), owner, mine.size(), remedy);
   const auto [own, other] = std::mismatch(mine.begin(), mine.end(), theirs.begin());
-  refuse("{} has other classes than {}: number {} is '{}', not '{}'. {}", key, owner, own - mine.begin(), *other, *own,
-         remedy);
+  refuse("{} has other classes than {}: class {} (counted from 0) is '{}', not '{}'. {}", key, owner,
+         own - mine.begin(), *other, *own, remedy);
 }
 
 }  // namespace convoy

@@ -41,7 +41,7 @@ std::string describe_domains(const Machine& machine) {
     text += line(fmt::format("NUMA domain {}", domain.number),
                  fmt::format("{}; {} of memory", processors, human_bytes(domain.memory_bytes)));
   }
-  return text.empty() ? line("NUMA domains", "the system does not tell") : text;
+  return text.empty() ? line("NUMA domains", "not reported by the system") : text;
 }
 
 std::string describe_caches(const Machine& machine) {
@@ -75,7 +75,7 @@ std::string describe_gpus(const std::string& proc) {
 std::string describe_machine(const Machine& machine, const std::string& sys, const std::string& proc) {
   const std::string huge_pages = huge_pages_setting(sys);
   return line("processor", preflight::processor_kind(read_text(proc + "/cpuinfo"))) + describe_domains(machine) +
-         describe_caches(machine) + line("huge pages", huge_pages.empty() ? "the system does not tell" : huge_pages) +
+         describe_caches(machine) + line("huge pages", huge_pages.empty() ? "not reported by the system" : huge_pages) +
          describe_gpus(proc);
 }
 
@@ -83,7 +83,7 @@ std::string describe_own_processors() {
   const ProcessorSet mine = own_processors();
   const std::int64_t usable = usable_processors();
   const std::string quota =
-      usable < std::ssize(mine) ? fmt::format(", of which a control group allows the time of {}", usable) : "";
+      usable < std::ssize(mine) ? fmt::format(", but a control group allows only the time of {} of them", usable) : "";
   return to_string(mine) + quota;
 }
 

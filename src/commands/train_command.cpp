@@ -65,8 +65,8 @@ std::int64_t stages_without_training(const Request& request, const mpi::Communic
   std::int64_t fitting = std::min<std::int64_t>(asked, world.size());
   while (world.size() % fitting != 0) --fitting;
   if (fitting != asked && world.rank() == 0)
-    print("grid: {}, as the parameter file's grid.stages = {} does not divide {}\n", counted(fitting, "stage"), asked,
-          counted(world.size(), "rank"));
+    print("grid: {}, because grid.stages = {} of the parameter file does not divide {}\n", counted(fitting, "stage"),
+          asked, counted(world.size(), "rank"));
   return fitting;
 }
 

@@ -69,7 +69,7 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   // 3. What came out
   if (grid.is_root()) {
     print("checkpoint: {}\n{}{}", model.describe(), sharing, describe_resizing(model.metadata, test.info()));
-    if (params.evaluate.mirror) print("each picture as it is and mirrored (evaluate.mirror)\n");
+    if (params.evaluate.mirror) print("each image is evaluated twice, as stored and mirrored (evaluate.mirror)\n");
     const MetricList list(runtime.plan());
     std::error_code unknown;
     const bool has_several = std::filesystem::is_directory(path, unknown);  // the folder holds splits

@@ -107,7 +107,8 @@ ImageInput read_image(hid_t group) {
   hdf5::read_attribute(group, "rows", input.shape.h);
   hdf5::read_attribute(group, "columns", input.shape.w);
   hdf5::read_attribute(group, "channels", input.shape.c);
-  if (input.shape.c < 1 || input.shape.c > kMaxChannels) fail("its images have {} channels", input.shape.c);
+  if (input.shape.c < 1 || input.shape.c > kMaxChannels)
+    fail("its network reads images of {} channels, which is not possible", input.shape.c);
   input.resizes = is_set("resizes");
   hdf5::read_attribute(group, "short_side", input.short_side);
   input.orients = hdf5::has_attribute(group, "orients") && is_set("orients");
@@ -122,7 +123,7 @@ ImageInput read_image(hid_t group) {
 TextInput read_text(hid_t group, std::uint64_t limit_bytes) {
   TextInput input;
   hdf5::read_attribute(group, "length", input.length);
-  if (input.length < 1) fail("its network reads texts of {} tokens", input.length);
+  if (input.length < 1) fail("its network reads texts of {} tokens, which is not possible", input.length);
   input.tokenization = hdf5::read_tokenization(group, limit_bytes);
   input.columns = hdf5::read_columns(group, limit_bytes);
   return input;
@@ -182,7 +183,7 @@ ModelMetadata read_metadata(hid_t file, std::uint64_t limit_bytes) {
   const hdf5::Group group = hdf5::open_group(file, "card");
   ModelMetadata metadata;
   metadata.name = hdf5::read_text(group, "name", limit_bytes);
-  if (hdf5::read_kind(group, "its network takes", limit_bytes) == input_kinds::kText) {
+  if (hdf5::read_kind(group, "its network reads", limit_bytes) == input_kinds::kText) {
     metadata.input = read_text(group, limit_bytes);
     metadata.transformer = read_transformer(group, limit_bytes);
   } else {
@@ -207,7 +208,8 @@ std::uint64_t size_of_values(const Checkpoint& checkpoint) {
 void write_tensor(hid_t group, const NamedTensor& tensor) {
   const hdf5::Array array = hdf5::create_array(group, tensor.name, H5T_IEEE_F32LE, tensor.dims);
   if (array.count() != static_cast<std::int64_t>(tensor.values.size())) {
-    fail("checkpoint: tensor '{}' has {} values, its shape {}", tensor.name, tensor.values.size(), array.count());
+    fail("checkpoint: tensor '{}' has {} values, but its shape needs {}", tensor.name, tensor.values.size(),
+         array.count());
   }
   hdf5::write_values(array, tensor.values);
 }
@@ -258,8 +260,8 @@ void check_format(hid_t file) {
   hdf5::read_attribute(file, "format", format);
   if (format != kFormat)
     refuse(
-        "it is of format {}, this program reads {}. Export its weights with the Convoy that wrote it (convoy export), "
-        "and begin from those (init.weights)",
+        "it has format {}, but this program reads format {}. Export its weights with the version of Convoy that wrote "
+        "it (convoy export), and start from those weights (init.weights)",
         format, kFormat);
 }
 
@@ -279,7 +281,7 @@ std::string read_metric(hid_t state, std::uint64_t limit_bytes) {
   if (!hdf5::exists(state, kMetric)) return TrainingState().metric;
   std::string name = hdf5::read_text(state, kMetric, limit_bytes);
   const auto is_of_names = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
-  if (name.empty() || !std::ranges::all_of(name, is_of_names)) fail("its best value has no name of a metric");
+  if (name.empty() || !std::ranges::all_of(name, is_of_names)) fail("its best value has no valid name of a metric");
   return name;
 }
 
@@ -296,7 +298,8 @@ TrainingState read_state(hid_t file, std::uint64_t limit_bytes) {
   if (!hdf5::has_attribute(state, kNumObjectives)) return content;
   std::int64_t num_objectives = 0;
   hdf5::read_attribute(state, kNumObjectives, num_objectives);
-  if (num_objectives < 2 || num_objectives > kMaxObjectives) fail("its network has {} objectives", num_objectives);
+  if (num_objectives < 2 || num_objectives > kMaxObjectives)
+    fail("its network has {} objectives, which is not possible", num_objectives);
   content.epoch.resize(static_cast<std::size_t>(num_objectives));
   for_each_other_objective(content, [&](const char* name, auto& value) { hdf5::read_attribute(state, name, value); });
   return content;

@@ -94,14 +94,13 @@ void RunLock::check_in_place() {
   const bool is_emptied = !has_lock && !std::filesystem::exists(directory_ + "/params.cfg");  // the run's files, too
   if (!is_at(folder_, directory_) || is_emptied)
     fail(
-        "run.directory = {} was moved, renamed or removed while this run used it. Nothing more is saved: the run "
-        "resumes from the newest checkpoint in that directory, wherever it is now, with run.directory = its new path",
+        "run.directory = {} was moved, renamed or removed while this run used it. Nothing more is saved. To resume "
+        "from the newest checkpoint in that directory, set run.directory to its new path",
         directory_);
   if (has_lock || std::exchange(has_warned_, true)) return;
-  log_warning(
-      fmt::format("{}/lock was removed or replaced while this run used it: nothing keeps another run from using the "
-                  "directory, too",
-                  directory_));
+  log_warning(fmt::format(
+      "{}/lock was removed or replaced while this run used it: another run can now use the directory at the same time",
+      directory_));
 }
 
 std::optional<bool> is_locked(const std::string& directory) {

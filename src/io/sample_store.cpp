@@ -8,7 +8,7 @@ namespace convoy::io {
 namespace {
 
 [[noreturn]] void fail_to_give(const char* what, const DatasetInfo& info) {
-  fail("{} was asked for, '{}' holds {}", what, info.source, info.kind);
+  fail("{} was requested, but '{}' holds {}", what, info.source, info.kind);
 }
 
 constexpr std::size_t kShownClasses = 5;

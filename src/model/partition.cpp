@@ -111,8 +111,8 @@ std::vector<CellRange> partition_at(const std::vector<std::int64_t>& cuts, const
         fmt::join(cuts, ", "));
   if (std::ssize(cuts) != stages - 1)
     refuse(
-        "grid.cuts = {} names {}, but {} {} needed: the first cell of each stage after the first (interleaved: "
-        "of each chunk after the first). The cells are {}.",
+        "grid.cuts = {} names {}, but {} {} needed: the first cell of each stage after the first (interleaved: of each "
+        "chunk after the first). The cells are {}.",
         fmt::join(cuts, ", "), counted(std::ssize(cuts), "cell"), stages - 1, stages == 2 ? "is" : "are",
         numbered(cells));
   std::vector<CellRange> ranges;

@@ -116,7 +116,7 @@ std::vector<std::string> help_topics(const Tokens& tokens) {
                       : command.takes == Takes::kPathsOrParameterFiles ? "paths or parameter files (*.cfg, *.ini)"
                       : command.takes == Takes::kTopics                ? "names of keys, sections and commands"
                                                                        : "nothing";
-  refuse("{}: {}: convoy {} takes {}, and keys as --section.key=value. All of it: convoy {} --help.", kWhere,
+  refuse("{}: {}: convoy {} takes {}, and keys as --section.key=value. More: convoy {} --help.", kWhere,
          shown(argument), command.name, takes, command.name);
 }
 
@@ -132,7 +132,7 @@ void check_arguments(const Command& command, const std::vector<std::string>& arg
 /// Throws RequestError unless the whole page of help is asked for: only this is written as Markdown.
 void check_markdown(const Tokens& tokens) {
   const bool is_help = tokens.help ? tokens.positional.empty() : tokens.positional == std::vector<std::string>{"help"};
-  if (!is_help) refuse("{}: --markdown stands alone after help: convoy help --markdown.", kWhere);
+  if (!is_help) refuse("{}: --markdown is only for the whole page of help: convoy help --markdown.", kWhere);
 }
 
 void check_key(const Given& given) {

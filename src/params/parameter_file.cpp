@@ -178,7 +178,8 @@ void assign(ParameterBuilder& builder, const Given& given) {
 }
 
 void assign_text(ParameterBuilder& builder, const std::string& text, const std::string& where) {
-  if (text.find('\0') != std::string::npos) refuse("{}: no text, but a parameter file is expected.", where);
+  if (text.find('\0') != std::string::npos)
+    refuse("{}: this is not a text file, but a parameter file is expected.", where);
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors write it before the first line
   std::istringstream lines(text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text);
   std::map<std::string, std::string> seen;  // key, file and line
@@ -224,7 +225,7 @@ namespace convoy {
 
 std::string render(const Parameters& params) {
   constexpr int kCommentColumn = 28;  // except after longer values
-  std::string text = "# Convoy: all parameters, in effect.\n";
+  std::string text = "# Convoy: all parameters that are in effect.\n";
   std::string section;
   for (const params::Key& key : params::keys()) {
     if (key.section() != section) {

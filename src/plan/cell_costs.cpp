@@ -46,7 +46,7 @@ std::optional<CellCosts> CellCosts::parse(const std::string& text, const std::st
   std::string title, found_key, units, line;
   std::getline(stream, title), std::getline(stream, found_key), std::getline(stream, units);
   if (title != kTitle || found_key != key) return std::nullopt;
-  if (!text.ends_with('\n')) fail("its last line is cut");
+  if (!text.ends_with('\n')) fail("its last line is truncated");
   CellCosts costs{.key = key, .cells = {}};
   while (std::getline(stream, line)) {
     const std::vector<double> numbers = parse_numbers(line, std::size(kCellCostParts), kSeconds);

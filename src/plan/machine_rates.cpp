@@ -27,8 +27,7 @@ std::string describe(const LinkRates& rates) {
 std::string MachineRates::serialise() const {
   return fmt::format(
       "{}\n{}\n# messages on a node, between nodes: seconds, bytes per second, in exchanges; memory: bytes per second; "
-      "1: "
-      "ranks copy messages on a node, 2: others do\n{} {} {} {} {} {} {} {}\n",
+      "1: ranks copy messages on a node, 2: others do\n{} {} {} {} {} {} {} {}\n",
       kTitle, key, on_node.latency_seconds, on_node.bytes_per_second, on_node.exchange_bytes_per_second,
       between_nodes.latency_seconds, between_nodes.bytes_per_second, between_nodes.exchange_bytes_per_second,
       memory_bytes_per_second, copied_by_ranks ? 1 : 2);
@@ -39,7 +38,7 @@ std::optional<MachineRates> MachineRates::parse(const std::string& text, const s
   std::string title, found_key, units, line;
   std::getline(stream, title), std::getline(stream, found_key), std::getline(stream, units);
   if (title != kTitle || found_key != key) return std::nullopt;
-  if (!text.ends_with('\n')) fail("its last line is cut");
+  if (!text.ends_with('\n')) fail("its last line is truncated");
   std::getline(stream, line);
   const std::vector<double> numbers = parse_numbers(line, 8, kRates);
   const auto link = [&](std::size_t at) {

@@ -85,10 +85,10 @@ Finding judge_messages(const std::vector<PairTime>& pairs, const MessageSizes& s
     text += fmt::format("; the plan assumes {}", describe(assumed));
     is_slow = is_slow || slowest.long_seconds > kFarFromPlan * expected;
   }
-  if (reference.cores_are_shared) return ok(text + "; ranks share cores and wait for these, too");
+  if (reference.cores_are_shared) return ok(text + "; ranks share cores, so these times include waiting for a core");
   if (!is_slow) return ok(text);
-  return warning(text +
-                 ". Every step waits for the slowest pair: see to its hosts and their network, or leave them out");
+  return warning(
+      text + ". Every step waits for the slowest pair: check its hosts and their network, or leave these hosts out");
 }
 
 void check_messages(const ExchangeSpec& spec, Device& device, Report& report) {

@@ -52,8 +52,8 @@ RunPlan plan(const Parameters& params, const RunData& data, ops::Backend& backen
 std::string describe(const RunPlan& run, std::int64_t batch, bool measures) {
   const GridShape& grid = run.step.grid();
   const char* const costs = run.costs_are_measured ? "costs measured before"
-                            : measures             ? "from a model: train measures"
-                                                   : "from a model";
+                            : measures             ? "from a model of the machine; convoy train will measure it"
+                                                   : "from a model of the machine";
   return fmt::format("{} x {}; {} of {}, {} in an epoch; predicted step {} ms ({})", counted(grid.stages, "stage"),
                      counted(grid.replicas, "replica"), counted(run.steps.total, "step"), counted(batch, "sample"),
                      run.steps.per_epoch, plain_number(1e3 * run.step_seconds, 3), costs);
@@ -76,7 +76,7 @@ std::optional<RunPlan> plan_run(const Parameters& params, const RunData& data, o
                                      planned.step.grid().replicas, planned.step.micro_batches_per_step(),
                                      params.run.reduction == ReductionKind::kFast
                                          ? " with run.reduction = fast"
-                                         : " are not equal blocks of a power of two")));
+                                         : " do not give each replica an equal number that is a power of two")));
     return planned;
   } catch (const Error& error) {
     report.add("plan", fails(error.what()));

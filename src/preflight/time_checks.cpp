@@ -26,8 +26,8 @@ Finding judge_time(std::optional<double> left_seconds, std::optional<double> nee
   const std::string text = fmt::format("{}, the steps are predicted to take {}", left, human_seconds(*needed_seconds));
   if (*needed_seconds * kMargin <= *left_seconds) return ok(text);
   return warning(text +
-                 ". Without a signal before its end (sbatch --signal=TERM@120, or jobs/requeue.sh) the job loses "
-                 "the steps since its newest checkpoint");
+                 ". Without a signal before its end (sbatch --signal=TERM@120, or jobs/requeue.sh) the job loses the "
+                 "steps since its newest checkpoint");
 }
 
 std::optional<double> seconds_left(const char* slurm_job_end_time, double now) {

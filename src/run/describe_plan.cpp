@@ -80,7 +80,7 @@ void try_to_keep(const RunParams& run, const MachineCosts& costs) {
     io::make_directory(run.directory);
     keep_costs(costs_path(run), costs);
   } catch (const Error& error) {
-    log_warning(fmt::format("what was measured is not kept: {}", error.what()));
+    log_warning(fmt::format("the measured costs cannot be saved: {}", error.what()));
   }
 }
 
@@ -160,7 +160,7 @@ std::string describe_messages(const MachineRates& rates) {
   if (rates.on_node != rates.between_nodes)
     text += fmt::format(" on a node, {} between nodes", describe(rates.between_nodes));
   if (rates.node_bytes_per_second > 0)
-    text += fmt::format(", of a node {} GB/s in all", plain_number(1e-9 * rates.node_bytes_per_second, 3));
+    text += fmt::format(", {} GB/s from a node in all", plain_number(1e-9 * rates.node_bytes_per_second, 3));
   return text;
 }
 
@@ -225,8 +225,8 @@ std::string describe_asked_for(const Parameters& given, const io::DatasetInfo& d
   }
   const bool tries_several = !given.plan.micro.empty();
   return fmt::format(
-      "as asked for{}: {}\n",
-      tries_several ? fmt::format(", with any of plan.micro = {}", fmt::join(given.plan.micro, ", ")) : "", refusal);
+      "the layout of the parameters is not possible{}: {}\n",
+      tries_several ? fmt::format(" with any of plan.micro = {}", fmt::join(given.plan.micro, ", ")) : "", refusal);
 }
 
 }  // namespace

@@ -410,8 +410,8 @@ bool Trainer::note_metric(const StepMetrics& measured) {
   grid_.world().broadcast(&value, sizeof value, 0);
   if (!std::isfinite(value)) {
     if (grid_.is_root())
-      log_warning(
-          fmt::format("the {} of step {} is not a finite number: it is not the best", chosen.title, state_.step));
+      log_warning(fmt::format("the {} of step {} is not a finite number: this step cannot be the best", chosen.title,
+                              state_.step));
     return false;
   }
   if (state_.best_step > 0 && !chosen.metric->is_better(value, state_.best_value)) return false;

@@ -144,7 +144,7 @@ std::optional<Timeline> StepTrace::end() {
 std::string StepTrace::write(const std::string& directory) {
   const std::optional<Timeline> recorded = end();
   if (!runtime_.grid().is_root()) return "";
-  if (!recorded) return "run.trace: this run ended before a step that could be recorded";
+  if (!recorded) return "run.trace: this run ended before a step that could be traced";
   const StepPlan& plan = runtime_.plan();
   const Timeline& measured = *recorded;
   const Timeline planned = planned_step(schedules_of(plan), mean_work(measured));

@@ -175,9 +175,11 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
   gather_memory(runtime, before, row);
   if (clock.stopped()) return std::nullopt;
   if (num_measured == 0)
-    row.failure = fmt::format("{} are only {} of batch.global = {}; sweep.warm_steps = {} are not counted",
-                              counted(samples.info().num_samples, "sample"), counted(spec.num_steps(), "step"),
-                              params.batch.global, params.sweep.warm_steps);
+    row.failure = fmt::format(
+        "{} are only {} of batch.global = {}, and the first steps (sweep.warm_steps = {}) are not counted: nothing was "
+        "measured",
+        counted(samples.info().num_samples, "sample"), counted(spec.num_steps(), "step"), params.batch.global,
+        params.sweep.warm_steps);
   return row;
 }
 

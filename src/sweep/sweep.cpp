@@ -50,7 +50,7 @@ std::string describe(const SweepTable& table) {
   std::string text;
   for (const SweepRow& row : table.rows)
     text += fmt::format("row {}: {}; {}{}{}\n", row.number, describe_values(table, row), counted(row.ranks, "rank"),
-                        row.reason.empty() ? "" : "; left out: ", row.reason);
+                        row.reason.empty() ? "" : "; skipped: ", row.reason);
   return text;
 }
 

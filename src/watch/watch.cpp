@@ -129,8 +129,8 @@ Watch::Watch(const RunParams& params, mpi::Session& session)
     } else {
       watchdog.reset();
       log_warning(
-          "not every rank could open a TCP connection to rank 0: a rank that stands still will not be named, and the "
-          "job will wait for it. Is there a firewall between the nodes?");
+          "not every rank could open a TCP connection to rank 0: a rank that makes no progress will not be named, and "
+          "the job will wait for it. Check whether a firewall blocks connections between the nodes");
     }
   } else {
     const Packet hello{.kind = Packet::Kind::kHello, .rank = static_cast<std::int32_t>(rank)};

@@ -76,8 +76,8 @@ TEST_F(Live, RowsOfAllRanksAreThereWithinFiveSecondsAndNobodyIsCalledSlow) {
     }
     const ProcessResult watched = watch();
     EXPECT_EQ(watched.status, 0);
-    EXPECT_CONTAINS(watched.output, run_ + ": runs; last row ");
-    EXPECT_CONTAINS(watched.output, "2 replicas x 2 stages");
+    EXPECT_CONTAINS(watched.output, run_ + ": is running; last row written ");
+    EXPECT_CONTAINS(watched.output, "2 stages x 2 replicas");
     EXPECT_CONTAINS(watched.output, "\n   3 ");
   };
   const ProcessResult result = train_and(look, {"--grid.stages=2"}, 4);
@@ -134,7 +134,7 @@ TEST_F(Live, WatchRefusesWhatIsNoRun) {
   EXPECT_EQ(run_program({.arguments = {"watch", directory_ / "nothing"}}).status, 2);
   const ProcessResult empty = run_program({.arguments = {"watch", directory_ / "small"}});
   EXPECT_EQ(empty.status, 2);
-  EXPECT_CONTAINS(empty.output, "holds no run that has begun");
+  EXPECT_CONTAINS(empty.output, "holds no run that has started");
   EXPECT_EQ(run_program({.arguments = {"watch"}}).status, 2);
 }
 
@@ -145,7 +145,7 @@ TEST_F(Live, WatchSaysThatARunWasKilled) {
   });
   run_program({.arguments = arguments_ + std::vector<std::string>{"--train.epochs=100000", "--run.directory=" + run_}});
   killer.join();
-  EXPECT_CONTAINS(watch().output, "does not run any more, and did not say why");
+  EXPECT_CONTAINS(watch().output, "is not running any more, and has not written why");
 }
 
 }  // namespace convoy::test

@@ -101,11 +101,11 @@ TEST_F(OldRun, IsReadWatchedComparedAndPlotted) {
   EXPECT_CONTAINS(output_of({"info", run_ + "/checkpoints/best.h5"}), "best          " + best + "\n");
   EXPECT_CONTAINS(output_of({"watch", run_, "--watch.once=true"}), "\ntest top-1 ");
   const std::string compared = output_of({"compare", run_, directory_ / "new"});
-  EXPECT_CONTAINS(compared, "test top-1: equal in all 2 evaluations that both have");
+  EXPECT_CONTAINS(compared, "test top-1: equal in all 2 evaluations that both runs have");
   EXPECT_CONTAINS(compared, "best: test " + best + " in the first, test " + best + " in the second");
   EXPECT_FALSE(contains(compared, "macro F1")) << "the first has none: " << compared;
   EXPECT_CONTAINS(output_of({"replay", run_ + "/params.cfg", "--replay.steps=11-20"}),
-                  "losses: all 10 are the recorded ones, to the bit\ntop-1: none is recorded of these steps");
+                  "losses: all 10 are equal to the recorded ones, bit by bit\ntop-1: none is recorded for these steps");
   const std::string evaluated =
       output_of({"evaluate", run_ + "/params.cfg", "--checkpoint.resume=best", "--run.plans=" + run_ + "/plans.txt"});
   EXPECT_CONTAINS(evaluated, fmt::format("top-1 {:.2f} %", 100 * state.best_value));
@@ -118,7 +118,8 @@ TEST_F(OldRun, IsReadWatchedComparedAndPlotted) {
 TEST_F(OldRun, IsResumedToWhatARunOfThisVersionComesTo) {
   arguments_ = {"train", run_ + "/params.cfg"};
   train("run", {1, 1}, 3 * kEpoch);
-  EXPECT_FALSE(contains(without(output_, "warning: data.t", "what follows is not read"), "warning")) << output_;
+  EXPECT_FALSE(contains(without(output_, "warning: data.t", "the rest of such a text is not read"), "warning"))
+      << output_;
   arguments_ = {"train", directory_ / "new/params.cfg"};
   train("new", {1, 1}, 3 * kEpoch);
   const io::TrainingState old = checkpoint("run", 3 * kEpoch).state, now = checkpoint("new", 3 * kEpoch).state;

@@ -163,7 +163,7 @@ TEST_F(Preflight, NamesWhoHoldsTheDirectory) {
 TEST_F(Preflight, NamesADirectoryThatCannotBeMade) {
   // root may write everywhere, and only finds out by trying.
   expect_fails(check({"--run.directory=/proc/convoy"}, 2), geteuid() == 0 ? "disk" : "directory", "/proc/convoy");
-  expect_fails(check({"--run.directory=" + (directory_ / "small/data/train.h5")}), "directory", "is no directory");
+  expect_fails(check({"--run.directory=" + (directory_ / "small/data/train.h5")}), "directory", "is not a directory");
 }
 
 TEST_F(Preflight, NamesADiskThatIsFull) {

@@ -151,7 +151,7 @@ TEST_F(ParallelImport, NamesCountsAndSkipsSkippedSamples) {
 
   params_.strict = true;
   params_.output = root_ + "/strict";
-  EXPECT_CONTAINS(message_of<RequestError>([&] { import(); }), "import.strict: '");
+  EXPECT_CONTAINS(message_of<RequestError>([&] { import(); }), "import.strict = true: '");
   EXPECT_TRUE(fs::is_empty(params_.output));
   world().barrier();
 }

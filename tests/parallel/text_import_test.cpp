@@ -206,7 +206,7 @@ TEST_F(TextImport, NamesCountsAndSkipsBadTexts) {
   params_.shards = 2;
   expect_same_files_by_one_rank();
   params_.strict = true;
-  EXPECT_CONTAINS(refusal(), "import.strict: '");
+  EXPECT_CONTAINS(refusal(), "import.strict = true: '");
   world().barrier();
 }
 

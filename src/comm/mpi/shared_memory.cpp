@@ -64,7 +64,7 @@ std::byte* open_file(const FileAddress& address, std::int64_t size_bytes, FileDe
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) fail_in(path, size_bytes, last_error());
   if (!address.is_of(status))
-    fail_in(path, size_bytes, "it is another file, as where each rank is in a container of its own");
+    fail_in(path, size_bytes, "it is another file, as happens when each rank runs in a container of its own");
   file = FileDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) fail_in(path, size_bytes, last_error());
   return map(file, size_bytes, PROT_READ);

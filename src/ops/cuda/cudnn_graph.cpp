@@ -39,7 +39,9 @@ constexpr std::int64_t kMinRuns = 4;
 constexpr int kSpoilingBytes[] = {0x00, 0xff, 0x3c};  // zeros, NaNs, numbers
 
 constexpr const char* kRemedy =
-    "Remove engines.txt from the run directory to measure again, and plans.txt, as version 0.9.0 called it.";
+    "Remove the file of run.engines to measure again: by default engines.txt in run.directory, or plans.txt, its "
+    "former "
+    "name.";
 
 /// The names of the passes, in the order of ConvolutionPass.
 constexpr const char* kPassNames[] = {"forward", "backward by input", "backward by weight"};

@@ -66,9 +66,9 @@ TEST(ModelMetadata, KnowsWhetherTheImagesWereTurnedWhenTheyWereImported) {
 
 TEST(ModelMetadata, SamplesOfAnotherKindOfInputAreRefused) {
   EXPECT_EQ(refusal(of_texts("a\nb\n"), pixels({28, 28, 1})),
-            "predict.data holds images, 'best.h5' takes text. Give a data set of text.");
+            "predict.data holds images, but the network of 'best.h5' reads text. Give a data set of text.");
   EXPECT_EQ(refusal(of_images({.shape = {28, 28, 1}}), texts("a\nb\n")),
-            "predict.data holds text, 'best.h5' takes images. Give a data set of images.");
+            "predict.data holds text, but the network of 'best.h5' reads images. Give a data set of images.");
 }
 
 TEST(ModelMetadata, OfTextsHasTheVocabularyOfTheTrainingSetAndNoOther) {
@@ -85,13 +85,13 @@ TEST(ModelMetadata, OfTextsHasTheVocabularyOfTheTrainingSetAndNoOther) {
 
 TEST(ModelMetadata, WhatCannotBeUsedIsRefusedWithTheReason) {
   EXPECT_EQ(refusal(of_images({.shape = {28, 20, 1}}), pixels({28, 28, 1})),
-            "predict.data holds 28x28x1 images, 'best.h5' takes 28x20x1. Images are resized to squares only: import "
-            "images that have this size, with import.size = 0.");
+            "predict.data holds 28x28x1 images, but the network of 'best.h5' reads 28x20x1 images. Convoy resizes "
+            "images only to squares: import images that already have this size, with import.size = 0.");
   EXPECT_CONTAINS(refusal(of_images({.shape = {28, 20, 1}}), files(1)),
-                  "predict.data holds files of images, 'best.h5' takes 28x20x1");
+                  "predict.data holds files of images, but the network of 'best.h5' reads 28x20x1");
   EXPECT_EQ(refusal(of_images({.shape = {28, 28, 1}}), pixels({28, 28, 3})),
-            "predict.data holds images in colour (3 channels), 'best.h5' takes them grey (1). Import them with "
-            "import.channels = 1.");
+            "predict.data holds colour images (3 channels), but the network of 'best.h5' reads grey images (1 "
+            "channel). Import them with import.channels = 1.");
 }
 
 }  // namespace

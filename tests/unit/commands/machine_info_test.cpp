@@ -47,8 +47,8 @@ TEST_F(MachineInfo, SaysWhatTheSystemDoesNotTell) {
   write("cpuinfo", "model name\t: Intel Xeon");
   EXPECT_EQ(text(test::kUnknown),
             "  processor       Intel Xeon:\n"
-            "  NUMA domains    the system does not tell\n"
-            "  huge pages      the system does not tell\n"
+            "  NUMA domains    not reported by the system\n"
+            "  huge pages      not reported by the system\n"
             "  NVIDIA GPUs     none\n");
 }
 

@@ -163,7 +163,7 @@ TEST(CheckpointDirectory, TheStepInsideCountsNotTheName) {
   EXPECT_EQ(find(directory.path(), skipped).value().path, checkpoint_path(directory.path(), 87));
   ASSERT_EQ(skipped.size(), 1u);
   EXPECT_EQ(skipped[0].first, checkpoint_path(directory.path(), 99999999));
-  EXPECT_NE(skipped[0].second.find("it holds step 87, not the one in its name"), std::string::npos)
+  EXPECT_NE(skipped[0].second.find("it holds step 87, not the step in its name"), std::string::npos)
       << skipped[0].second;
   fs::remove(checkpoint_path(directory.path(), 87));
   EXPECT_FALSE(find(directory.path(), skipped)) << "a wrong name is no checkpoint, not even where it is the only one";

@@ -180,7 +180,7 @@ TEST(DatasetRefusal, LastShardMissing) {
   const TemporaryDirectory directory;
   write(directory, "train", 4);
   fs::remove(directory / "train-003.h5");
-  EXPECT_CONTAINS(refusal(directory / "train"), "number 1 of 4, it is number 1 of the 3");
+  EXPECT_CONTAINS(refusal(directory / "train"), "number 1 of 4, but is now number 1 of 3");
 }
 
 TEST(DatasetRefusal, OneFileAndNumberedOnesBesideEachOther) {
@@ -249,7 +249,7 @@ TEST(DatasetRefusal, WrongContentUnderARightHash) {
   forge(directory, [](ShardHead& head) { head.info.image.h = 6; });  // claims more than the file has
   EXPECT_CONTAINS(refusal(directory / "train"), "truncated file");
   forge(directory, [](ShardHead& head) { head.info.image.h = 4; });
-  EXPECT_CONTAINS(refusal(directory / "train"), "not where its end says");
+  EXPECT_CONTAINS(refusal(directory / "train"), "not at the position that is stored at its end");
 }
 
 TEST(Dataset, H5dumpReadsTheImages) {

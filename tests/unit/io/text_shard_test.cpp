@@ -96,7 +96,7 @@ TEST(TextShard, HasNoImages) {
   const Dataset dataset(directory.path(), "data.train");
   std::vector<std::byte> memory;
   EXPECT_EQ(message_of<Error>([&] { dataset.read_file(0, memory); }),
-            "an image's file was asked for, 'made for a test' holds text");
+            "an image's file was requested, but 'made for a test' holds text");
   EXPECT_CONTAINS(message_of<Error>([&] { dataset.read_pixels(0, memory); }), "an image's pixels");
 }
 

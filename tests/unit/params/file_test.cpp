@@ -104,7 +104,7 @@ TEST_F(Files, ThatAreFoldersAreRefused) {
 
 TEST_F(Files, ThatAreNoTextAreRefused) {
   EXPECT_EQ(complaint({"train", write("a.cfg", std::string("[batch]\n\0\0", 10))}),
-            path("a.cfg") + ": no text, but a parameter file is expected.");
+            path("a.cfg") + ": this is not a text file, but a parameter file is expected.");
 }
 
 TEST(FileText, NamesTheLineOfAWrongValue) {

@@ -95,7 +95,7 @@ TEST(KeyTable, TakesListsOfTexts) {
   EXPECT_EQ(request({"plan", "--train.freeze=layer1.*,bn1.* ,fc.bias"}).params.train.freeze,
             (std::vector<std::string>{"layer1.*", "bn1.*", "fc.bias"}));
   EXPECT_TRUE(request({"plan"}).params.train.freeze.empty());
-  EXPECT_NE(set("train.freeze", "a,,b").find("train.freeze = a,,b has an empty item beside a comma. Allowed: "),
+  EXPECT_NE(set("train.freeze", "a,,b").find("train.freeze = a,,b has an empty item next to a comma. Allowed: "),
             std::string::npos);
 }
 
@@ -147,9 +147,8 @@ TEST(KeyTable, NamesTheNearestChoice) {
             "polynomial, onecycle, inverse_sqrt. Nearest: cosine.");
   EXPECT_NE(set("lr.schedule", "cos").find("Nearest: cosine."), std::string::npos);
   EXPECT_EQ(set("checkpoint.resume", "aut"),
-            "command line: checkpoint.resume = aut is neither. Allowed: auto, best, none, or a checkpoint's path with "
-            "a '/' or a "
-            "'.'. Nearest: auto.");
+            "command line: checkpoint.resume = aut is neither a choice nor a path. Allowed: auto, best, none, or a "
+            "checkpoint's path with a '/' or a '.'. Nearest: auto.");
   EXPECT_EQ(
       set("import.format", "sql"),
       "command line: import.format = sql is not one of its choices. Allowed: auto, folder, cifar, idx, text, csv.");
