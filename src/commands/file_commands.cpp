@@ -16,14 +16,14 @@
 #include "convoy/base/host_name.h"
 #include "convoy/base/log.h"
 #include "convoy/base/print.h"
-#include "convoy/inference/inference.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/inspect.h"
-#include "convoy/run/compare.h"
 
 #include "commands/commands.h"
 #include "commands/machine_info.h"
+#include "inference/inference.h"
 #include "preflight/report.h"
+#include "run/compare.h"
 #include "run/run_lock.h"
 
 namespace convoy::commands {

@@ -1,5 +1,5 @@
 /// The order of the checks, and the part of rank 0's plan that all ranks need for them.
-#include "convoy/preflight/preflight.h"
+#include "preflight/preflight.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -8,7 +8,6 @@
 #include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
-#include "convoy/run/trainer.h"
 #include "convoy/schedule/simulator.h"
 
 #include "calibrate/calibration.h"
@@ -21,6 +20,7 @@
 #include "run/memory_report.h"
 #include "run/report.h"
 #include "run/run_data.h"
+#include "run/trainer.h"
 #include "run/training_samples.h"
 #include "run/training_spec.h"
 #include "step/step_trace.h"

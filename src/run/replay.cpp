@@ -1,6 +1,6 @@
 /// Trains without evaluations, checkpoints or a run directory of its own; rank 0 compares its steps with the recorded
 /// ones.
-#include "convoy/run/replay.h"
+#include "run/replay.h"
 
 #include <algorithm>
 #include <bit>

@@ -1,5 +1,5 @@
 /// The training run: data, engine, restart, steps, epochs, checkpoints.
-#include "convoy/run/trainer.h"
+#include "run/trainer.h"
 
 #include <algorithm>
 #include <array>

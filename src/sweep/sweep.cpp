@@ -1,5 +1,5 @@
 /// The sweep: its rows, the rounds over them, and the tables of the results so far.
-#include "convoy/sweep/sweep.h"
+#include "sweep/sweep.h"
 
 #include <algorithm>
 #include <ctime>

@@ -31,7 +31,7 @@ constexpr std::array kFloors = {
     Floor{"telemetry", 8}, Floor{"evaluation", 9}, Floor{"run", 10},       Floor{"inference", 11},
     Floor{"sweep", 11},    Floor{"dashboard", 11}, Floor{"preflight", 11}, Floor{"commands", 12}};
 // Below this height a folder is known by its headers in include/convoy alone (but the CUDA device is one thing over
-// several folders); the rooms of a run share theirs in src/.
+// several folders); the rooms of a run share theirs in src/, and have none in include/convoy.
 constexpr int kFirstRoom = 5;
 constexpr Floor kMain = {"main.cpp", 13};
 
@@ -167,6 +167,12 @@ std::string judge_words(std::string_view path, std::string_view line) {
   return "";
 }
 
+// What is wrong with the location of a file on this floor; empty if nothing is.
+std::string judge_location(const Floor& floor, std::string_view path) {
+  if (!path.starts_with("include/") || floor.height < kFirstRoom) return "";
+  return "is in include/, but " + std::string(floor.folder) + " has its headers in src/";
+}
+
 std::string read(const std::filesystem::path& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw std::runtime_error("cannot read " + path.string());
@@ -180,6 +186,8 @@ std::vector<std::string> find_violations(std::string_view path, std::string_view
   const std::optional<Floor> floor = floor_of_file(path);
   if (!floor) return {file + ":1: is in a folder that is on no floor"};
   std::vector<std::string> found;
+  const std::string misplaced = judge_location(*floor, path);
+  if (!misplaced.empty()) found.push_back(file + ":1: " + misplaced);
   std::istringstream lines(without_comments(text));
   int number = 0;
   for (std::string line; std::getline(lines, line);) {

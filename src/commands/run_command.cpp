@@ -1,5 +1,5 @@
 /// Finds a command's function by its name.
-#include "convoy/commands/commands.h"
+#include "commands/run_command.h"
 
 #include <array>
 #include <csignal>
