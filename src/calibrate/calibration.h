@@ -9,6 +9,8 @@
 
 namespace convoy {
 
+struct RunParams;
+
 /// What find_machine_costs() finds or measures.
 struct CalibrationSpec {
   NetworkSpec network;

@@ -4,6 +4,8 @@
 #include <functional>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "convoy/base/clock.h"
 #include "convoy/base/median.h"
 #include "convoy/base/repetitions.h"

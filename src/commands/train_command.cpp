@@ -10,6 +10,7 @@
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/stop_signals.h"
 #include "convoy/comm/topology.h"
+#include "convoy/device/device.h"
 #include "convoy/params/parameters.h"
 
 #include "commands/commands.h"

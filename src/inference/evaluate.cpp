@@ -10,9 +10,10 @@
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
+#include "convoy/params/parse.h"
 
 #include "checkpoint/checkpointing.h"
+#include "checkpoint/make_metadata.h"
 #include "evaluation/evaluation.h"
 #include "evaluation/logits.h"
 #include "inference/inference.h"

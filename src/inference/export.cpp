@@ -4,6 +4,7 @@
 #include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/safetensors.h"
+#include "convoy/params/parse.h"
 
 #include "checkpoint/weights_file.h"
 #include "inference/check_output.h"

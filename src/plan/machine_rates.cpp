@@ -13,6 +13,7 @@
 #include "convoy/base/error.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/transport.h"
+#include "convoy/ops/elementwise.h"
 
 #include "plan/cell_costs.h"
 #include "plan/parse_numbers.h"

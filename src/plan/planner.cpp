@@ -10,7 +10,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 namespace convoy {
 

@@ -5,6 +5,8 @@
 #include "convoy/base/log.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
+#include "convoy/ops/engine_cache.h"
+#include "convoy/params/run_parameters.h"
 
 namespace convoy {
 
@@ -22,6 +24,10 @@ ops::EngineCache read_engines(const std::string& file) {
 }
 
 }  // namespace
+
+std::string engines_path(const RunParams& run) {
+  return run.plans.empty() ? run.directory + "/plans.txt" : run.plans;
+}
 
 void share_engines(const Network& network, const mpi::Communicator& world, const std::string& file,
                    ops::Backend& backend) {

@@ -7,14 +7,13 @@
 #include "convoy/comm/communicator.h"
 #include "convoy/model/network.h"
 #include "convoy/ops/backend.h"
-#include "convoy/params/parameters.h"
 
 namespace convoy {
 
+struct RunParams;
+
 /// Returns the path of the file in which a run keeps the measured engines.
-inline std::string engines_path(const RunParams& run) {
-  return run.plans.empty() ? run.directory + "/plans.txt" : run.plans;
-}
+std::string engines_path(const RunParams& run);
 
 /// Gives all ranks the same engines. Rank 0 takes those of the backend, or if it has none those of `file` if it exists.
 /// Then it creates the operations of the whole network, which measures missing engines, and sends all engines to the

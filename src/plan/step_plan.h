@@ -8,16 +8,20 @@
 #include <optional>
 #include <vector>
 
+#include "convoy/base/metrics.h"
 #include "convoy/comm/process_grid.h"
-#include "convoy/io/checkpoint.h"
-#include "convoy/model/partition.h"
-#include "convoy/params/parameters.h"
+#include "convoy/io/model_metadata.h"
+#include "convoy/model/network.h"
+#include "convoy/params/optimizer_parameters.h"
+#include "convoy/params/step_parameters.h"
 #include "convoy/schedule/schedule.h"
 
 #include "plan/stage_plan.h"
 #include "plan/step_costs.h"
 
 namespace convoy {
+
+struct Parameters;
 
 /// What a step plan is made from.
 struct RuntimeSpec {

@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include "convoy/base/clock.h"
@@ -22,6 +22,7 @@
 #include "convoy/base/file_descriptor.h"
 #include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
+#include "convoy/params/parameters.h"
 
 #include "run/memory_report.h"
 #include "run/restart.h"

@@ -7,10 +7,13 @@
 #include <vector>
 
 #include "convoy/comm/process_grid.h"
-#include "convoy/ops/backend.h"
 
 #include "plan/machine_rates.h"
 #include "preflight/report.h"
+
+namespace convoy {
+class Device;
+}
 
 namespace convoy::preflight {
 

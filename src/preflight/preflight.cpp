@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/print.h"
 #include "convoy/comm/topology.h"
+#include "convoy/params/parse.h"
 
 #include "plan/described_cluster.h"
 #include "preflight/data_checks.h"

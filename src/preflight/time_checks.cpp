@@ -5,7 +5,7 @@
 #include <chrono>
 #include <cstdlib>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/text.h"
 

@@ -23,6 +23,7 @@
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/tags.h"
+#include "convoy/params/parse.h"
 
 #include "calibrate/run_layout.h"
 #include "checkpoint/model_fingerprint.h"

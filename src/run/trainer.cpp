@@ -22,6 +22,7 @@
 #include "convoy/comm/tags.h"
 #include "convoy/comm/topology.h"
 #include "convoy/io/checkpoint.h"
+#include "convoy/params/parameters.h"
 
 #include "calibrate/run_layout.h"
 #include "checkpoint/checkpointing.h"

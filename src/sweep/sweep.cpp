@@ -16,7 +16,7 @@
 #include "convoy/comm/topology.h"
 #include "convoy/io/dataset.h"
 
-#include "checkpoint/model_metadata.h"
+#include "checkpoint/make_metadata.h"
 #include "run/run_lock.h"
 #include "sweep/measure_row.h"
 #include "sweep/sweep_files.h"

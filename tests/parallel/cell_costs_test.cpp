@@ -4,10 +4,10 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 
 #include "calibrate/calibration.h"
 #include "parallel/mpi_main.h"

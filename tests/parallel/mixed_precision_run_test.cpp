@@ -11,6 +11,7 @@
 
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
+#include "convoy/params/parameters.h"
 
 #include "parallel/mpi_main.h"
 #include "parallel/shared_directory.h"

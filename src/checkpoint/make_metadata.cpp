@@ -1,9 +1,12 @@
 /// Makes metadata from parameters and data.
-#include "checkpoint/model_metadata.h"
+#include "checkpoint/make_metadata.h"
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy {
 
