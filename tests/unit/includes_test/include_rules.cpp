@@ -39,6 +39,10 @@ constexpr Floor kMain = {"main.cpp", 13};
 constexpr std::array<std::string_view, 8> kForbiddenInContracts = {"hdf5", "H5",    "oneapi/", "dnnl",
                                                                    "cuda", "cudnn", "cublas",  "nccl"};
 
+// These folders include the sections and choices that they need, so that a new key does not compile them again.
+constexpr std::array<std::string_view, 6> kWithoutAllParameters = {"schedule", "device", "comm", "io", "ops", "model"};
+constexpr std::array<std::string_view, 2> kAllParameters = {"convoy/params/parameters.h", "convoy/params/parse.h"};
+
 // The CUDA device is these folders: the build takes them or leaves them, and no other file asks which.
 constexpr std::array<std::string_view, 4> kCudaHeaders = {"cuda", "cudnn", "cublas", "nccl"};
 constexpr std::array<std::string_view, 3> kCudaFolders = {"src/device/cuda/", "src/ops/cuda/", "src/comm/nccl/"};
@@ -151,6 +155,13 @@ std::string judge_include(const Floor& from, bool is_contract, std::string_view 
   return "includes " + name + ", but " + std::string(to->folder) + relation + std::string(from.folder);
 }
 
+std::string judge_parameters(const Floor& from, std::string_view header) {
+  if (std::ranges::find(kWithoutAllParameters, from.folder) == kWithoutAllParameters.end()) return "";
+  if (std::ranges::find(kAllParameters, header) == kAllParameters.end()) return "";
+  return "includes " + std::string(header) + " with all parameters, but " + std::string(from.folder) +
+         " needs only sections or choices";
+}
+
 std::string judge_cuda(std::string_view path, std::string_view header) {
   const auto starts_header = [&](std::string_view name) { return header.starts_with(name); };
   const auto starts_path = [&](std::string_view folder) { return path.starts_with(folder); };
@@ -197,6 +208,8 @@ std::vector<std::string> find_violations(std::string_view path, std::string_view
       if (!wrong.empty()) found.push_back(where + wrong);
       const std::string foreign = wrong.empty() ? judge_cuda(path, *header) : "";
       if (!foreign.empty()) found.push_back(where + foreign);
+      const std::string large = judge_parameters(*floor, *header);
+      if (!large.empty()) found.push_back(where + large);
     }
     const std::string wrong = judge_words(path, line);
     if (!wrong.empty()) found.push_back(where + wrong);

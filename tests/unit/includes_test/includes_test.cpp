@@ -45,8 +45,8 @@ TEST(IncludeRules, LowerFloorsOwnFolderAndOtherLibrariesAreAllowed) {
                             "#include <vector>\n"
                             "#include <hdf5.h>\n"),
             Lines());
-  EXPECT_EQ(find_violations("src/schedule/gpipe.cpp", "#include \"convoy/params/parameters.h\"\n"), Lines());
-  EXPECT_EQ(find_violations("src/main.cpp", "#include \"convoy/commands/find.h\"\n"), Lines());
+  EXPECT_EQ(find_violations("src/schedule/gpipe.cpp", "#include \"convoy/params/choices.h\"\n"), Lines());
+  EXPECT_EQ(find_violations("src/main.cpp", "#include \"commands/find.h\"\n"), Lines());
   EXPECT_EQ(find_violations("include/convoy/comm/communicator.h", "#include <mpi.h>\n"), Lines());
 }
 
@@ -86,6 +86,21 @@ TEST(IncludeRules, AContractOfAHighFloorIsAViolation) {
             Lines{"include/convoy/run/trainer.h:1: is in include/, but run has its headers in src/"});
   EXPECT_EQ(find_violations("include/convoy/watch/watch.h", "\n").size(), 1U);
   EXPECT_EQ(find_violations("include/convoy/model/network.h", "\n"), Lines());
+}
+
+TEST(IncludeRules, TheHeaderOfAllParametersIsAViolationInLowFolders) {
+  const std::string line = "#include \"convoy/params/parameters.h\"\n";
+  EXPECT_EQ(
+      find_violations("src/ops/cpu/linear.cpp", line),
+      Lines{"src/ops/cpu/linear.cpp:1: includes convoy/params/parameters.h with all parameters, but ops needs only "
+            "sections or choices"});
+  for (const char* file : {"src/schedule/gpipe.cpp", "include/convoy/device/device.h", "src/comm/launch.cpp",
+                           "include/convoy/io/dataset.h", "src/model/bert.cpp"}) {
+    EXPECT_EQ(find_violations(file, line).size(), 1U) << file;
+  }
+  EXPECT_EQ(find_violations("src/io/inspect.cpp", "#include \"convoy/params/parse.h\"\n").size(), 1U);
+  EXPECT_EQ(find_violations("src/io/inspect.cpp", "#include \"convoy/params/model_parameters.h\"\n"), Lines());
+  EXPECT_EQ(find_violations("src/data/sampler.cpp", line), Lines());
 }
 
 // --- Forbidden headers, words with one home ------------------------------------------------------------------
