@@ -1,7 +1,7 @@
 /// One clause for each kind of finding.
 #include "audit/describe_findings.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "step/step_audit.h"
 

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <numeric>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
@@ -13,6 +15,7 @@
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/topology.h"
 #include "convoy/io/atomic_file.h"
+#include "convoy/params/run_parameters.h"
 
 #include "calibrate/cost_keys.h"
 #include "calibrate/measure.h"

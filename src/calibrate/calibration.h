@@ -14,6 +14,8 @@
 
 namespace convoy {
 
+struct RunParams;
+
 /// What find_machine_costs() finds or measures.
 struct CalibrationSpec {
   NetworkSpec network;

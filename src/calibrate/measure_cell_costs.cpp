@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "convoy/base/clock.h"
 #include "convoy/base/median.h"
 

@@ -8,6 +8,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/wording.h"
 #include "convoy/model/partition.h"
+#include "convoy/params/parameters.h"
 
 #include "calibrate/calibration.h"
 #include "plan/batch_norm_check.h"

@@ -1,18 +1,22 @@
 /// The layout that a run trains with: the requested one, or the one with the shortest predicted step on these ranks.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "convoy/comm/communicator.h"
 #include "convoy/comm/process_grid.h"
-#include "convoy/io/checkpoint.h"
+#include "convoy/io/model_metadata.h"
 #include "convoy/ops/backend.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
-#include "plan/step_plan.h"
+#include "plan/step_costs.h"
 
 namespace convoy {
+
+struct Parameters;
+struct RuntimeSpec;
 
 /// The layout of a run.
 struct RunLayout {

@@ -5,6 +5,8 @@
 #include <map>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "convoy/base/error.h"
+#include "convoy/io/checkpoint.h"
 #include "convoy/io/checkpoint_parts.h"
 
 #include "checkpoint/owned_values.h"

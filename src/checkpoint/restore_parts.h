@@ -3,11 +3,12 @@
 
 #include <string>
 
-#include "convoy/io/checkpoint.h"
-
-#include "step/rank_runtime.h"
-
 namespace convoy {
+
+class RankRuntime;
+namespace io {
+struct Checkpoint;
+}
 
 /// Restores parameters, the optimizer's slots and the moving average from the files next to `path`. The checkpoint's
 /// tensors are those of the runtime's network. Takes memory for one file, the stage's parameters and this rank's

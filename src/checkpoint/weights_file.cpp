@@ -9,7 +9,10 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
+#include "convoy/io/checkpoint.h"
 #include "convoy/io/foreign_kind.h"
 
 namespace convoy {

@@ -1,4 +1,4 @@
-/// Declares one function per command; commands.cpp finds them by name.
+/// Declares one function per command; run_command.cpp finds them by name.
 #pragma once
 
 #include "convoy/base/error.h"

@@ -10,21 +10,21 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/host_name.h"
 #include "convoy/base/log.h"
 #include "convoy/base/print.h"
-#include "convoy/inference/inference.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/inspect.h"
 #include "convoy/io/run_lock.h"
-#include "convoy/run/compare.h"
 
 #include "commands/commands.h"
 #include "commands/machine_info.h"
+#include "inference/inference.h"
 #include "preflight/report.h"
+#include "run/compare.h"
 
 namespace convoy::commands {
 

@@ -10,15 +10,16 @@
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/stop_signals.h"
 #include "convoy/comm/topology.h"
-#include "convoy/inference/inference.h"
+#include "convoy/device/device.h"
 #include "convoy/params/parameters.h"
-#include "convoy/preflight/preflight.h"
-#include "convoy/run/replay.h"
-#include "convoy/run/trainer.h"
-#include "convoy/sweep/sweep.h"
 
 #include "commands/commands.h"
+#include "inference/inference.h"
+#include "preflight/preflight.h"
+#include "run/replay.h"
 #include "run/run_backend.h"
+#include "run/trainer.h"
+#include "sweep/sweep.h"
 #include "watch/watch.h"
 
 namespace convoy::commands {

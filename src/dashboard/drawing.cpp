@@ -8,7 +8,7 @@
 #include <ctime>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/metrics.h"
 #include "convoy/base/text.h"

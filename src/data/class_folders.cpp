@@ -9,6 +9,8 @@
 #include <set>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"

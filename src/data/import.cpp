@@ -20,6 +20,7 @@
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/shard_files.h"
 #include "convoy/io/shard_writer.h"
+#include "convoy/params/data_parameters.h"
 
 #include "data/import_input.h"
 #include "data/import_rounds.h"

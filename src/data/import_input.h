@@ -15,6 +15,8 @@
 
 namespace convoy {
 
+struct ImportParams;
+
 /// Input of an import. Each rank has its own; not for several threads. Splits are numbered as in the listing.
 class ImportInput {
  public:

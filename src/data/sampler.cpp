@@ -7,6 +7,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/random.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy {
 

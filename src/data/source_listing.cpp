@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/progress.h"
 #include "convoy/base/random.h"

@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "convoy/base/clock.h"
 #include "convoy/base/log.h"
 #include "convoy/base/print.h"
@@ -15,16 +17,19 @@
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/packed.h"
+#include "convoy/data/loader.h"
 #include "convoy/data/open_samples.h"
-#include "convoy/inference/inference.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/predictions.h"
 #include "convoy/io/shard_writer.h"
+#include "convoy/params/parse.h"
 
 #include "checkpoint/checkpointing.h"
+#include "checkpoint/make_metadata.h"
 #include "evaluation/evaluation.h"
 #include "evaluation/logits.h"
 #include "inference/check_output.h"
+#include "inference/inference.h"
 #include "run/run_data.h"
 #include "run/trained_model.h"
 #include "watch/status_board.h"

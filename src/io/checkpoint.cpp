@@ -2,15 +2,14 @@
 #include "convoy/io/checkpoint.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <string_view>
 
+#include <fmt/core.h>
+
 #include "convoy/base/error.h"
-#include "convoy/base/fingerprint.h"
-#include "convoy/base/random.h"
 #include "convoy/base/text.h"
 #include "convoy/base/version.h"
+#include "convoy/params/choices.h"
 
 #include "io/hdf5.h"
 #include "io/parts_list.h"
@@ -343,33 +342,6 @@ auto decode(std::span<const std::byte> bytes, const std::string& where, const Re
 }
 
 }  // namespace
-
-std::int64_t NamedTensor::count() const {
-  return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
-}
-
-InputShape ModelMetadata::shape() const {
-  if (text() != nullptr) return TextShape{.length = text()->length, .vocabulary = text()->tokenization.vocabulary};
-  return image().shape;
-}
-
-std::string describe_normalisation(const ImageInput& input) {
-  if (!input.normalizes) return "values between 0 and 1, not normalised";
-  return fmt::format("mean {:.4g}, standard deviation {:.4g}", fmt::join(input.channel_mean, ", "),
-                     fmt::join(input.channel_stddev, ", "));
-}
-
-std::string counter_name(const std::string& tensor_name) {
-  constexpr std::string_view kMean = "running_mean";
-  if (!tensor_name.ends_with(kMean)) return "";
-  return tensor_name.substr(0, tensor_name.size() - kMean.size()) + "num_batches_tracked";
-}
-
-std::uint64_t fingerprint(const std::vector<NamedTensor>& tensors) {
-  std::uint64_t sum = 0;
-  for (const NamedTensor& tensor : tensors) sum += fingerprint_part(hash_name(tensor.name), {.values = tensor.values});
-  return sum;
-}
 
 std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint) {
   std::vector<std::byte> bytes =

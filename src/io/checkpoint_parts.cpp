@@ -7,6 +7,8 @@
 #include <set>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/io/atomic_file.h"

@@ -13,6 +13,8 @@
 #include <map>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 
 namespace convoy::io {

@@ -1,6 +1,8 @@
 /// Messages about what a store lacks: samples of another kind, or of some classes.
 #include "convoy/io/sample_store.h"
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 
 namespace convoy::io {

@@ -7,6 +7,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/foreign_kind.h"
 
 #include "io/hdf5.h"

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 #include "convoy/base/error.h"

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/wording.h"
 

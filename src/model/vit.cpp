@@ -3,6 +3,8 @@
 /// transformers", table 1.
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 
 #include "model/layers/activation.h"

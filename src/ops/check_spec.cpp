@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 
 namespace convoy::ops {

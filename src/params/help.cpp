@@ -1,7 +1,7 @@
 /// Writes --help: the commands, then every key; for a command, a section or a key only what belongs to it.
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"

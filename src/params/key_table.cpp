@@ -1,10 +1,10 @@
-/// The table of all keys. A new key is an entry here and a field with its default in parameters.h.
+/// The table of all keys. A new key is an entry here and a field with its default in the struct of its section.
 #include "params/key_table.h"
 
 #include <algorithm>
 #include <functional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/text.h"
 

@@ -5,6 +5,8 @@
 #include <iterator>
 #include <sstream>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/model/partition.h"
 

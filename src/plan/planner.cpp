@@ -11,7 +11,7 @@
 #include "convoy/base/grid_shape.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 namespace convoy {
 

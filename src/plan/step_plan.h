@@ -10,15 +10,20 @@
 #include <vector>
 
 #include "convoy/base/grid_shape.h"
-#include "convoy/io/checkpoint.h"
-#include "convoy/model/partition.h"
-#include "convoy/params/parameters.h"
+#include "convoy/base/metrics.h"
+#include "convoy/io/model_metadata.h"
+#include "convoy/model/network.h"
+#include "convoy/params/optimizer_parameters.h"
+#include "convoy/params/step_parameters.h"
 #include "convoy/schedule/schedule.h"
 
 #include "plan/stage_plan.h"
 #include "plan/step_costs.h"
 
 namespace convoy {
+
+struct Parameters;
+struct RunParams;
 
 /// What a step plan is made from.
 struct RuntimeSpec {

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/features.h"
@@ -18,6 +18,7 @@
 #include "convoy/io/dataset.h"
 #include "convoy/io/inspect.h"
 #include "convoy/io/shard_files.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy::preflight {
 

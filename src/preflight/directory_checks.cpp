@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include "convoy/base/clock.h"
@@ -23,6 +23,7 @@
 #include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/run_lock.h"
+#include "convoy/params/parameters.h"
 
 #include "run/memory_report.h"
 #include "run/restart.h"

@@ -13,7 +13,7 @@
 #include <sstream>
 #include <string_view>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
@@ -23,6 +23,7 @@
 #include "convoy/comm/session.h"
 #include "convoy/comm/transport.h"
 #include "convoy/io/inspect.h"
+#include "convoy/params/parameters.h"
 
 #include "run/run_backend.h"
 

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/host_name.h"
 #include "convoy/base/text.h"

@@ -5,7 +5,7 @@
 #include <cstddef>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/median.h"
 #include "convoy/base/wording.h"

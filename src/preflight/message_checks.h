@@ -12,6 +12,10 @@
 #include "plan/machine_rates.h"
 #include "preflight/report.h"
 
+namespace convoy {
+class Device;
+}
+
 namespace convoy::preflight {
 
 /// A round of pairs of ranks that exchange messages at the same time. Each rank is in at most one pair.

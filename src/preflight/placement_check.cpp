@@ -1,7 +1,7 @@
 /// See placement_check.h.
 #include "preflight/placement_check.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/wording.h"
 #include "convoy/comm/machine.h"

@@ -1,5 +1,5 @@
 /// The order of the checks, and the part of rank 0's plan that all ranks need for them.
-#include "convoy/preflight/preflight.h"
+#include "preflight/preflight.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/print.h"
 #include "convoy/comm/topology.h"
+#include "convoy/params/parse.h"
 
 #include "plan/described_cluster.h"
 #include "preflight/data_checks.h"

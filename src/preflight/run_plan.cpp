@@ -3,11 +3,12 @@
 
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
+#include "convoy/params/parameters.h"
 
 #include "calibrate/calibration.h"
 #include "calibrate/run_layout.h"

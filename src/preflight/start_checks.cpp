@@ -5,15 +5,16 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/io/checkpoint.h"
+#include "convoy/params/parameters.h"
 
 #include "checkpoint/checkpointing.h"
-#include "checkpoint/model_metadata.h"
+#include "checkpoint/make_metadata.h"
 #include "checkpoint/weights_file.h"
 #include "run/restart.h"
 #include "update/optimizer.h"

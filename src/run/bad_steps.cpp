@@ -6,19 +6,21 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/data/loader.h"
+#include "convoy/params/parameters.h"
 
 #include "checkpoint/checkpointing.h"
 #include "run/describe_bad_step.h"
 #include "run/divergence.h"
 #include "run/restart.h"
 #include "step/find_bad_numbers.h"
+#include "update/learning_rate.h"
 
 namespace convoy {
 
@@ -63,6 +65,10 @@ BadStepAnswer answer_bad_step(const TrainParams& train, const io::TrainingState&
 
 bool is_reported(std::int64_t n) {
   return n <= kAlwaysReported || std::has_single_bit(static_cast<std::uint64_t>(n));
+}
+
+bool BadSteps::may_go_back() const {
+  return spec_.params.train.on_bad_step == BadStepKind::kRollback;
 }
 
 bool BadSteps::must_go_back(StepOutcome outcome, io::TrainingState& state, const RunRecord* record) const {

@@ -5,15 +5,17 @@
 #include <cstdint>
 #include <string>
 
-#include "convoy/io/checkpoint.h"
-#include "convoy/params/parameters.h"
+#include "convoy/io/training_state.h"
 
 #include "run/run_record.h"
 #include "run/training_samples.h"
 #include "step/rank_runtime.h"
-#include "update/learning_rate.h"
 
 namespace convoy {
+
+struct LearningRateSpec;
+struct Parameters;
+struct TrainParams;
 
 enum class BadStepAnswer { kStop, kSkip, kGoBack };
 
@@ -37,7 +39,7 @@ class BadSteps {
   explicit BadSteps(const Spec& spec) : spec_(spec) {}
 
   /// Whether this run may go back to a checkpoint after a bad step.
-  bool may_go_back() const { return spec_.params.train.on_bad_step == BadStepKind::kRollback; }
+  bool may_go_back() const;
 
   /// All ranks, after each step. `state` is the state after the step; `record` is rank 0's, and has the step's row.
   /// Counts a bad step that is skipped, and warns of it. Returns true if training must go back. Throws Error if a bad

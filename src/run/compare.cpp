@@ -1,5 +1,5 @@
 /// Compares first what was recorded per step, then the checkpoints.
-#include "convoy/run/compare.h"
+#include "run/compare.h"
 
 #include <algorithm>
 #include <cmath>

@@ -2,19 +2,20 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/topology.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
-#include "convoy/run/trainer.h"
+#include "convoy/params/parameters.h"
 #include "convoy/schedule/simulator.h"
 
 #include "calibrate/calibration.h"
 #include "calibrate/run_layout.h"
-#include "checkpoint/model_metadata.h"
+#include "checkpoint/make_metadata.h"
 #include "plan/batch_norm_check.h"
 #include "plan/described_cluster.h"
 #include "plan/efficiency_picture.h"
@@ -22,6 +23,7 @@
 #include "run/memory_report.h"
 #include "run/report.h"
 #include "run/run_data.h"
+#include "run/trainer.h"
 #include "run/training_samples.h"
 #include "run/training_spec.h"
 #include "step/step_trace.h"

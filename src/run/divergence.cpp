@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "convoy/base/error.h"
+#include <fmt/core.h>
+
+#include "convoy/io/checkpoint.h"
 
 namespace convoy {
 

@@ -7,15 +7,15 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/log.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/topology.h"
+#include "convoy/params/parameters.h"
 
 #include "plan/planner.h"
-#include "run/restart.h"
 #include "telemetry/rank_causes.h"
 
 namespace convoy {

@@ -4,11 +4,12 @@
 #include <cstdint>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/log.h"
 #include "convoy/base/version.h"
 #include "convoy/io/atomic_file.h"
+#include "convoy/ops/engine_cache.h"
 #include "convoy/params/parse.h"
 
 #include "calibrate/calibration.h"

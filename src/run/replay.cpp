@@ -1,6 +1,6 @@
 /// Trains without evaluations, checkpoints or a run directory of its own; rank 0 compares its steps with the recorded
 /// ones.
-#include "convoy/run/replay.h"
+#include "run/replay.h"
 
 #include <algorithm>
 #include <bit>
@@ -23,6 +23,7 @@
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/tags.h"
+#include "convoy/params/parse.h"
 
 #include "calibrate/run_layout.h"
 #include "checkpoint/model_fingerprint.h"

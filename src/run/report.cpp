@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/params/parameters.h"

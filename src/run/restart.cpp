@@ -14,13 +14,17 @@
 #include "convoy/params/parse.h"
 
 #include "checkpoint/checkpointing.h"
-#include "checkpoint/model_metadata.h"
+#include "checkpoint/make_metadata.h"
 #include "checkpoint/weights_file.h"
 #include "run/earlier_tables.h"
 #include "run/run_data.h"
 #include "update/learning_rate.h"
 
 namespace convoy {
+
+std::string checkpoint_directory(const Parameters& params) {
+  return params.run.directory + "/checkpoints";
+}
 
 namespace {
 

@@ -16,6 +16,7 @@
 #include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
+#include "convoy/params/parameters.h"
 
 #include "audit/describe_findings.h"
 #include "plan/planner.h"

@@ -3,13 +3,15 @@
 
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/openmp.h"
 #include "convoy/comm/placement.h"
 #include "convoy/comm/topology.h"
+#include "convoy/device/device.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy {
 

@@ -7,9 +7,13 @@
 
 #include "convoy/comm/communicator.h"
 #include "convoy/ops/backend.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 namespace convoy {
+
+class Device;
+struct Parameters;
+struct RunParams;
 
 /// Gives ranks that compute on a CPU processors of their own, as run.placement says. Called once, before the first
 /// backend is made, so that its memory lies near its threads. All ranks of world.

@@ -3,12 +3,13 @@
 
 #include <cstdint>
 
-#include "convoy/io/checkpoint.h"
-#include "convoy/params/parameters.h"
+#include "convoy/io/training_state.h"
 
 #include "run/run_data.h"
 
 namespace convoy {
+
+struct Parameters;
 
 class RunCalendar {
  public:

@@ -9,8 +9,9 @@
 #include "convoy/base/error.h"
 #include "convoy/base/wording.h"
 #include "convoy/data/stage_shards.h"
+#include "convoy/params/parameters.h"
 
-#include "checkpoint/model_metadata.h"
+#include "checkpoint/make_metadata.h"
 
 namespace convoy {
 

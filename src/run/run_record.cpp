@@ -6,8 +6,10 @@
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
+#include "convoy/params/parameters.h"
 
 #include "run/describe_bad_step.h"
+#include "run/report.h"
 
 namespace convoy {
 

@@ -11,6 +11,8 @@
 
 namespace convoy {
 
+struct RunParams;
+
 /// All ranks call every member. The runtime and the parameters outlive the object.
 class StepStudies {
  public:

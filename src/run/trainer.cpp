@@ -1,5 +1,5 @@
 /// The training run: data, engine, restart, steps, epochs, checkpoints.
-#include "convoy/run/trainer.h"
+#include "run/trainer.h"
 
 #include <algorithm>
 #include <array>
@@ -23,6 +23,7 @@
 #include "convoy/comm/topology.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/run_lock.h"
+#include "convoy/params/parameters.h"
 
 #include "calibrate/run_layout.h"
 #include "checkpoint/checkpointing.h"

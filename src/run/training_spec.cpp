@@ -4,6 +4,10 @@
 #include <cstddef>
 
 #include "convoy/base/error.h"
+#include "convoy/params/parameters.h"
+
+#include "calibrate/run_layout.h"
+#include "plan/step_plan.h"
 
 namespace convoy {
 

@@ -8,6 +8,7 @@
 #include "convoy/base/log.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
+#include "convoy/ops/engine_cache.h"
 
 #include "plan/step_plan.h"
 

@@ -9,7 +9,6 @@
 #include "convoy/base/log.h"
 #include "convoy/base/wording.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 #include "convoy/io/trace.h"
 #include "convoy/schedule/drawing.h"
 

@@ -5,12 +5,12 @@
 
 #include "convoy/comm/communicator.h"
 #include "convoy/ops/backend.h"
-#include "convoy/params/parameters.h"
 
 #include "sweep/row_result.h"
 
 namespace convoy {
 
+struct Parameters;
 class StatusBoard;
 
 /// Measures a row on `ranks`; all of them call it. The result is complete on rank 0 only; it is empty if a stop was

@@ -1,5 +1,5 @@
 /// The sweep: its rows, the rounds over them, and the tables of the results so far.
-#include "convoy/sweep/sweep.h"
+#include "sweep/sweep.h"
 
 #include <algorithm>
 #include <ctime>
@@ -18,7 +18,7 @@
 #include "convoy/io/dataset.h"
 #include "convoy/io/run_lock.h"
 
-#include "checkpoint/model_metadata.h"
+#include "checkpoint/make_metadata.h"
 #include "sweep/measure_row.h"
 #include "sweep/sweep_files.h"
 #include "sweep/sweep_picture.h"

@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "convoy/params/parameters.h"
-
 #include "sweep/row_result.h"
 
 namespace convoy {
+
+struct Parameters;
 
 /// Writes a file that other jobs may be writing too. The whole text is written to a file with a name of this process,
 /// which is then renamed to `path`. Throws Error with the path if it cannot be written.

@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "sweep/row_result.h"
-#include "sweep/sweep_rows.h"
-#include "sweep/sweep_table.h"
-
 namespace convoy {
+
+struct RowResult;
+struct SweepHead;
+struct SweepTable;
 
 /// Returns an SVG without scripts. The factor with the most values (of several the last) runs from left to right. Dots
 /// are measured, with a bar from the slowest to the fastest round; dashed lines are predicted. Colours: Okabe & Ito

@@ -11,6 +11,9 @@
 #include "convoy/base/version.h"
 #include "convoy/base/wording.h"
 
+#include "sweep/row_result.h"
+#include "sweep/sweep_rows.h"
+
 namespace convoy {
 
 namespace {

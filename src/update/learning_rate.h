@@ -3,9 +3,11 @@
 
 #include <cstdint>
 
-#include "convoy/params/parameters.h"
+#include "convoy/params/optimizer_parameters.h"
 
 namespace convoy {
+
+struct Parameters;
 
 struct LearningRateSpec {
   LearningRateParams params;

@@ -18,6 +18,7 @@
 #include "convoy/base/progress.h"
 #include "convoy/comm/gather_texts.h"
 #include "convoy/comm/topology.h"
+#include "convoy/params/run_parameters.h"
 
 #include "watch/addresses.h"
 #include "watch/launcher.h"

@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"

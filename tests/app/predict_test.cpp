@@ -7,7 +7,7 @@
 #include <span>
 #include <tuple>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 

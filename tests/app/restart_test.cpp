@@ -5,7 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/io/atomic_file.h"
 

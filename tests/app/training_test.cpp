@@ -4,6 +4,7 @@
 #include <regex>
 #include <sstream>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/io/checkpoint.h"

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <filesystem>
 #include <regex>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 

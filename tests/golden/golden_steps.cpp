@@ -9,12 +9,12 @@
 #include <numeric>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/median.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/params/parameters.h"
+#include "convoy/ops/engine_cache.h"
 
 #include "checkpoint/checkpointing.h"
 #include "golden/golden_backend.h"

@@ -2,10 +2,10 @@
 #include <algorithm>
 #include <limits>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 
 #include "calibrate/calibration.h"
 #include "calibrate/cost_keys.h"

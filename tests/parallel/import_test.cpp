@@ -11,8 +11,8 @@
 
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 #include "convoy/io/inspect.h"
+#include "convoy/params/data_parameters.h"
 
 #include "parallel/mpi_main.h"
 #include "parallel/shared_directory.h"

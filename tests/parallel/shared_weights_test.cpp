@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "checkpoint/checkpointing.h"

@@ -14,6 +14,7 @@
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/dataset.h"
 #include "convoy/io/inspect.h"
+#include "convoy/params/data_parameters.h"
 
 #include "data/source_listing.h"
 #include "parallel/mpi_main.h"

@@ -21,7 +21,7 @@
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/session.h"
 #include "convoy/comm/topology.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 #include "calibrate/calibration.h"
 #include "checkpoint/checkpointing.h"

@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "convoy/base/features.h"
-
 namespace convoy {
 
 /// Gives the micro-batches of a replica in the order in which the step program asks for them.

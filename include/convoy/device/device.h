@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "convoy/base/shape.h"
-
 namespace convoy {
 
 /// Work on fixed memory that is issued again and again with the same arguments. A device with graphs issues it at the

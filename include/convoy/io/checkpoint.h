@@ -23,106 +23,14 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "convoy/base/features.h"
-#include "convoy/base/input_shape.h"
 #include "convoy/io/checkpoint_parts.h"
-#include "convoy/io/tokenization.h"
-#include "convoy/params/parameters.h"
+#include "convoy/io/model_metadata.h"
+#include "convoy/io/named_tensor.h"
+#include "convoy/io/training_state.h"
 
 namespace convoy::io {
-
-struct NamedTensor {
-  std::string name;                ///< layer1.0.conv1.weight
-  std::vector<std::int64_t> dims;  ///< (O,I,H,W), (O,I) or (C)
-  std::vector<float> values;       ///< row-major
-
-  std::int64_t count() const;  ///< values of this shape
-};
-
-/// The preparation of images as a network's input.
-struct ImageInput {
-  ImageShape shape;             ///< of the input
-  bool resizes = false;         ///< whether training resized images to that shape; otherwise they already had it
-  std::int64_t short_side = 0;  ///< pixels of an image's short side before the centre is cut out
-  bool orients = false;         ///< whether the images were turned as their Exif orientation says (import.orient)
-  bool normalizes = true;       ///< (x - mean) / standard deviation, channel by channel
-  std::vector<double> channel_mean, channel_stddev;  ///< (C), of the values / 255 of the training set
-
-  bool operator==(const ImageInput&) const = default;
-};
-
-/// The normalisation as text: "mean 0.485, 0.456, 0.406, standard deviation 0.229, 0.224, 0.225"; or that values are
-/// not normalised.
-std::string describe_normalisation(const ImageInput& input);
-
-/// The preparation of texts as a network's input.
-struct TextInput {
-  std::int64_t length = 0;    ///< number of tokens that the network reads per text
-  Tokenization tokenization;  ///< of the training set
-  ColumnNames columns = {};   ///< of the tables that the training set was imported from
-
-  bool operator==(const TextInput&) const = default;
-};
-
-/// All that an evaluation must know about a network's training: its input and the names of its classes.
-struct ModelMetadata {
-  std::string name;                    ///< model.name
-  TransformerParams transformer = {};  ///< only for networks that read texts
-  std::variant<ImageInput, TextInput> input;
-  std::vector<std::string> class_names;  ///< in the order of the logits
-
-  /// The kind of its input: input_kinds::kText or kImages (convoy/base/features.h).
-  const char* kind() const { return text() != nullptr ? input_kinds::kText : input_kinds::kImages; }
-  InputShape shape() const;
-  /// The preparation of images. Throws std::bad_variant_access for a network that reads texts.
-  const ImageInput& image() const { return std::get<ImageInput>(input); }
-  /// The preparation of texts; null for a network that reads images.
-  const TextInput* text() const { return std::get_if<TextInput>(&input); }
-};
-
-/// Sums of one of the network's objectives over the steps of an epoch.
-struct EpochSums {
-  double loss = 0;
-  std::int64_t num_correct = 0, num_samples = 0, num_labels = 0;
-
-  bool operator==(const EpochSums&) const = default;
-};
-
-struct TrainingState {
-  std::int64_t step = 0;     ///< steps done
-  std::int64_t samples = 0;  ///< seen in training; the position in the epoch follows from `step`
-  std::int64_t seed = 0;
-  std::int64_t batch_global = 0;
-  std::int64_t batch_micro = 0;
-  std::int64_t num_samples = 0;     ///< of the training set
-  std::int64_t train_hash = 0;      ///< Dataset::content_hash() of the training set; 0: not known, from an older Convoy
-  std::int64_t metric_hash = 0;     ///< content hash of the data set on which best_value was measured; 0: not known
-  std::int64_t evaluated_step = 0;  ///< the step whose row is the latest in log.csv
-  std::string metric = "top1";      ///< train.metric; files older than that key use top-1
-  double best_value = 0;            ///< best value of `metric` so far on data.val, or else data.test
-  std::int64_t best_step = 0;       ///< step at which best_value was measured; 0: not measured yet
-  std::int64_t updates = 0;         ///< number of steps that were applied
-  double loss_scale = 1;            ///< fp16: factor of the loss's gradient
-  std::int64_t loss_scale_steps = 0;  ///< steps since loss_scale last changed
-  /// Sums over the unfinished epoch, by objective (at least one), so that its line in the log is the same after a
-  /// restart.
-  std::vector<EpochSums> epoch = {{}};
-  /// The range of the training loss (LossRange): its moving average, the lowest value of this average, and the step at
-  /// which the loss left its range (0: it is within).
-  double loss_average = 0;
-  double loss_lowest = std::numeric_limits<double>::infinity();
-  std::int64_t loss_left_step = 0;
-  /// Bad steps (run/bad_steps.h): the number of skipped steps, in all and in a row, the number of rollbacks, and the
-  /// factor by which these changed the learning rate.
-  std::int64_t bad_steps = 0, bad_steps_in_row = 0, rollbacks = 0;
-  double rate_factor = 1;
-};
-
-/// The name of the counter of a batch norm: "bn1.num_batches_tracked" for "bn1.running_mean"; empty for other names.
-std::string counter_name(const std::string& tensor_name);
 
 struct Checkpoint {
   TrainingState state;
@@ -140,9 +48,6 @@ struct Checkpoint {
   std::optional<CheckpointParts> parts;
   std::string written_by;  ///< "convoy 0.9.0 (git 7c1d976f12)". Decoding fills it; encoding writes this program's.
 };
-
-/// The fingerprint of all values of these tensors (convoy/base/fingerprint.h).
-std::uint64_t fingerprint(const std::vector<NamedTensor>& tensors);
 
 /// Returns the bytes of the checkpoint's file. The same content gives the same bytes (no times of day inside; tensors
 /// in the order of their names).

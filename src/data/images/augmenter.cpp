@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "convoy/base/error.h"
+#include "convoy/params/parameters.h"
 
 #include "data/images/crops.h"
 

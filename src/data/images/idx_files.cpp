@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include "convoy/base/error.h"

@@ -10,6 +10,7 @@
 #include "convoy/base/features.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/shard_writer.h"
+#include "convoy/params/data_parameters.h"
 
 #include "data/images/crops.h"
 #include "data/images/image_losses.h"

@@ -5,7 +5,8 @@
 #include <set>
 #include <string_view>
 
-#include "convoy/base/error.h"
+#include <fmt/core.h>
+
 #include "convoy/base/text.h"
 
 #include "data/images/decode_image.h"

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "convoy/base/error.h"
+#include <fmt/format.h>
+
 #include "convoy/base/log.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/params/data_parameters.h"
 
 #include "data/class_folders.h"
 #include "data/images/cifar_files.h"

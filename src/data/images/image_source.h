@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "convoy/comm/communicator.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 #include "data/images/decode_image.h"
 #include "data/source_listing.h"
 
 namespace convoy {
+
+struct ImportParams;
 
 /// A source of images. Each rank has its own; not for several threads.
 class ImageSource {

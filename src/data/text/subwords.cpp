@@ -2,12 +2,14 @@
 /// order given.
 #include "data/text/subwords.h"
 
+#include <algorithm>
+
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/special_tokens.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 #include "data/text/subword_model.h"
 

@@ -6,6 +6,8 @@
 #include <array>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"

@@ -9,13 +9,13 @@
 
 #include "convoy/comm/communicator.h"
 #include "convoy/io/tokenization.h"
-#include "convoy/params/parameters.h"
 
 #include "data/source_listing.h"
 
 namespace convoy {
 
 struct CarriedColumns;
+struct ImportParams;
 struct TableColumns;
 
 /// A source of texts. Each rank has its own; not for several threads.

@@ -7,6 +7,8 @@
 #include <system_error>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"

@@ -14,6 +14,7 @@
 #include "convoy/base/features.h"
 #include "convoy/base/random.h"
 #include "convoy/data/loader.h"
+#include "convoy/device/device.h"
 
 #include "emulation/emulated_backend.h"
 #include "unit/messages.h"

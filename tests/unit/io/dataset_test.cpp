@@ -12,7 +12,6 @@
 
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 
 #include "io/shard.h"
 #include "unit/io/dataset_samples.h"

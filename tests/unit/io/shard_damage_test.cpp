@@ -9,7 +9,6 @@
 
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
 #include "convoy/io/inspect.h"
 

@@ -8,7 +8,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
+#include "convoy/io/dataset.h"
 #include "convoy/io/inspect.h"
 
 #include "unit/io/temporary_directory.h"

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/device/device.h"
+#include "convoy/ops/elementwise.h"
+#include "convoy/ops/operations.h"
 
 #include "ops/cpu/instruction_set.h"
 #include "ops/cuda/backend.h"

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include <cudnn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
 #include "convoy/model/network.h"
+#include "convoy/ops/operations.h"
 
 #include "ops/cuda/cudnn_graph.h"
 #include "ops/cuda/resources.h"

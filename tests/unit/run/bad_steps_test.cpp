@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/model/network.h"
+#include "convoy/params/run_parameters.h"
 
 #include "run/describe_bad_step.h"
 #include "run/report.h"

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/params/parameters.h"
 
 #include "run/training_spec.h"
 

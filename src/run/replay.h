@@ -4,10 +4,10 @@
 #include "convoy/base/error.h"
 #include "convoy/comm/communicator.h"
 #include "convoy/ops/backend.h"
-#include "convoy/params/parameters.h"
 
 namespace convoy {
 
+struct Parameters;
 class StatusBoard;
 
 /// Trains the steps of params.replay once more, on the grid of these parameters, from the newest checkpoint of

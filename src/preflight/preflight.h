@@ -3,10 +3,10 @@
 
 #include "convoy/base/error.h"
 #include "convoy/comm/communicator.h"
-#include "convoy/params/parse.h"
 
 namespace convoy {
 
+struct Request;
 class StatusBoard;
 
 namespace preflight {

@@ -6,10 +6,10 @@
 #include "convoy/base/error.h"
 #include "convoy/comm/communicator.h"
 #include "convoy/ops/backend.h"
-#include "convoy/params/parameters.h"
 
 namespace convoy {
 
+struct Parameters;
 class StatusBoard;
 
 /// Trains until train.epochs or train.max_steps, or until any rank receives one of the stop signals, which the caller

@@ -4,10 +4,10 @@
 #include "convoy/base/error.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/ops/backend.h"
-#include "convoy/params/parse.h"
 
 namespace convoy {
 
+struct Request;
 class StatusBoard;
 
 /// Measures loss, top-1, top-5, balanced accuracy and macro F1 on data.test, or else on data.val. The weights are those

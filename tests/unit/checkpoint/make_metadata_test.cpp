@@ -1,9 +1,10 @@
 /// Images that a network can be given, and how they are brought to its input.
-#include "checkpoint/model_metadata.h"
+#include "checkpoint/make_metadata.h"
 
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/params/parameters.h"
 
 #include "data/images/augmenter.h"
 #include "unit/messages.h"

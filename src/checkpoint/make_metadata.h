@@ -5,11 +5,13 @@
 #include <optional>
 #include <string>
 
-#include "convoy/io/checkpoint.h"
-#include "convoy/io/dataset.h"
-#include "convoy/params/parameters.h"
+#include "convoy/io/model_metadata.h"
+#include "convoy/io/sample_store.h"
 
 namespace convoy {
+
+struct AugmentParams;
+struct Parameters;
 
 /// Returns the metadata of the network that `params` trains on such data. Throws RequestError if images have different
 /// sizes and are not resized to one.

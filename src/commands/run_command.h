@@ -3,11 +3,11 @@
 
 #include "convoy/base/error.h"
 #include "convoy/comm/launch.h"
-#include "convoy/params/parse.h"
 
 namespace convoy {
+struct Request;
 class Watch;
-}
+}  // namespace convoy
 
 namespace convoy::commands {
 

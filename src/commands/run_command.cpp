@@ -1,12 +1,12 @@
 /// Finds a command's function by its name.
-#include "convoy/commands/commands.h"
+#include "commands/run_command.h"
 
 #include <array>
 #include <csignal>
 #include <cstdio>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include "convoy/base/log.h"

@@ -7,10 +7,10 @@
 #include "convoy/base/error.h"
 #include "convoy/comm/communicator.h"
 #include "convoy/ops/backend.h"
-#include "convoy/params/parameters.h"
 
 namespace convoy {
 
+struct Parameters;
 class StatusBoard;
 
 /// A function that makes the device's operations for a row's parameters. All ranks of the communicator, which are the

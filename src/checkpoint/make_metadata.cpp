@@ -1,10 +1,13 @@
 /// Makes metadata from parameters and data.
-#include "checkpoint/model_metadata.h"
+#include "checkpoint/make_metadata.h"
 
 #include <algorithm>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/wording.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy {
 
