@@ -20,17 +20,15 @@ namespace convoy {
 /// What ranks send to each other. It is sent as its bytes in memory: all ranks of a job run the same program.
 struct Packet {
   enum class Kind : std::uint8_t {
-    kHello,   ///< the first packet of a connection
-    kHeard,   ///< answer to kHello and to kAlarm; it has no status
-    kAsk,     ///< question of the rank that calls the roll: what does the receiver do?
-    kStatus,  ///< answer to kAsk; also sent without a question, every few seconds
-    /// Question of the rank that calls the roll: in which state is the process of `rank`, which is on the receiver's
-    /// host?.
-    kLook,
-    kLooked,   ///< answer to kLook
+    kHello,    ///< the first packet of a connection
+    kHeard,    ///< answer to kHello and to kAlarm; it has no status
+    kAsk,      ///< question of the rank that looks for the cause of a standstill: what does the receiver do?
+    kStatus,   ///< answer to kAsk; also sent without a question, every few seconds
+    kLook,     ///< question of the rank that looks for the cause of a standstill: does the process of `rank` run?
+    kLooked,   ///< answer to kLook, from a rank on the host of `rank`
     kAlarm,    ///< a status: the sender has made no progress for too long
     kGoodbye,  ///< the sender has done its work and ends
-    kEnd,      ///< from the rank that calls the roll: the receiver must end at once
+    kEnd,      ///< from the rank that has found the cause of a standstill: the receiver must end at once
   };
   Kind kind = Kind::kHello;
   std::int32_t rank = 0;  ///< the rank that the packet is about: the sender, except in kLook and kLooked
