@@ -19,9 +19,9 @@ class BackgroundWriter {
  public:
   /// Starts `work`. The result of the previous work must have been fetched by wait().
   void start(std::function<void()> work);
-  /// True from start() to wait().
+  /// Whether work was started whose result was not yet fetched by wait().
   bool is_busy() const { return thread_.joinable(); }
-  /// Whether wait() would return at once.
+  /// Whether the work has ended, so that wait() returns at once.
   bool is_done() const { return is_done_.load(std::memory_order_acquire); }
   /// Waits for the end of the work, and returns its result.
   WriteResult wait();
@@ -29,7 +29,7 @@ class BackgroundWriter {
  private:
   WriteResult result_;
   std::atomic<bool> is_done_ = false;
-  std::jthread thread_;  // last member: joined before the others are destroyed
+  std::jthread thread_;  // the last member: it is joined before the other members are destroyed
 };
 
 }  // namespace convoy

@@ -15,8 +15,8 @@ namespace convoy {
 /// The result of comparing the tensors of a file with the parameters of a network, by name and shape.
 struct WeightMatch {
   std::set<std::string> matching;         ///< names that both have with the same shape
-  std::vector<std::string> missing;       ///< names that only the network has, in its order
-  std::vector<std::string> unexpected;    ///< names that only the file has, in its order
+  std::vector<std::string> missing;       ///< names that only the network has, in the network's order
+  std::vector<std::string> unexpected;    ///< names that only the file has, in the file's order
   std::vector<std::string> wrong_shapes;  ///< "fc.weight: 9x512, not 10x512", in the network's order
 
   bool is_exact() const { return missing.empty() && unexpected.empty() && wrong_shapes.empty(); }
@@ -28,7 +28,7 @@ struct WeightMatch {
   std::string remedy() const;
 };
 
-/// Compares the tensors of a file with those of a network.
+/// Compares the tensors of a file with the parameters of a network.
 WeightMatch match_weights(const Network& network, const std::vector<io::NamedTensor>& tensors);
 
 /// What a checkpoint must hold for a training to resume from it.

@@ -37,7 +37,7 @@ class GatheredSnapshot final : public Snapshot {
     int peer = 0;
   };
   static constexpr std::size_t kMaxInFlight = 4;
-  static constexpr std::int64_t kPieceFloats = std::int64_t{1} << 18;  // 1 MiB
+  static constexpr std::int64_t kPieceFloats = std::int64_t{1} << 18;  // floats of a message: 1 MiB
 
   float* arena(std::int64_t stage, std::int64_t group) const;
   float* copy_of(std::int64_t group, std::size_t bucket) const;

@@ -21,7 +21,7 @@ namespace convoy {
 /// The logits of the samples [first_sample, first_sample + count) of a data set, which a step has computed.
 struct StepLogits {
   std::int64_t first_sample = 0;
-  std::span<const float> logits;  ///< (count, classes)
+  std::span<const float> logits;  ///< (count, classes), in host memory
   /// (count): 1 for a sample whose image could not be read, and whose logits mean nothing; empty if that is an error.
   std::span<const std::uint8_t> bad;
 };

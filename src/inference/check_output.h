@@ -9,8 +9,8 @@ namespace convoy {
 
 /// A file that a command will write.
 struct OutputFile {
-  std::string key;   ///< parameter that names the file: "predict.output"
-  std::string path;  ///< path of the file
+  std::string key;  ///< parameter that names the file: "predict.output"
+  std::string path;
   const char* kind;  ///< what the file contains, for messages: "predictions of convoy"
   /// Returns whether the existing file at `path` is an earlier output of the same command, which may be replaced. May
   /// throw Error.

@@ -1,4 +1,4 @@
-/// Checks whether every rank can read the data that it will train and measure on, and whether the splits fit together.
+/// Checks whether every rank can read the data sets of a training, and whether they fit together.
 #pragma once
 
 #include <optional>

@@ -19,7 +19,7 @@ struct RankMemory {
   std::vector<MemoryLimit> of_device;             ///< limits on the GPU memory; empty if the rank computes on a CPU
   std::vector<ProcessLimit> of_process;           ///< limits on the address space of the process (ulimit -v)
   std::int64_t threads = 1;                       ///< number of all threads that the process will have
-  std::int64_t resident = 0;                      ///< memory that the process holds now
+  std::int64_t resident = 0;                      ///< resident memory of the process now
   std::int64_t available = 0;                     ///< memory of its node that is available now
   std::int64_t host_bytes = 0, device_bytes = 0;  ///< predicted need of host and GPU memory
 };

@@ -1,4 +1,4 @@
-/// The plan of a training on these ranks: grid, number of steps, and predicted time of a step.
+/// Plans the training on these ranks: its grid, number of steps, and predicted duration of a step.
 #pragma once
 
 #include <cstdint>

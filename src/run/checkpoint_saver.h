@@ -37,7 +37,8 @@ class CheckpointSaver {
   CheckpointSaver(const CheckpointSaver&) = delete;
   CheckpointSaver& operator=(const CheckpointSaver&) = delete;
 
-  /// Calls CheckpointKeeper::trust(); only before the first save.
+  /// Tells the saver that the checkpoint at `path` is intact: older ones may be removed. Called only before the first
+  /// save.
   void trust(const std::string& path) { keeper_.trust(path); }
   /// Saves a checkpoint. All ranks of the grid call it, between steps, when rank 0 has recorded all steps up to this
   /// one.
@@ -71,7 +72,7 @@ class CheckpointSaver {
   const io::ModelMetadata& metadata_;
   RankRuntime& runtime_;
   std::optional<RunRecord>& record_;
-  io::CheckpointKeeper keeper_;  ///< used by rank 0, by one thread at a time
+  io::CheckpointKeeper keeper_;  ///< removes old checkpoints; used on rank 0, by one thread at a time
 
   bool is_saving_ = false;  ///< whether a save has begun that was not yet waited for; the same on all ranks
   std::optional<SaveRequest> gathered_;  ///< on rank 0: the save whose parts have not all arrived yet

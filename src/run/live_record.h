@@ -67,12 +67,13 @@ class LiveRecord {
   void add_checkpoint(std::int64_t step, const std::string& path) const;
   /// Adds the measurements of all ranks in an interval, and warns of ranks that have become slow.
   void add_round(const RankRound& round);
-  /// Records the end of the run after step number `step`. `how` is "done", "stopped on request" or "ended early".
+  /// Records the end of the run after step number `step`. `how` is "done", "stopped on request", "stopped by an audit",
+  /// "ended early" or "failed".
   void add_end(std::int64_t step, const std::string& how);
   /// Writes all waiting rows to the files.
   void write_rows();
 
-  /// Returns a line for each rank that was slow.
+  /// Returns a line for each rank that was found slow during the run.
   std::vector<std::string> describe_slow_ranks() const;
 
  private:

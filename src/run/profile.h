@@ -28,7 +28,7 @@ struct Profile {
   std::int64_t first_step = 0, num_steps = 0, num_stages = 1;
   double step_seconds = 0;           ///< mean duration of a step
   double product_flop_a_second = 0;  ///< measured speed of a large matrix product on one rank; 0: not known
-  std::vector<ProfileRow> rows;      ///< stage by stage, cell by cell, in the order of forward
+  std::vector<ProfileRow> rows;      ///< by stage, then by cell in the order of the forward, then other work
 };
 
 /// Returns CSV: a header and a line for each row.

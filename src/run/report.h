@@ -26,7 +26,7 @@ struct ProgressPoint {
   std::int64_t epoch = 0, num_epochs = 0;
   std::int64_t step = 0, num_steps = 0;  ///< steps done in this epoch, and number of its steps
   double loss = 0;
-  double samples_per_second = 0;  ///< 0: not known yet
+  double samples_per_second = 0;  ///< over all ranks; 0: not known yet
   double seconds_left = -1;       ///< time until the end of the run; negative: not known yet
 };
 

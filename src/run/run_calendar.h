@@ -10,7 +10,7 @@
 
 namespace convoy {
 
-/// The dates of a run, which follow from its parameters and its state.
+/// Answers what a run has to do after a step. The answers depend only on its parameters and its state.
 class RunCalendar {
  public:
   RunCalendar(const Parameters& params, const StepCount& steps) : params_(params), steps_(steps) {}

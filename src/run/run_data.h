@@ -38,7 +38,7 @@ struct RunData {
   const char* measured_name() const { return val ? "val" : "test"; }
 
   io::Dataset train;
-  std::optional<io::Dataset> val, test;  ///< at least one of them is set
+  std::optional<io::Dataset> val, test;  ///< data.val and data.test; at least one of them is set
   io::ModelMetadata metadata;
 };
 

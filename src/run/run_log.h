@@ -110,7 +110,8 @@ class RunLog {
   /// Calls write_rows() and sync_rows(). Throws Error if the disk is full.
   void flush();
 
-  /// With steps of 1 s, whose metrics arrive one step later, a row is in the file after 5 s at most.
+  /// Longest time in seconds that a row waits before it is written. Metrics arrive one step late; so with steps of 1 s,
+  /// a row is in the file 5 s after its step at most.
   static constexpr double kMaxWaitSeconds = 3;
 
  private:

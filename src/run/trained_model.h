@@ -1,4 +1,4 @@
-/// A trained network to evaluate: its weights, how samples become its input, and what its logits mean.
+/// A trained network that is to be evaluated: its weights, how samples become its input, and what its logits mean.
 #pragma once
 
 #include <cstdint>

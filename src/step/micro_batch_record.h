@@ -15,6 +15,7 @@ namespace convoy {
 
 /// Names the tensors that one checksum of a MicroBatchRecord covers.
 struct RecordItem {
+  /// Which tensors they are.
   enum class Kind {
     kFeatures,  ///< features of the samples, as they were loaded
     kInput,     ///< input of the chunk, as it was received from the previous virtual stage

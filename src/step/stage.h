@@ -81,12 +81,13 @@ class Stage {
   /// The weights that the cell at index `index` of cells() reads.
   Weights weights_of(std::int64_t index) const;
 
-  /// Calls visit(feature, destination) for each feature of the samples that the chunk's cells read.
+  /// Calls visit(feature, destination) for each feature of the samples that the chunk's cells read. `destination` is
+  /// its memory in the frame, on the device.
   template <typename Visit>
   void for_each_feature(const FrameSlot& slot, Visit&& visit) const {
     for (std::int64_t i = 0; i < plan_.chunks[slot.chunk].cells.size(); ++i) for_each_feature_of(slot, i, visit);
   }
-  /// Calls visit(feature, destination) for each feature of the samples that the chunk's cell i reads.
+  /// Calls visit(feature, destination) as for_each_feature(), but only for the features that the chunk's cell i reads.
   template <typename Visit>
   void for_each_feature_of(const FrameSlot& slot, std::int64_t i, Visit&& visit) const {
     const Frame cell_frame = frame_of(slot, i);
@@ -142,7 +143,7 @@ class Stage {
   ops::DrawKey* draw_key(const FrameSlot& slot) const {
     return reinterpret_cast<ops::DrawKey*>(at(slot, plan_.chunks[slot.chunk].draw_key_offset));
   }
-  // Cells are counted within their chunk.
+  // The index i of a cell counts within its chunk.
   Cell& cell(std::int64_t chunk, std::int64_t i) const { return *cells_[plan_.chunks[chunk].first_cell + i]; }
   std::int64_t arena_offset(std::int64_t chunk, std::int64_t i) const {
     return plan_.layout.cell_offsets[plan_.chunks[chunk].first_cell + i];
@@ -151,13 +152,14 @@ class Stage {
     return weights_of(plan_.chunks[chunk].first_cell + i);
   }
   Frame frame_of(const FrameSlot& slot, std::int64_t i) const;
+  /// What a backward computes: both gradients, the data gradient, or the weight gradient.
   enum class Part { kWhole, kInput, kWeight };
   Frame backward_frame(const BackwardPiece& piece, std::int64_t i, Part part) const;
   void backward_to_input(const BackwardPiece& piece, Part part, const ProgressHook& on_progress) const;
   void recompute(const Frame& cell_frame, const FrameSlot& slot, std::int64_t i, const ProgressHook& on_progress) const;
 
   StagePlan plan_;
-  std::vector<Cell*> cells_;  ///< chunk after chunk
+  std::vector<Cell*> cells_;  ///< chunk after chunk; the network owns them
   ops::Backend& backend_;
   WeightArenas arenas_;
   Buffer recomputed_, scratch_;

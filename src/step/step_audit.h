@@ -32,6 +32,7 @@ class MemoryChecksums {
   static std::vector<std::string> names(bool has_copies, std::int64_t num_slots, bool has_ema);
 
  private:
+  /// A range of device memory that has a checksum.
   struct Part {
     const void* data = nullptr;
     std::int64_t size_bytes = 0;
@@ -42,7 +43,7 @@ class MemoryChecksums {
   Device& device_;
   ops::ElementwiseOps& elementwise_;
   std::vector<Part> parts_;
-  HostBuffer sums_;  ///< std::uint64_t
+  HostBuffer sums_;  ///< std::uint64_t: takes the checksums of parts_
   std::vector<std::uint64_t> taken_;
 };
 
@@ -54,17 +55,17 @@ class StepAudit {
 
   /// The checksums that another rank of the same stage has computed.
   struct Expected {
-    std::uint64_t parameters = 0;            ///< MemoryChecksums::parameters()
-    std::vector<std::uint64_t> micro_batch;  ///< MicroBatchRecord::checksums()
+    std::uint64_t parameters = 0;            ///< its MemoryChecksums::parameters()
+    std::vector<std::uint64_t> micro_batch;  ///< its MicroBatchRecord::checksums() for the micro-batch
   };
-  /// Lets the next step be checked by this replica's micro-batch m, which must be even. Called between steps, after
-  /// memory().take().
+  /// Lets the next step be checked by this replica's micro-batch m. m must be even: only then does the gradient tree
+  /// keep its gradients apart from others until they are read. Called between steps, after memory().take().
   void begin(std::int64_t m, Expected expected);
   bool is_checking() const { return is_checking_; }
   /// Whether the memory, the parameters and the micro-batch have the expected checksums. Called before any update, when
   /// all gradients are complete and the device is idle.
   bool holds();
-  /// Ends the check. Called after the step.
+  /// Ends the check of a step. Called after the step.
   void end() {
     record_.end();
     is_checking_ = false;

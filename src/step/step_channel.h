@@ -16,6 +16,7 @@ namespace convoy {
 /// Rank 0 collects the items one step later, when they have long arrived.
 class StepChannel {
  public:
+  /// The arguments of a StepChannel.
   struct Spec {
     std::int64_t item_bytes = 0;  ///< size of the item of one micro-batch
     int tag = 0;                  ///< MPI tag of the messages; no other channel may use it at the same time

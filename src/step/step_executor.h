@@ -49,7 +49,7 @@ struct TrainingParts {
   GradientTree* tree = nullptr;
   ShardedUpdate* update = nullptr;  ///< null if the list has no update (make_audit())
   LossScale* loss_scale = nullptr;
-  MicroBatchRecord* record = nullptr;  ///< takes checksums of one micro-batch; null: none are taken
+  MicroBatchRecord* record = nullptr;  ///< takes the checksums of one micro-batch per step; null: none are taken
   StepAudit* audit = nullptr;          ///< checks some steps; null: no step is checked
   bool checks_numbers = false;         ///< whether the outcome of a step can be StepOutcome::kBad
   double loss_limit = 0;               ///< largest mean loss of a micro-batch in a step that is applied; 0: no limit
@@ -91,7 +91,8 @@ class StepExecutor {
   /// neither wait nor allocate memory.
   void set_beside(ProgressHook beside) { beside_ = std::move(beside); }
   /// Executes the list once, and returns when the device is idle. In training, cells draw random numbers for step
-  /// `step`, counted from 0. Throws what source.load() throws, and Error if another rank has ended (mpi::wait_until()).
+  /// `step`, counted from 0. Throws what source.load() throws, and Error if it waits too long for other ranks after a
+  /// SIGTERM (mpi::wait_until()).
   void run(BatchSource& source, std::int64_t step = 0);
   /// Waits until all sends to neighbouring stages are complete. Called before another executor uses the stage, and
   /// before this object is destroyed.
@@ -168,7 +169,7 @@ class StepExecutor {
   ExecutorParts parts_;
   BoundProgram program_;
   ProgressHook on_progress_;
-  ProgressHook beside_;  ///< empty: none is set
+  ProgressHook beside_;  ///< set by set_beside(); empty: none is set
 
   std::vector<ChunkMessages> messages_;
   std::vector<std::unique_ptr<Recording>> recordings_;

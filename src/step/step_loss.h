@@ -28,6 +28,7 @@ class StepLoss {
   /// Loads these features for micro-batch m of this replica. Called before run() of that micro-batch.
   virtual void load(BatchSource& source, std::int64_t m) = 0;
 
+  /// The arguments of run().
   struct Arguments {
     std::int64_t micro_batch = 0;  ///< index among this replica's micro-batches
     const void* y = nullptr;       ///< the network's output, in device memory
@@ -60,6 +61,7 @@ class StepLoss {
   HostBuffer sums_;
 };
 
+/// The arguments of make_step_loss().
 struct StepLossSpec {
   std::int64_t num_micro_batches = 0;  ///< number of this replica's micro-batches in a step
   /// Whether label smoothing, class weights and mixed labels are used, if the plan has them.

@@ -25,7 +25,7 @@ struct TraceWindow {
 /// If the run has only `steps_left` steps and that is too few, returns its last ones, but never the first.
 TraceWindow trace_window(std::int64_t wanted, std::int64_t steps_left);
 
-/// Records the steps of a window. All ranks of the grid call every member. The runtime must outlive it.
+/// Records the steps of a TraceWindow. All ranks of the grid call every member. `runtime` must outlive this object.
 class StepTrace {
  public:
   StepTrace(RankRuntime& runtime, const TraceWindow& window);

@@ -13,7 +13,7 @@ namespace convoy {
 struct RowMeasurement {
   std::string failure;  ///< why the measurement failed; then the other members mean nothing. Empty: it succeeded
   std::int64_t stages = 0, replicas = 0;
-  std::int64_t num_parameters = 0;  ///< parameters of the network
+  std::int64_t num_parameters = 0;  ///< number of parameters of the network
   double step_seconds = 0;          ///< training: median duration of the round's steps; prediction: their mean
   double predicted_seconds = 0;     ///< duration of a step as the planner predicts it; 0: not predicted
   bool has_shares = false;          ///< whether `shares` was measured; only in trainings
@@ -33,7 +33,7 @@ struct RowResult {
   RowMeasurement median;
 };
 
-/// Summarises the rounds of a row.
+/// Combines the measurements of a row from several rounds.
 RowResult summarise(const std::vector<RowMeasurement>& rounds);
 
 }  // namespace convoy

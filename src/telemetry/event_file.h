@@ -31,11 +31,12 @@ class EventFile {
   /// Adds scalars of a step. They are written to the file when the oldest has waited for kMaxWaitSeconds. `now` is the
   /// result of now_seconds(), `wall_time` the same moment in seconds since 1970.
   void add(std::int64_t step, double wall_time, const std::vector<Scalar>& scalars, double now);
-  /// Writes all scalars to the file.
+  /// Writes all waiting scalars to the file.
   void flush();
 
   const std::string& path() const { return path_; }
 
+  /// Longest time in seconds that a scalar waits before it is written.
   static constexpr double kMaxWaitSeconds = 2;
 
  private:

@@ -34,6 +34,7 @@ class JsonLog {
   /// Error if the file cannot be written.
   void write_rows();
 
+  /// Longest time in seconds that a row of add() waits before it is written.
   static constexpr double kMaxWaitSeconds = 2;
 
  private:

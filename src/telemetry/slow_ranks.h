@@ -27,6 +27,7 @@ struct SlowRank {
 /// Compares the ranks with their peers in each round of measurements.
 class SlowRanks {
  public:
+  /// The arguments of SlowRanks.
   struct Spec {
     GridShape grid;
     std::vector<std::int64_t> micro_batches;  ///< by replica: number of micro-batches per step

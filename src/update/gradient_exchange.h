@@ -27,16 +27,20 @@ struct GradientExchangeSpec {
   const ArenaLayout& layout;
   const mpi::Communicator& data;  ///< the replicas of this stage
   ReductionKind reduction = ReductionKind::kInvariant;
-  std::int64_t neighbours = kMaxNeighbours;  ///< argument of round_sizes(); does not change the result
+  /// Number of replicas that exchange messages directly in the first round; does not change the sums.
+  std::int64_t neighbours = kMaxNeighbours;
   /// This replica's gradients, summed over its micro-batches: an arena in device memory, which is longer by
   /// slack_of_slices() floats if `reduction` is fast.
   float* local_sum = nullptr;
   float* parameters = nullptr;  ///< the float32 parameters: an arena in device memory
 };
 
+/// Exchanges gradients and parameters between the replicas of a stage, bucket by bucket. A bucket is the range of an
+/// arena whose messages travel together; it is cut into one slice per replica, which only that replica sums and
+/// updates.
 class GradientExchange {
  public:
-  /// All replicas of the stage call it. The elementwise operations and the transport must outlive it.
+  /// All replicas of the stage call it. `elementwise` and `transport` must outlive this object.
   GradientExchange(const GradientExchangeSpec& spec, Device& device, ops::ElementwiseOps& elementwise,
                    Transport& transport);
   GradientExchange(const GradientExchange&) = delete;
@@ -63,6 +67,7 @@ class GradientExchange {
   double wait_seconds() const { return wait_seconds_; }
 
  private:
+  /// The slice that this replica owns of a bucket, and the bucket's messages.
   struct BucketState {
     Slice own;  ///< this replica's slice
     /// Addends of the own slice in the last round, in the order of the tree: this replica's sum and the received ones.

@@ -19,6 +19,7 @@
 
 namespace convoy {
 
+/// The sum of the gradients of one replica's micro-batches in a step.
 class GradientTree {
  public:
   /// `num_leaves` is the number of this replica's micro-batches in a step. `arena_count` is the number of floats of an

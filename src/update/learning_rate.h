@@ -7,6 +7,7 @@
 
 namespace convoy {
 
+/// The arguments of learning_rate().
 struct LearningRateSpec {
   LearningRateParams params;
   double base = 0.1;  ///< optimizer.lr: the learning rate after the warm-up, and the largest one

@@ -45,7 +45,8 @@ struct ShardedUpdateSpec {
   const ArenaLayout& layout;
   const mpi::Communicator& data;  ///< the replicas of this stage
   ReductionKind reduction = ReductionKind::kInvariant;
-  std::int64_t neighbours = kMaxNeighbours;  ///< argument of round_sizes(); does not change the result
+  /// Number of replicas that exchange messages directly in the first round; does not change the sums.
+  std::int64_t neighbours = kMaxNeighbours;
   /// Running statistics are updated as new = statistics_keep * old + (1 - statistics_keep) * mean over the step's
   /// micro-batches.
   float statistics_keep = 0.9f;
@@ -54,7 +55,7 @@ struct ShardedUpdateSpec {
   ParameterArenas parameters;
   bool tells_roles = false;                       ///< result of the function tells_roles() for the optimizer
   TensorNorms tensor_norms = TensorNorms::kNone;  ///< the norms that the optimizer needs
-  std::optional<ClipSpec> clip;                   ///< nothing: gradients are not clipped
+  std::optional<ClipSpec> clip;                   ///< gradient clipping; empty: gradients are not clipped
   /// Decay of the moving average (EMA) of parameters and running statistics; 0: no average is kept. After each update:
   /// average = ema_decay * average + (1 - ema_decay) * value, as in timm's ModelEmaV2 and torchvision's reference
   /// training. The first average is the first weights.
@@ -133,6 +134,7 @@ class ShardedUpdate {
   void swap_ema();
 
  private:
+  /// How a parameter is updated: by the optimizer, as a running statistic, or not at all (frozen).
   enum class UpdateKind { kOptimizer, kMovingAverage, kNone };
   static UpdateKind update_kind(const ParameterSpec& spec);
   /// Neighbouring values of a slice that are updated by the same rule.

@@ -46,7 +46,8 @@ class SquareSums {
   static constexpr std::int64_t kWhole = -1;
   using Leaves = std::array<double, ops::kSumLeaves>;
 
-  /// What a piece (ops::SumPiece) is: a whole block, or one leaf of a block that a slice boundary cuts.
+  /// Which part of a tensor a piece (ops::SumPiece) is: a whole block, or one leaf of a block that a slice boundary
+  /// cuts.
   struct Target {
     std::int64_t block = 0;      ///< index among the blocks of all tensors of the layout
     std::int64_t leaf = kWhole;  ///< index of the leaf in its block; kWhole: the piece is a whole block

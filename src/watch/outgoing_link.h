@@ -47,6 +47,7 @@ class OutgoingLink {
   pollfd awaited() const;
 
  private:
+  /// How far the connection is.
   enum class State {
     kClosed,
     kPausing,     ///< an attempt failed; the next one follows after a pause

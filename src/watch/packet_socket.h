@@ -19,6 +19,7 @@ namespace convoy {
 
 /// What ranks send to each other. It is sent as its bytes in memory: all ranks of a job run the same program.
 struct Packet {
+  /// What the sender tells or asks.
   enum class Kind : std::uint8_t {
     kHello,    ///< the first packet of a connection
     kHeard,    ///< answer to kHello and to kAlarm; it has no status

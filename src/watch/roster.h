@@ -61,6 +61,8 @@ class Roster {
   double heard_seconds(std::int64_t rank) const { return knowledge_of(rank).heard_seconds; }
 
  private:
+  /// What is known about the connection of a rank, in addition to its RankReport. Times are in seconds of this host's
+  /// clock.
   struct Knowledge {
     bool has_left = false, has_answered = false;
     double heard_seconds = 0;         ///< time of its last packet; 0: none has come

@@ -20,6 +20,7 @@ namespace convoy {
 /// process.
 class StartWatch {
  public:
+  /// The arguments of a StartWatch.
   struct Spec {
     double alarm_seconds = 0;  ///< time in seconds until the warning is printed
     double abort_seconds = 0;  ///< time in seconds from the warning until the job ends; 0: it never ends

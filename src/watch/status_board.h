@@ -25,9 +25,9 @@ enum class Activity : std::uint8_t {
 /// What a rank waits for.
 enum class Wait : std::uint8_t {
   kNothing,  ///< it computes
-  kRanks,    ///< other ranks: in a step those that its instruction needs, otherwise all
-  kSamples,  ///< samples of its own loader
-  kDevice,
+  kRanks,    ///< it waits for other ranks: in a step those that its instruction needs, otherwise all
+  kSamples,  ///< it waits until its own loader has samples ready
+  kDevice,   ///< it waits until its GPU has done the work that was issued
 };
 
 /// What a rank does.
@@ -60,7 +60,7 @@ class StatusBoard : public mpi::WaitListener {
   void end_step();
   /// Begins a wait.
   void wait_for(Wait wait);
-  /// Ends a wait: what the rank waited for has come.
+  /// Ends a wait: the rank has received what it waited for.
   void go_on() { wait_for(Wait::kNothing); }
 
   void begin_wait() override { wait_for(Wait::kRanks); }

@@ -20,7 +20,8 @@ StartWatch::Spec start_spec(const RunParams& params);
 /// progress, and ends the job after run.watchdog_abort_seconds.
 class Watch {
  public:
-  /// All ranks of the session call it.
+  /// All ranks of the session call it. Connects each rank with rank 0; if that fails, rank 0 warns and no rank is
+  /// watched.
   Watch(const RunParams& params, mpi::Session& session);
   /// Notes that this rank's work is done: it waits for the others in MPI's end. If it is destroyed by an exception, the
   /// rank is not watched any more.
@@ -34,7 +35,7 @@ class Watch {
   const mpi::Communicator& world() const { return world_; }
 
  private:
-  /// What lives until MPI has ended.
+  /// The objects that live until MPI has ended.
   struct Watched {
     StatusBoard board;
     std::unique_ptr<Watchdog> watchdog;

@@ -37,7 +37,7 @@ inline constexpr double kMinAlarmSeconds = 60, kStepsToAlarm = 20;
 /// Factor of the time until an alarm in parts of a run that may take any time: starts, imports, plans, checkpoints, the
 /// opening of data and, if alarm_seconds is 0, the first steps.
 inline constexpr double kMorePatience = 10;
-/// Time in seconds that the rank that calls the roll waits for answers.
+/// Time in seconds that a rank waits for the answers of the others when it looks for the cause of a standstill.
 inline constexpr double kAnswerSeconds = 3;
 /// Interval in seconds at which each rank sends its status to rank 0, so that the last status of a rank is known when
 /// it does not answer any more.
