@@ -24,7 +24,7 @@ struct RankMemory {
   std::int64_t host_bytes = 0, device_bytes = 0;  ///< predicted need of host and GPU memory
 };
 
-/// Judges the scarcest memory, where several ranks may share one pool (a node's memory or a control group's). The
+/// Judges the scarcest pool of memory: a node's, a control group's or a GPU's, which several ranks may share. The
 /// finding is kFails if the ranks need more than the pool has, a warning if they need nearly all, or if other processes
 /// use what they need. For a limit on the address space it is kFails if the process will exceed it, and a warning if
 /// the stacks of its threads may exceed it. `ranks` and `hosts` are by rank.

@@ -86,8 +86,7 @@ std::string changes_since(const io::Checkpoint& checkpoint, const std::string& w
 std::string describe_changes(const std::string& changes, const std::string& where);
 
 /// Returns a sentence if the parameters name first weights that a resumed run does not read: "init.weights = A is not
-/// used:
-/// ...". Empty if they are the weights with which the run began, or random. `where` names the checkpoint.
+/// used: ...". Empty if these are the weights with which the run began, or random ones. `where` names the checkpoint.
 std::string describe_unused_weights(const Parameters& now, const io::Checkpoint& checkpoint, const std::string& where);
 
 }  // namespace convoy

@@ -64,7 +64,7 @@ struct EpochRow {
   double lr = 0;
   double samples_per_second = 0;
   double data_wait_percent = 0;  ///< share of the training time in which the slowest loader had no samples ready
-  double seconds = 0;            ///< training time, without evaluations and waits for checkpoints
+  double seconds = 0;            ///< training time, without evaluations, audits and waits for checkpoints
   double evaluation_seconds = 0;
   /// Waits of all ranks for checkpoints since the last row; the epoch's own checkpoint comes later.
   double save_seconds = 0;

@@ -32,7 +32,7 @@ class StepChannel {
   /// spec.stage; not read on other stages. They are copied. At most one step that was posted before may be uncollected.
   void post(std::span<const std::byte> items);
   /// Called on rank 0: returns the items of all replicas for the oldest uncollected step, in the order of
-  /// micro-batches. Waits until they have arrived. They are valid until two more steps were posted.
+  /// micro-batches. Waits until they have arrived. They are valid until the second step after that step is posted.
   std::span<const std::byte> collect();
   /// Waits until all posted messages are complete. Called before this object is destroyed.
   void finish();

@@ -18,8 +18,8 @@ struct RowMeasurement {
   double predicted_seconds = 0;     ///< duration of a step as the planner predicts it; 0: not predicted
   bool has_shares = false;          ///< whether `shares` was measured; only in trainings
   TimeShares shares;                ///< how the time of all ranks was spent
-  std::int64_t min_memory_bytes = 0,
-               max_memory_bytes = 0;  ///< memory of the rank with the least and of the one with the most
+  /// Memory of the rank with the least memory, and of the rank with the most.
+  std::int64_t min_memory_bytes = 0, max_memory_bytes = 0;
 };
 
 /// The measurements of a row over all rounds.

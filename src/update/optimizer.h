@@ -22,7 +22,7 @@ struct UpdateStep {
 };
 
 /// A run of `count` neighbouring values of this replica's slice of a bucket, which are updated by the same rule. If the
-/// optimizer needs norms, they belong to one tensor. All pointers are to device memory.
+/// optimizer needs norms, they belong to one tensor. All values lie in device memory.
 struct UpdateArguments {
   float* gradient = nullptr;    ///< the gradient of these values; find_directions() overwrites it by the direction
   float* weight = nullptr;      ///< the float32 weights

@@ -13,8 +13,8 @@
 
 namespace convoy {
 
-/// A connection may break although both ranks run. The rank that opened it has this time, in seconds, to connect again
-/// before it is held for ended.
+/// A connection may break although both ranks run. The rank that opened it has this time, in seconds, to connect again.
+/// After it, the rank counts as ended.
 inline constexpr double kReturnSeconds = 5;
 
 /// Keeps the last status of each rank, answers the questions of other ranks, and finds out why a rank does not answer.
