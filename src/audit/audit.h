@@ -1,15 +1,16 @@
-/// Checks training steps by computing a part of them on another rank (run.audit_every): as the layout never changes the
-/// result, what two ranks computed of the same micro-batch is equal to the bit, or one of them was wrong.
+/// Checks training steps by computing a part of them a second time on another rank (run.audit_every). The layout never
+/// changes the result. So if two ranks compute the same micro-batch and their results differ in a bit, one of them is
+/// wrong.
 ///
-/// Before step k each rank takes checksums of its parameters and of its optimizer's state. Replica d then computes one
-/// micro-batch of replica d + 1 (the last replica: of the first), and sends the checksums of all that it computed to
-/// that replica's rank of its stage, together with that of its parameters. When step k has its gradients, each rank
-/// compares its memory with its checksums from before the step, and its parameters and that micro-batch with those of
-/// the other replica. If anything differs on any rank, the step is not applied (StepOutcome::kWrong). Only then do
-/// further computations find which rank was wrong.
+/// Before a step that is checked, each rank takes checksums of its parameters and of its optimizer state. Replica d
+/// then computes one micro-batch of replica d + 1 (the last replica: of the first). It sends the checksums of all
+/// results to the rank of the same stage in that replica, together with the checksum of its parameters. When the step
+/// has computed its gradients, each rank compares its memory with its own checksums, and its parameters and that
+/// micro-batch with the checksums of the other replica. If anything differs on any rank, the step is not applied
+/// (StepOutcome::kWrong). Only then do further computations find out which rank is wrong.
 ///
-/// A check does not see sums over micro-batches and replicas, and the update itself, except for what they leave in
-/// memory that all replicas hold; nor changes of the optimizer's state between two checks.
+/// A check does not see the sums over micro-batches and replicas, nor the update itself, except for their effect on
+/// memory that all replicas hold. It does not see changes of the optimizer state between two checks.
 #pragma once
 
 #include <cstddef>
@@ -28,30 +29,37 @@
 
 namespace convoy {
 
+/// The audits of a training: computes a micro-batch of another replica before a checked step, and finds the wrong rank
+/// after it.
 class Audit {
  public:
-  /// Opens a source of what this rank reads of one micro-batch: number `number` of step `step`, counted from 1.
+  /// Opens a source for one micro-batch: micro-batch `number` of step `step`. `number` is counted from 0 over all
+  /// replicas, `step` from 1.
   using OpenMicroBatch = std::function<std::unique_ptr<BatchSource>(std::int64_t step, std::int64_t number)>;
 
-  /// The runtime must outlive it.
+  /// `runtime` must outlive this object.
   Audit(RankRuntime& runtime, OpenMicroBatch open) : runtime_(runtime), open_(std::move(open)) {}
 
-  /// Whether the step of this number, counted from 1, is checked.
+  /// Whether step number `step`, counted from 1, is checked.
   bool is_due(std::int64_t step) const;
-  /// Opens what begin() will read, so that it is loaded by then. All ranks call it some time before that step.
+  /// Opens the samples that begin(step) will read, so that they are loaded in time. All ranks call it some time before
+  /// that step.
   void prepare(std::int64_t step);
-  /// Computes a micro-batch of the next replica, and tells StepAudit what this rank's own must give. All ranks call it
-  /// before that step.
+  /// Computes a micro-batch of the next replica, and gives StepAudit the checksums that this rank's own micro-batch
+  /// must have. All ranks call it before step number `step`.
   void begin(std::int64_t step);
 
+  /// The result of settle().
   struct Result {
     std::vector<AuditFinding> findings;
-    std::vector<std::string> places;  ///< node and device of each rank: "node7, GPU-5e1f"
+    std::vector<std::string> places;  ///< by rank: node and device, "node7, GPU-5e1f"
   };
-  /// Finds which ranks were wrong. All ranks call it after a step that was found wrong; only rank 0 gets findings.
+  /// Finds which ranks are wrong. All ranks call it after a step with StepOutcome::kWrong. Only rank 0 gets findings
+  /// and places.
   Result settle();
 
-  /// The number, among each replica's, of the micro-batch that was computed twice in the latest step that was checked.
+  /// Index, among the micro-batches of each replica, of the micro-batch that was computed twice in the latest checked
+  /// step.
   std::int64_t micro_batch() const { return micro_batch_; }
 
  private:
@@ -65,11 +73,12 @@ class Audit {
 
   RankRuntime& runtime_;
   OpenMicroBatch open_;
-  std::int64_t step_ = 0;       ///< the latest step that was checked
-  std::int64_t draws_for_ = 0;  ///< RankRuntime::num_steps() before it
+  std::int64_t step_ = 0;       ///< number of the latest checked step
+  std::int64_t draws_for_ = 0;  ///< RankRuntime::num_steps() before that step: cells draw random numbers by it
   std::int64_t micro_batch_ = 0;
   std::vector<std::uint64_t> neighbour_;
-  std::unique_ptr<BatchSource> prepared_;  ///< for the neighbour's micro-batch of the step below
+  std::unique_ptr<BatchSource>
+      prepared_;  ///< for the micro-batch of the next replica in step prepared_step_; null: none
   std::int64_t prepared_step_ = 0;
 };
 

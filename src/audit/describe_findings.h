@@ -1,4 +1,4 @@
-/// Findings of an audit in words.
+/// Describes the findings of an audit in words.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 namespace convoy {
 
 /// Returns "rank 5 (replica 2, stage 1) on node7, GPU-5e1f: the output of layer2.0 .. layer2.3 is not what other
-/// computations gave for the same micro-batch". `places` has "node7, GPU-5e1f" for each rank.
+/// computations gave for the same micro-batch". `places` is Audit::Result::places: "node7, GPU-5e1f" for each rank.
 std::string describe_finding(const AuditFinding& finding, const StepPlan& plan, const std::vector<std::string>& places);
 
 }  // namespace convoy

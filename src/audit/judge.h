@@ -1,4 +1,5 @@
-/// Finds which rank is not to be trusted, from what all ranks computed of the same micro-batches.
+/// Finds which rank of an audited step is wrong, from the checksums that all ranks have computed for the same
+/// micro-batches.
 #pragma once
 
 #include <cstdint>
@@ -10,42 +11,46 @@
 
 namespace convoy {
 
-/// A replica's computations of a micro-batch, in the order of AuditEvidence::records.
+/// Which micro-batch a replica has computed, and when. AuditEvidence::records has this order.
 enum class Computation {
   kOwn,             ///< its own micro-batch, in the step
-  kNeighbour,       ///< the next replica's, before the step; the last replica computes the first one's
-  kOwnAgain,        ///< its own, once more after the step
-  kNeighbourAgain,  ///< the next replica's, once more after the step
-  kSecond,          ///< that of the second replica after it, after the step; only with three replicas or more
+  kNeighbour,       ///< that of the next replica, before the step; the last replica computes that of the first
+  kOwnAgain,        ///< its own micro-batch, again after the step
+  kNeighbourAgain,  ///< that of the next replica, again after the step
+  kSecond,          ///< that of the replica after the next, after the step; only with three replicas or more
 };
+/// Number of values of Computation.
 inline constexpr std::int64_t kNumComputations = 5;
 
-/// What one rank knows of the step that was found wrong.
+/// The checksums of one rank for a step that an audit has refused.
 struct AuditEvidence {
-  std::uint64_t memory_changes = 0;                 ///< MemoryChecksums::changes()
+  std::uint64_t memory_changes = 0;                 ///< result of MemoryChecksums::changes()
   std::uint64_t parameters = 0;                     ///< checksum of the parameters before the step
-  std::vector<std::vector<std::uint64_t>> records;  ///< checksums of each Computation
+  std::vector<std::vector<std::uint64_t>> records;  ///< by Computation: MicroBatchRecord::checksums()
 };
 
+/// A rank that is wrong, and what is wrong.
 struct AuditFinding {
   enum class Kind {
-    kMemory,      ///< memory changed between two updates, by itself
-    kParameters,  ///< parameters differ from those of other replicas
-    kComputation  ///< a computation gave another result than on another rank, or at another time
+    kMemory,      ///< its memory changed between two updates, although nothing wrote to it
+    kParameters,  ///< its parameters differ from those of other replicas
+    kComputation  ///< one of its results differs from that of another rank, or from its own at another time
   };
 
   Kind kind = Kind::kComputation;
   std::int64_t replica = 0, stage = 0;
-  bool is_certain = true;            ///< false: another finding may be the cause instead of this one
-  std::uint64_t memory_changes = 0;  ///< for kMemory
-  RecordItem item;                   ///< for kComputation: the first item that differs, in the order of the step
+  bool is_certain = true;            ///< false: another finding may be the cause instead
+  std::uint64_t memory_changes = 0;  ///< for kMemory: result of MemoryChecksums::changes()
+  RecordItem item;  ///< for kComputation: the first item that differs, in the order in which a step computes them
 };
 
-/// Finds on rank 0 which ranks were wrong; no findings mean that all agree. `ranks` has the evidence of all ranks of
-/// the grid, in order, and `items` the record_items() of each stage. Changed memory explains all that was computed with
-/// it, and so do differing parameters: if some ranks have such, only they are named. A replica that gave two results
-/// for one micro-batch was wrong once. Of replicas that each repeat their result, two that agree are right; if only two
-/// are left and differ, either may be wrong, and both are named as not certain.
+/// Finds which ranks are wrong; empty if all agree. `ranks` has the evidence of all ranks of the grid, by rank, and
+/// `items` the record_items() of each stage. The rules:
+/// - Ranks whose memory has changed, or else ranks whose parameters differ, explain all differing results: if there are
+///   any, only they are named.
+/// - A replica with two different results for one micro-batch was wrong once.
+/// - Among replicas that repeat their own result, two that agree are right.
+/// - If only two replicas are left and differ, either may be wrong: both are named as not certain.
 std::vector<AuditFinding> judge(const GridShape& grid, const std::vector<std::vector<RecordItem>>& items,
                                 const std::vector<AuditEvidence>& ranks);
 

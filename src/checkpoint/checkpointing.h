@@ -1,4 +1,5 @@
-/// Writes the arenas of all ranks into one checkpoint that does not depend on the layout, and reads it on any grid.
+/// Gathers the parameters and the optimizer state of all ranks in one checkpoint that does not depend on the layout,
+/// and restores them on any grid.
 #pragma once
 
 #include <set>
@@ -11,22 +12,23 @@
 
 namespace convoy {
 
-/// How the tensors of a file fit a network: by name and shape.
+/// The result of comparing the tensors of a file with the parameters of a network, by name and shape.
 struct WeightMatch {
-  std::set<std::string> matching;
-  std::vector<std::string> missing;       ///< names that only the network has, in its order
-  std::vector<std::string> unexpected;    ///< names that only the file has, in its order
+  std::set<std::string> matching;         ///< names that both have with the same shape
+  std::vector<std::string> missing;       ///< names that only the network has, in the network's order
+  std::vector<std::string> unexpected;    ///< names that only the file has, in the file's order
   std::vector<std::string> wrong_shapes;  ///< "fc.weight: 9x512, not 10x512", in the network's order
 
   bool is_exact() const { return missing.empty() && unexpected.empty() && wrong_shapes.empty(); }
-  /// Describes each kind of difference with its first names and their number.
+  /// Describes the differences: "2 missing (fc.weight, fc.bias); 40 unexpected (a, b, c, ...)". Empty if there are
+  /// none.
   std::string differences() const;
-  /// Says what to do. If the names match after a prefix is removed from those of the file, the prefix is named;
-  /// otherwise the text is a question.
+  /// Returns a sentence on what to do. If the names match without a prefix of the file's names, it names the prefix;
+  /// else it is a question.
   std::string remedy() const;
 };
 
-/// Compares the tensors of a file with those of a network.
+/// Compares the tensors of a file with the parameters of a network.
 WeightMatch match_weights(const Network& network, const std::vector<io::NamedTensor>& tensors);
 
 /// What a checkpoint must hold for a training to resume from it.
@@ -35,28 +37,32 @@ struct ResumeNeeds {
   std::vector<std::string> slots;  ///< names of the optimizer's slots
   bool has_ema = false;
 };
-/// Throws the RequestError of restore_checkpoint() if `checkpoint` lacks what is needed. One rank.
+/// Throws the RequestError of restore_checkpoint() if `checkpoint` lacks what is needed. `where` names the file in
+/// messages. Does not communicate.
 void check_restorable(const io::Checkpoint& checkpoint, const std::string& where, const ResumeNeeds& needs);
 
-/// Gathers a checkpoint: all ranks send their parameters and shards. Rank 0 returns the model and the optimizer's
-/// state; the other ranks return a checkpoint without them.
+/// Gathers a checkpoint: all ranks of the grid call it and send their parameters and optimizer state. Rank 0 returns
+/// the tensors; the other ranks return a checkpoint without tensors.
 io::Checkpoint gather_checkpoint(const RankRuntime& runtime);
 
-/// Restores training: every rank takes its part, from the files next to `where` if the checkpoint is in parts. This is
-/// the model, in the way of restore_weights(), and the state from which training resumes: the optimizer's slots, the
-/// number of updates, and the moving average (which begins at the model if the checkpoint has none).
+/// Restores the state from which training resumes: the parameters, the optimizer's slots, the numbers of steps and
+/// updates, and the moving average (it begins at the parameters if the checkpoint has none). All ranks of the grid call
+/// it, with the same checkpoint. If that is in parts, each rank reads its values from the files next to `where`, the
+/// checkpoint's path. Throws RequestError if the tensors do not match the network.
 void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, RankRuntime& runtime);
 
-/// Restores weights: every rank takes its part; a rank that RankRuntime::writes_parameters() leaves out needs none.
-/// Throws RequestError that lists the tensors that are missing, unexpected or of another shape.
+/// Restores parameters and running statistics. All ranks of the grid call it; ranks without
+/// RankRuntime::writes_parameters() need no tensors. Throws RequestError, which lists the tensors that are missing,
+/// unexpected or of another shape. `where` names the file.
 void restore_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where, RankRuntime& runtime);
 
-/// Restores the weights that match, and gives the others initial values. Throws RequestError if none matches. For a
-/// network that trains: all ranks have the tensors.
+/// Restores the tensors that match a parameter, and gives the other parameters their initial values. Throws
+/// RequestError if no tensor matches. Only for a network that trains. All ranks of the grid call it, with the same
+/// tensors.
 WeightMatch restore_matching_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where,
                                      const InitialSpec& initial, RankRuntime& runtime);
 
-/// Fills every parameter with its initial values.
+/// Gives every parameter its initial values. All ranks of the grid call it.
 void initialise_parameters(const InitialSpec& initial, RankRuntime& runtime);
 
 }  // namespace convoy

@@ -1,5 +1,5 @@
-/// Makes the metadata that a checkpoint holds for an evaluation: how samples become the network's input, and what its
-/// logits mean.
+/// The metadata that a checkpoint holds for evaluations: how samples become the network's input, and what its logits
+/// mean.
 #pragma once
 
 #include <optional>
@@ -13,35 +13,39 @@ namespace convoy {
 struct AugmentParams;
 struct Parameters;
 
-/// Returns the metadata of the network that `params` trains on such data. Throws RequestError if images have different
-/// sizes and are not resized to one.
+/// Returns the metadata of the network that `params` trains on the data set `train`. Throws RequestError if its images
+/// have different sizes and augment.size does not bring them to one.
 io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo& train);
 
-/// Returns the metadata with the augment.size and augment.eval_resize that an evaluation asks for; 0 keeps the
-/// metadata's.
+/// Returns the metadata with the image size and crop that an evaluation asks for by augment.size and
+/// augment.eval_resize; 0 keeps the value of the metadata.
 io::ModelMetadata with_size(io::ModelMetadata metadata, const AugmentParams& params);
 
-/// Returns what a training that begins with weights has to say of mean and standard deviation: the file (`owner`, as in
-/// "init.weights = a.h5") was trained with others, or does not say with which ones. Empty if nothing differs, and for
-/// texts. `of_file`: the metadata of a checkpoint; a safetensors file has none.
+/// Returns a sentence if a training that begins with the weights of a file normalises images in another way than the
+/// training of that file, or if the file does not say how. Empty if nothing differs, and for texts. `metadata` is that
+/// of the new training, `of_file` that of the checkpoint (a safetensors file has none), and `owner` names the file:
+/// "init.weights = a.h5".
 std::string describe_new_normalisation(const Parameters& params, const io::ModelMetadata& metadata,
                                        const std::optional<io::ModelMetadata>& of_file, const std::string& owner);
-/// Returns a warning if augment.mean or augment.stddev ask for other values than those that the checkpoint, which is to
-/// be evaluated, was trained with; else an empty text.
+/// Returns a warning if augment.mean or augment.stddev ask for other values than those with which the evaluated network
+/// was trained; otherwise an empty text. `owner` names the network: "'runs/a/checkpoints/best.h5'".
 std::string describe_ignored_normalisation(const AugmentParams& params, const io::ModelMetadata& metadata,
                                            const std::string& owner);
 
-/// Throws RequestError if these samples cannot be the network's input: they are of another kind; images have other
-/// channels, or would have to be resized to something else than a square; texts have another vocabulary. `key` names
-/// the samples, `owner` the owner of the metadata: "data.train", "'runs/a/checkpoints/best.h5'".
+/// Throws RequestError if the samples of `data` cannot be the network's input: if they are of another kind, images have
+/// another number of channels or cannot be resized, or texts have another vocabulary. `key` names the samples
+/// ("data.train") and `owner` the network ("'runs/a/checkpoints/best.h5'") in messages.
 void check_samples(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
                    const std::string& owner);
-/// Throws RequestError if both are of texts and a token means different words in them.
+/// Throws RequestError if network and data are of texts, but with different vocabularies. `key` and `owner` are as in
+/// check_samples().
 void check_vocabulary(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
                       const std::string& owner);
-/// Returns "images: 256x256x3, resized to 224x224x3\n"; empty for pixels that have the network's size, and for files.
+/// Returns "images: 256x256x3, resized to 224x224x3\n"; empty if the stored images have the network's size, are encoded
+/// files (JPEG, for example), or if the data are texts.
 std::string describe_resizing(const io::ModelMetadata& metadata, const io::DatasetInfo& data);
-/// Throws RequestError if the classes of the data are not those of the network; `remedy` ends its message.
+/// Throws RequestError if the classes of the data are not those of the network. `remedy` is the last sentence of the
+/// message; `key` and `owner` are as in check_samples().
 void check_classes(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
                    const std::string& owner, const std::string& remedy = "Import both with one command.");
 

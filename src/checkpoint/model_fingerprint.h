@@ -1,4 +1,4 @@
-/// Computes the fingerprint of the network that all ranks hold together, without gathering it on one of them.
+/// Computes the fingerprint of the network's parameters without gathering them on one rank.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,8 @@
 
 namespace convoy {
 
-/// Returns, on all ranks, the fingerprint of parameters and running statistics: the same value as io::fingerprint() of
-/// the checkpoint's model. Each replica reads its slices of its stage. All ranks of the world, between steps.
+/// Returns, on all ranks, the fingerprint of parameters and running statistics: the same value as io::fingerprint() for
+/// the tensors of a checkpoint. Each replica reads only its slices. All ranks of the grid call it, between steps.
 std::uint64_t model_fingerprint(RankRuntime& runtime);
 
 }  // namespace convoy

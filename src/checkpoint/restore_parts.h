@@ -10,9 +10,10 @@ namespace io {
 struct Checkpoint;
 }
 
-/// Restores parameters, the optimizer's slots and the moving average from the files next to `path`. The checkpoint's
-/// tensors are those of the runtime's network. Takes memory for one file, the stage's parameters and this rank's
-/// shards. Throws Error naming the file if it cannot be read; RequestError if a value is not a number.
+/// Restores parameters, the optimizer's slots and the moving average from the part files of the checkpoint at `path`.
+/// The checkpoint must have the tensors of the network. All ranks of the grid call it. It takes host memory for one
+/// file, the stage's parameters and this rank's slices. Throws Error naming the file if one cannot be read;
+/// RequestError if a value is infinite or NaN.
 void restore_parts(const io::Checkpoint& checkpoint, const std::string& path, RankRuntime& runtime);
 
 }  // namespace convoy

@@ -1,5 +1,5 @@
-/// Takes snapshots for checkpoint.files = sharded: each rank writes what it copied to a file of its own, and tells rank
-/// 0 whether that succeeded.
+/// The snapshot for checkpoint.files = sharded: each rank writes its copy to a file of its own, and tells rank 0
+/// whether that succeeded.
 #pragma once
 
 #include <array>
@@ -17,11 +17,12 @@
 
 namespace convoy {
 
-/// A snapshot in one file per rank. content() lists the files that all ranks have written; not_finite() is called
-/// first, since a rank with such values writes no file.
+/// A snapshot in one file per rank. content() lists the files of all ranks. Call not_finite() first: a rank whose
+/// parameters are not finite writes no file.
 class ShardedSnapshot final : public Snapshot {
  public:
-  /// Allocates snapshot_bytes() of memory. All ranks.
+  /// Allocates snapshot_bytes() of host memory. `directory` is the folder of the checkpoints. All ranks of the grid
+  /// call it.
   ShardedSnapshot(std::string directory, const RankRuntime& runtime);
 
   void take(std::int64_t step) override;
@@ -31,12 +32,12 @@ class ShardedSnapshot final : public Snapshot {
   std::string not_finite() const override;
 
  private:
-  /// A rank's message to rank 0. Texts that are too long are cut.
+  /// The message of a rank to rank 0 about its file. Texts that are too long are cut.
   struct Report {
     std::int64_t size_bytes = 0;
-    std::array<char, 33> hash = {};
-    std::array<char, 200> not_finite = {};  ///< a tensor's name, or empty
-    std::array<char, 400> failure = {};     ///< why the file was not written, or empty
+    std::array<char, 33> hash = {};         ///< hash of the file, in hexadecimal digits
+    std::array<char, 200> not_finite = {};  ///< name of a tensor that is not finite; empty: all are
+    std::array<char, 400> failure = {};     ///< why the file was not written; empty: it was written
   };
 
   std::vector<io::PartEntry> entries() const;
@@ -46,17 +47,17 @@ class ShardedSnapshot final : public Snapshot {
 
   std::string directory_;
   OwnedValues owned_;
-  HostBuffer memory_;  ///< shards by group
-  std::int64_t num_saves_ = 0;
-  std::string folder_;  ///< folder of the latest save
-  Report mine_;
+  HostBuffer memory_;           ///< floats: this rank's shard of each group, one after the other
+  std::int64_t num_saves_ = 0;  ///< number of the latest save, which is a part of the folder's name
+  std::string folder_;          ///< folder of the files of the latest save, in directory_
+  Report mine_;                 ///< about this rank's file
   mpi::Request sent_;
-  /// Rank 0, by rank: the reports, which are received in this order.
+  /// On rank 0, by rank: the reports, which are received in this order.
   std::vector<Report> reports_;
   std::vector<mpi::Request> received_;
   std::size_t num_received_ = 0;
-  std::map<std::string, std::int64_t> counters_;  ///< used on rank 0
-  BackgroundWriter writer_;                       ///< last member: its thread ends before what it reads is destroyed
+  std::map<std::string, std::int64_t> counters_;  ///< on rank 0: RankRuntime::batch_counters() at take()
+  BackgroundWriter writer_;  ///< the last member: its thread ends before the members that it reads are destroyed
 };
 
 }  // namespace convoy

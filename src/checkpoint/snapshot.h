@@ -1,4 +1,4 @@
-/// Copies what a checkpoint holds in memory, so that training continues while it is written.
+/// Copies the training state in memory, so that training continues while a checkpoint is written.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,29 @@
 
 namespace convoy {
 
-/// A copy of the training's state. Each rank copies the values that only it keeps (OwnedValues); the subclass sends or
-/// writes the copies. Memory is allocated once, and only progress() advances the work.
+/// A copy of the training state. Each rank copies the values that only it keeps (OwnedValues); the subclass sends the
+/// copies to rank 0 or writes them. Memory is allocated once. Only progress() and finish() advance the work.
 class Snapshot {
  public:
   virtual ~Snapshot() = default;
   Snapshot(const Snapshot&) = delete;
   Snapshot& operator=(const Snapshot&) = delete;
 
-  /// Copies the state after `step` and before the next one. All ranks; the snapshot before is complete.
+  /// Copies the state after step number `step`, before the next step. All ranks of the grid call it; the previous
+  /// snapshot must be complete.
   virtual void take(std::int64_t step) = 0;
-  /// Advances the work as far as possible without waiting or allocating.
+  /// Advances the work as far as possible without waiting or allocating memory.
   virtual void progress() = 0;
-  /// Whether this rank has no work left; on rank 0, whether all ranks' parts have arrived.
+  /// Whether this rank has no work left; on rank 0, whether the parts of all ranks have arrived.
   virtual bool is_complete() const = 0;
-  /// Waits until the snapshot is complete. All ranks.
+  /// Waits until the snapshot is complete. All ranks of the grid call it.
   void finish();
-  /// Returns tensors and counters, as gather_checkpoint() would have returned them when the snapshot was taken, or the
-  /// files that hold them. Rank 0, in any thread, after completion. Throws Error if a rank could not do its part.
+  /// Returns the tensors and counters that gather_checkpoint() would have returned at take(), or the list of the files
+  /// that hold them. Called on rank 0 when the snapshot is complete, in any thread. Throws Error if a rank could not
+  /// write its file.
   virtual io::Checkpoint content() const = 0;
-  /// Returns the name of a tensor of the model with values that are not finite numbers; empty if all are finite. Rank
-  /// 0, in any thread, after completion.
+  /// Returns the name of a parameter tensor that has infinities or NaN; empty if all values are finite. Called on rank
+  /// 0 when the snapshot is complete, in any thread.
   virtual std::string not_finite() const = 0;
 
  protected:
@@ -45,12 +47,12 @@ class Snapshot {
   const RankRuntime& runtime_;
 };
 
-/// Makes the snapshot that checkpoint.files asks for. `directory`: folder of the checkpoints. `runtime` outlives the
-/// snapshot. All ranks.
+/// Makes the snapshot for this value of checkpoint.files. `directory` is the folder of the checkpoints. `runtime` must
+/// outlive the snapshot. All ranks of the grid call it.
 std::unique_ptr<Snapshot> make_snapshot(CheckpointFiles files, const std::string& directory,
                                         const RankRuntime& runtime);
 
-/// Returns the bytes of host memory that a snapshot takes: on rank 0, or on another rank of this stage.
+/// Returns the bytes of host memory that a snapshot takes: on rank 0 if `is_root`, otherwise on a rank of this stage.
 std::int64_t snapshot_bytes(const StepPlan& plan, std::int64_t stage, bool is_root);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Reads weights from a checkpoint of Convoy's or a safetensors file.
+/// Reads weights from a checkpoint of Convoy or from a safetensors file.
 #pragma once
 
 #include <cstddef>
@@ -13,30 +13,32 @@
 
 namespace convoy {
 
-/// Throws RequestError naming the checkpoints in it if the path is a folder.
+/// Throws RequestError if `path` is a folder. The message names checkpoints in it.
 void check_is_no_folder(const std::string& path);
 
-/// Returns a file's bytes, as read_checkpoint_file() or read_safetensors_file() do; for a checkpoint in parts, those of
-/// a checkpoint that holds its weights itself, without the optimizer's state. Throws Error with the reason; for a
-/// folder, and for a file of another known kind (PyTorch's .pth), the message says what to do.
+/// Returns the bytes of a checkpoint or safetensors file. For a checkpoint in parts, returns the bytes of a checkpoint
+/// that holds its weights itself, without the optimizer state. Throws Error with the reason; if `path` is a folder, or
+/// a file of another known kind (PyTorch's .pth), the message says what to do.
 std::vector<std::byte> read_weights_file(const std::string& path);
 
-/// Throws RequestError naming the file and the tensor if a value is infinite or not a number, or a variance is
-/// negative: every loss computed with it would not be a number, at any learning rate.
+/// Throws RequestError naming the file (`where`) and the tensor if a value is infinite or NaN, or a running variance is
+/// negative: every loss computed with it would be NaN.
 void check_values(const std::vector<io::NamedTensor>& tensors, const std::string& where);
 
+/// The content of a file of weights.
 struct FileWeights {
-  io::StateDict dict;
-  bool of_ema = false;                        ///< the weights are a checkpoint's moving average
-  std::optional<io::ModelMetadata> metadata;  ///< of a checkpoint
-  std::string parameters;                     ///< parameter file of a checkpoint's training, as render() wrote it
+  io::StateDict dict;                         ///< the tensors, and the counters of batch norms
+  bool of_ema = false;                        ///< whether the tensors are the moving average of a checkpoint
+  std::optional<io::ModelMetadata> metadata;  ///< only of a checkpoint
+  /// The parameter file of a checkpoint's training, as render() wrote it; empty for safetensors.
+  std::string parameters;
 };
 
-/// Decodes parameters and running statistics, and for each batch norm the number of steps that they have followed
-/// (Checkpoint::counters; 0 if the file does not say). If a checkpoint has a moving average and `kind` asks for it, the
-/// parameters are the average. `prefix` is removed from the names that begin with it (init.strip_prefix). Throws as
-/// decode_checkpoint() and check_values() do; RequestError if no name begins with the prefix, or two names become the
-/// same.
+/// Decodes the bytes of read_weights_file(). For each batch norm it also returns the number of steps that its
+/// statistics have followed (Checkpoint::counters; 0 if the file does not say). If `kind` asks for the moving average
+/// and the checkpoint has one, the tensors are the average. `prefix` is removed from the names that begin with it
+/// (init.strip_prefix); RequestError if no name begins with it, or if two names become the same. Also throws as
+/// decode_checkpoint() and check_values() do.
 FileWeights decode_weights(std::span<const std::byte> bytes, const std::string& where, WeightsKind kind,
                            const std::string& prefix = "");
 

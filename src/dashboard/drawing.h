@@ -1,4 +1,4 @@
-/// Draws a run as the text that convoy watch prints.
+/// Draws the text that convoy watch prints.
 #pragma once
 
 #include <optional>
@@ -11,20 +11,20 @@ namespace convoy {
 /// The properties of the terminal.
 struct Style {
   int columns = 80;
-  int lines = 0;  ///< height of the terminal; 0: not limited
+  int lines = 0;  ///< height of the terminal; 0: no limit
   bool colour = false;
   bool unicode = true;
 };
 
-/// The directory of the run, and the moment at which it is drawn.
+/// The run directory, and the moment at which it is drawn.
 struct Scene {
   std::string directory;
-  double now = 0;                 ///< seconds since 1970
-  std::optional<bool> is_locked;  ///< the result of io::is_locked()
+  double now = 0;                 ///< time in seconds since 1970
+  std::optional<bool> is_locked;  ///< result of RunReader::is_locked(): whether a process still runs
 };
 
-/// Returns the picture. No line is longer than the terminal is wide. Of many ranks, those that compute longest are
-/// shown and the others are counted.
+/// Returns the text. No line is longer than the terminal is wide. If there are many ranks, it shows those with the
+/// longest computing time per step and counts the others.
 std::string draw(const WatchedRun& run, const Scene& scene, const Style& style);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Reads a run's log.jsonl while another program writes it.
+/// Reads a run's log.jsonl while the run still writes it.
 #pragma once
 
 #include <cstdint>
@@ -10,18 +10,19 @@
 
 namespace convoy {
 
-/// The latest row of a rank. Shares are parts of its steps' time; a value below 0 is not known.
+/// The latest row of a rank. Shares are fractions of the time of its steps; a negative value is not known.
 struct WatchedRank {
   std::string host;
   std::int64_t replica = 0, stage = 0;
-  double step_seconds = 0;
+  double step_seconds = 0;  ///< mean duration of a step
   double busy = -1, bubble = -1, straggler = -1, communication = -1, data = -1;
   std::int64_t resident_bytes = 0, device_bytes = 0;
-  double gpu_utilisation = -1, gpu_celsius = -1;
+  double gpu_utilisation = -1, gpu_celsius = -1;  ///< in percent, in degrees Celsius; negative: not known
 };
 
+/// A warning that the run has printed.
 struct Warning {
-  double time = 0;  ///< seconds since 1970
+  double time = 0;  ///< time of the warning, in seconds since 1970
   std::string text;
 };
 
@@ -31,23 +32,24 @@ struct WatchedRun {
   bool has_started = false;
   std::string version, command, machine;
   std::int64_t replicas = 1, stages = 1, total_steps = 0, steps_per_epoch = 1, batch = 0, first_step = 0;
-  double start_time = 0;
+  double start_time = 0;  ///< in seconds since 1970
   // The steps
   std::int64_t step = 0;
   double learning_rate = 0;
-  std::vector<double> losses, accuracies, step_seconds, step_times;  ///< by step; times in seconds since 1970
+  /// By step: loss, top-1 from 0 to 1, duration in seconds, and time in seconds since 1970.
+  std::vector<double> losses, accuracies, step_seconds, step_times;
   // The evaluations
-  std::string metric = "top1";                           ///< train.metric; logs older than that key use top-1
-  std::string measured;                                  ///< "test" or "val"; empty: not measured yet
-  std::map<std::string, std::vector<double>> evaluated;  ///< by column ("val_macro_f1"): a value per epoch
+  std::string metric = "top1";  ///< train.metric; older logs do not have it and use top-1
+  std::string measured;         ///< data set of the evaluations: "test" or "val"; empty: there was none yet
+  std::map<std::string, std::vector<double>> evaluated;  ///< by column ("val_macro_f1"): one value per evaluation
 
-  /// Returns the column of `metric` on the split `measured`: "val_macro_f1".
+  /// The column of evaluated[] with train.metric: "val_macro_f1".
   std::string measured_column() const { return measured + "_" + metric; }
   // The ranks and the warnings
   std::map<std::int64_t, WatchedRank> ranks;
-  std::deque<Warning> warnings;  ///< the last kMaxWarnings
+  std::deque<Warning> warnings;  ///< the latest kMaxWarnings, the oldest first
   // The end
-  std::string ended;     ///< "done", "failed", ...; empty: it has not ended, or could not log its end
+  std::string ended;  ///< how the run ended: "done", "failed", ...; empty: it has not ended, or could not log its end
   double last_time = 0;  ///< time of the latest row, in seconds since 1970
 
   static constexpr std::size_t kMaxWarnings = 3;
@@ -56,20 +58,21 @@ struct WatchedRun {
 /// Adds a line of log.jsonl to `run`. A line that is not a JSON object, or has an unknown kind, is ignored.
 void add_row(std::string_view line, WatchedRun& run);
 
-/// Follows the log of the run in a directory.
+/// Follows log.jsonl in a run directory.
 class RunReader {
  public:
   explicit RunReader(const std::string& directory);
 
-  /// Reads what has been written since the last call; all of it if the file has been replaced. Returns false if the
+  /// Reads the rows that were written since the last call, or all rows if the file was replaced. Returns false if the
   /// directory has no log.jsonl.
   bool update();
+  /// What was read so far.
   const WatchedRun& run() const { return run_; }
 
  private:
   std::string directory_;
-  std::uint64_t file_number_ = 0;
-  std::int64_t offset_ = 0;
+  std::uint64_t file_number_ = 0;  ///< inode number of the file that was read last
+  std::int64_t offset_ = 0;        ///< number of bytes of it that were read
   WatchedRun run_;
 };
 

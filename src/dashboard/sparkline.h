@@ -1,4 +1,4 @@
-/// A curve in one line of text.
+/// A curve that is drawn in one line of text.
 #pragma once
 
 #include <span>
@@ -6,9 +6,9 @@
 
 namespace convoy {
 
-/// Returns a character for the mean of each of `columns` equal parts of the values. It is one of eight blocks or,
-/// without `unicode`, one of eight ASCII signs, for heights from the smallest to the largest mean. Values that are not
-/// finite are left out.
+/// Divides the values into `columns` equal parts and returns one character for the mean of each part. Its height is one
+/// of eight, from the smallest to the largest mean: block characters or, without `unicode`, ASCII characters. Infinite
+/// values and NaN are left out.
 std::string sparkline(std::span<const double> values, int columns, bool unicode);
 
 }  // namespace convoy

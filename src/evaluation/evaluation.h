@@ -1,4 +1,4 @@
-/// Scores a data set with the current parameters.
+/// Measures a network on a data set with its current parameters.
 #pragma once
 
 #include <cstdint>
@@ -20,35 +20,43 @@ namespace convoy {
 struct BadSample;
 struct Parameters;
 
-/// The logits that a step computed of `count` samples, from `first_sample` on.
+/// The logits of the samples [first_sample, first_sample + count) of a data set, which a step has computed.
 struct StepLogits {
   std::int64_t first_sample = 0;
-  std::span<const float> logits;  ///< (count, classes)
-  std::span<const std::uint8_t>
-      bad;  ///< (count): 1 for a sample whose image could not be read; empty if that is an error
+  std::span<const float> logits;  ///< (count, classes), in host memory
+  /// (count): 1 for a sample whose image could not be read, and whose logits mean nothing; empty if that is an error.
+  std::span<const std::uint8_t> bad;
 };
 
-/// A function that rank 0 calls with the logits of all samples, each once, in order.
+/// A function that rank 0 calls with the logits of all samples, each sample once, in their order.
 using LogitsObserver = std::function<void(const StepLogits& step)>;
 
+/// The arguments of evaluate_dataset().
 struct EvaluationSpec {
   const io::SampleStore& samples;
-  const io::ModelMetadata& metadata;  ///< of the runtime's network; labels of other classes do not count
+  const io::ModelMetadata& metadata;  ///< metadata of the runtime's network
   const Parameters& params;
-  std::string work;                                   ///< name of the work in rank 0's progress line
-  std::function<bool()> stop = [] { return false; };  ///< asked between steps; must give the same answer on all ranks
-  LogitsObserver observe = {};                        ///< set on all ranks or on none; only rank 0 calls it
-  Confusion* confusion = nullptr;         ///< takes each sample's class and prediction; only rank 0 fills it
-  std::vector<BadSample>* bad = nullptr;  ///< takes the bad images that this rank meets; null: one ends the run
+  std::string work;  ///< name of the work in rank 0's progress line
+  /// Returns whether to stop, between steps; must return the same on all ranks.
+  std::function<bool()> stop = [] { return false; };
+  /// Set on all ranks or on none, although only rank 0 calls it; empty: no logits are needed.
+  LogitsObserver observe = {};
+  /// Counts the class and the prediction of each sample; only rank 0 fills it; null: not counted.
+  Confusion* confusion = nullptr;
+  /// Receives the unreadable images of this rank; null: one ends the run with an error.
+  std::vector<BadSample>* bad = nullptr;
 
-  bool labels_count() const;       ///< whether the data's classes are the metadata's
-  std::int64_t num_steps() const;  ///< number of steps that go over all samples once
+  /// Whether the data set has the network's classes; otherwise its labels are ignored.
+  bool labels_count() const;
+  /// Number of steps that go over all samples once.
+  std::int64_t num_steps() const;
 };
 
-/// Evaluates the data set; all ranks call it, and rank 0 gets the result. Samples come in order, without augmentation;
-/// the last micro-batches are filled up with samples that do not count. With params.evaluate.mirror each step is made
-/// twice, of images and of their mirror images, and `logits` are those of the mean probabilities. Predictions are
-/// counted by class if the network gives logits and labels_count(). Returns nothing if `stop` returned true.
+/// Evaluates the network on the data set. All ranks of the grid call it; only rank 0 gets the metrics. Samples come in
+/// order, without augmentation; the last micro-batches are filled up with padding samples, which do not count. With
+/// params.evaluate.mirror each step runs twice, on images and on their mirror images, and the logits are those of the
+/// mean probabilities. If the network gives logits and labels_count(), predictions are also counted by class. Returns
+/// nothing if `stop` has returned true.
 std::optional<StepMetrics> evaluate_dataset(RankRuntime& runtime, const EvaluationSpec& spec);
 
 }  // namespace convoy

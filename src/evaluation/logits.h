@@ -1,5 +1,5 @@
-/// What logits say of samples (probabilities, classes, the mean of two views) and, if samples have labels, of each
-/// class (confusion, accuracies).
+/// Computes predictions from logits (probabilities, classes, the mean of two views) and, if samples have labels,
+/// results by class (confusion matrix, accuracies).
 #pragma once
 
 #include <array>
@@ -15,28 +15,30 @@
 
 namespace convoy {
 
-/// The `count` classes of the largest logits, the largest first; the first among equals. No logit is a NaN.
+/// Returns the `count` classes with the largest logits, the largest first; of equal logits, the lower class first. No
+/// logit may be NaN.
 std::vector<std::int64_t> best_classes(std::span<const float> logits, std::int64_t count);
 
-/// Returns softmax(logits), exp(z_k - max z) / sum, in double. NaN if a logit is not a number.
+/// Returns softmax(logits), computed in double as exp(z_k - max z) / sum. NaN if a logit is NaN.
 std::vector<double> probabilities(std::span<const float> logits);
 
-/// Returns the logits of the mean probabilities, log((softmax(plain) + softmax(mirrored)) / 2), for each row of (count,
-/// classes). Computed in double; a mean of 0 counts as the smallest normal number of double. NaN in rows with a logit
-/// that is not a number.
+/// Returns logits of the mean probabilities of two views, log((softmax(plain) + softmax(mirrored)) / 2), for each row
+/// of (count, classes). Computed in double; a mean of 0 counts as the smallest normal double. A row with a logit that
+/// is NaN becomes NaN.
 std::vector<float> mean_of_views(std::span<const float> plain, std::span<const float> mirrored,
                                  std::int64_t num_classes);
 
-/// The loss and the hit of one sample by logits whose probabilities sum to 1; the first among equals counts, as in
-/// ops::LossSums. `label` is a class.
+/// Returns the loss of one sample, and whether its prediction is right, from the logarithms of its probabilities. The
+/// prediction is the first of the largest ones, as in ops::LossSums. `label` is a class, not kNoLabel.
 ops::LossSums score(std::span<const float> log_probabilities, std::int64_t label);
 
-/// The classes of the kNumGuesses largest logits, the largest first, the first among equals; kNoLabel if there are
-/// fewer classes. A row with a logit that is not a number gives classes, too, in some order.
+/// The kNumGuesses classes with the largest logits of a sample, the largest first; kNoLabel if there are fewer classes.
 using Guesses = std::array<std::int32_t, kNumGuesses>;
+/// Returns the classes with the largest logits; of equal logits, the lower class first. If a logit is NaN, returns
+/// classes in some order.
 Guesses best_five(std::span<const float> logits);
 
-/// Numbers of samples by true class and by predicted class.
+/// The confusion matrix: number of samples by true class and predicted class.
 class Confusion {
  public:
   explicit Confusion(std::int64_t num_classes) : num_classes_(num_classes) {}
@@ -46,16 +48,17 @@ class Confusion {
   /// Number of samples of the class `label` that were predicted as `predicted`.
   std::int64_t count(std::int64_t label, std::int64_t predicted) const;
 
-  /// CSV: a row for each true class, a column for each predicted one, numbers of samples.
+  /// The matrix as CSV: a row for each true class, a column for each predicted class.
   std::string table(const std::vector<std::string>& class_names) const;
 
  private:
   std::int64_t num_classes_;
-  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t> counts_;  ///< of (true, predicted); few are not 0
+  std::map<std::pair<std::int64_t, std::int64_t>, std::int64_t>
+      counts_;  ///< by (true class, predicted class); a missing one is 0
 };
 
-/// CSV: for each class its samples, those that were right, their share (recall), the share of what was taken for it
-/// that was right (precision), and F1; a share is empty where there is nothing to share.
+/// Returns CSV with a row for each class: its number of samples, how many of them were predicted right, recall,
+/// precision and F1. A value is empty if its divisor is 0.
 std::string class_table(const std::vector<ClassCounts>& classes, const std::vector<std::string>& class_names);
 
 }  // namespace convoy

@@ -7,17 +7,19 @@
 
 namespace convoy {
 
-/// A file that a command is about to write.
+/// A file that a command will write.
 struct OutputFile {
-  std::string key;   ///< key that names the file: predict.output
-  std::string path;  ///< path of the file
-  const char* kind;  ///< content of the file: "predictions of convoy"
-  /// Whether an existing file is an earlier output of the same command, which the new one replaces. May throw Error.
+  std::string key;  ///< parameter that names the file: "predict.output"
+  std::string path;
+  const char* kind;  ///< what the file contains, for messages: "predictions of convoy"
+  /// Returns whether the existing file at `path` is an earlier output of the same command, which may be replaced. May
+  /// throw Error.
   std::function<bool(const std::string& path)> is_earlier;
 };
 
-/// Throws RequestError if the output is one of the files that are read, or if a file exists there that is not an
-/// earlier output. Empty files and everything but regular files are left to the writer. One rank.
+/// Throws RequestError if the output is one of the files `inputs`, which the command reads, or if a file exists at its
+/// path that is not an earlier output. Empty files, and everything except regular files, are accepted. Only one rank
+/// calls it.
 void check_output(const OutputFile& output, const std::vector<std::string>& inputs);
 
 }  // namespace convoy

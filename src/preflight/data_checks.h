@@ -1,4 +1,4 @@
-/// Checks whether every rank can read the data that it will train and measure on, and whether the splits fit together.
+/// Checks whether every rank can read the data sets of a training, and whether they fit together.
 #pragma once
 
 #include <optional>
@@ -13,8 +13,9 @@ struct Parameters;
 
 namespace convoy::preflight {
 
-/// Opens each split on all ranks, as train does. With check.hash, each shard is hashed by one of the ranks. Returns the
-/// data if all ranks have opened the same and the splits fit together; else rank 0 reports why not. All ranks call it.
+/// Opens the data sets on all ranks, as train does. If check.hash is set, each shard is also hashed by one of the
+/// ranks. Returns the data if all ranks have opened the same data and the data sets fit together; otherwise returns
+/// nothing, and rank 0 reports the reason. All ranks of the world call it.
 std::optional<RunData> check_data(const Parameters& params, Report& report, StatusBoard& board);
 
 }  // namespace convoy::preflight

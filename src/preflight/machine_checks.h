@@ -18,38 +18,40 @@ struct Parameters;
 
 namespace convoy::preflight {
 
-/// Returns the processor of a text in the format of /proc/cpuinfo, with the widest instructions that matter to Convoy:
-/// "AMD EPYC 9454: avx2 avx512f avx512_bf16".
+/// Returns the processor and its widest instruction sets that Convoy uses: "AMD EPYC 9454: avx2 avx512f avx512_bf16".
+/// `cpuinfo` is the content of /proc/cpuinfo.
 std::string processor_kind(const std::string& cpuinfo);
 
-/// Returns the versions of the loaded libraries, with NCCL only if GPUs compute: "Open MPI v4.1.4; HDF5 1.10.8; oneDNN
-/// 2.6.3".
+/// Returns the versions of the loaded libraries: "Open MPI v4.1.4; HDF5 1.10.8; oneDNN 2.6.3". NCCL is included only if
+/// `computes_on_host` is false.
 std::string library_versions(bool computes_on_host);
 
-/// Warns if a node's ranks, each with that many threads, do not all have cores for their threads.
+/// Warns if a node does not have enough cores for all threads of its ranks.
 Finding judge_threads(const NodeLoad& node, std::int64_t threads_per_rank);
 
-/// A host's clock against that of rank 0's host.
+/// The difference between the clock of a rank's host and that of rank 0's host, and the largest error of its
+/// measurement.
 struct ClockOffset {
   double offset_seconds = 0, error_seconds = 0;
 };
-/// Warns if a host's clock differs from that of rank 0's host by more than 1 s. `offsets` and `hosts` are by rank; an
-/// infinite error marks ranks whose host was measured by another rank.
+/// Warns if a host's clock differs from that of rank 0's host by more than 1 s. `offsets` and `hosts` are by rank. An
+/// infinite error marks a rank that has not measured, because another rank of its host has.
 Finding judge_clocks(const std::vector<ClockOffset>& offsets, const std::vector<std::string>& hosts);
 
-/// Reports the program's and libraries' versions and the processors, and whether they differ. All ranks call it.
+/// Reports the versions of the program and its libraries and the kinds of processors, and whether they differ between
+/// ranks. All ranks of the world call it.
 void check_programs(bool computes_on_host, Report& report);
 
-/// Returns the operations of this rank's device; null on all ranks if one rank cannot create them, or if only some
-/// ranks compute on the host. All ranks call it.
+/// Returns the backend of this rank's device. Returns null on all ranks if a rank cannot create its backend, or if some
+/// ranks compute on a CPU and others on a GPU. All ranks of the world call it.
 std::unique_ptr<ops::Backend> check_device(const Parameters& params, Report& report);
 
-/// Reports whether the ranks have cores for their threads. `is_warned_of`, on rank 0: a warning that a rank has more
-/// threads than processors is reported elsewhere. All ranks call it.
+/// Reports whether the ranks have cores for their threads. On rank 0, `is_warned_of` says that another check already
+/// reports a rank with more threads than processors. All ranks of the world call it.
 void check_threads(std::int64_t threads_per_rank, bool computes_on_host, bool is_warned_of, Report& report);
 
-/// Reports the differences of the hosts' clocks; one rank of each host compares its clock with that of rank 0. All
-/// ranks call it.
+/// Reports how far the clocks of the hosts differ. One rank of each host compares its clock with that of rank 0. All
+/// ranks of the world call it.
 void check_clocks(Report& report);
 
 }  // namespace convoy::preflight

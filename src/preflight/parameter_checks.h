@@ -11,11 +11,11 @@ namespace convoy::preflight {
 
 /// The result of check_parameters(), the same on all ranks.
 struct ParameterState {
-  bool is_common = false;  ///< whether all ranks have the same parameters; else no other check is possible
-  bool is_sound = false;   ///< whether no problem was found
+  bool is_common = false;  ///< whether all ranks have the same parameters; if not, no other check is possible
+  bool is_sound = false;   ///< whether the parameters have no problem
 };
 
-/// Reports a verdict for each problem. All ranks call it.
+/// Checks the parameters, and reports each problem as a verdict. All ranks of the world call it.
 ParameterState check_parameters(const Request& request, Report& report);
 
 }  // namespace convoy::preflight

@@ -1,4 +1,4 @@
-/// The plan of a training on these ranks: grid, number of steps, and predicted time of a step.
+/// Plans the training on these ranks: its grid, number of steps, and predicted duration of a step.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,18 @@ struct Parameters;
 
 namespace convoy::preflight {
 
-/// The plan of a run.
+/// The plan of a training that has not started.
 struct RunPlan {
   StepPlan step;
   StepCount steps;
-  bool costs_are_measured = false;  ///< by an earlier start in the same run.directory; else modelled
-  double step_seconds = 0;          ///< predicted
+  /// Whether costs were measured, by an earlier start in run.directory; otherwise they are modelled.
+  bool costs_are_measured = false;
+  double step_seconds = 0;  ///< predicted duration of a step
 };
 
-/// Plans as train does, but without measuring: with the costs that run.directory holds, or with modelled ones. Reports
-/// the plan, and what train would refuse. Returns nothing if there is no plan. Only rank 0 calls it; it does not wait
-/// for other ranks.
+/// Plans as train does, but without measuring: with the costs stored in run.directory, or with modelled ones. Reports
+/// the plan, and the errors that train would report. Returns nothing if there is no plan. Only rank 0 calls it; it does
+/// not wait for other ranks.
 std::optional<RunPlan> plan_run(const Parameters& params, const RunData& data, ops::Backend& backend,
                                 const NodeLoad& node, Report& report);
 

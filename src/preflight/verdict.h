@@ -1,4 +1,4 @@
-/// The finding of a check, and the table of all findings.
+/// The result of a check, and the table of all results.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@ namespace convoy::preflight {
 /// The outcome of a check, from the best to the worst.
 enum class Outcome : char { kOk, kNotChecked, kWarning, kFails };
 
-/// The finding of one rank.
+/// What a check has found on one rank, or on all ranks together.
 struct Finding {
   Outcome outcome = Outcome::kOk;
   std::string text;
@@ -32,19 +32,20 @@ inline Finding fails(std::string text) {
   return {Outcome::kFails, std::move(text)};
 }
 
-/// A line of the table.
+/// A line of the table of results.
 struct Verdict {
   std::string check;  ///< name of the check: "memory"
   Finding finding;
 };
 
-/// Summarises the findings of the ranks: the worst outcome, with each text once and the ranks that found it on their
-/// hosts, of which only the first few are named. If all ranks found the same, returns that finding. `findings` has at
-/// least one entry; both lists are by rank.
+/// Summarises the findings of all ranks: the worst outcome, and each text once with the ranks that found it, of which
+/// only the first few are named. If all ranks have found the same, returns that finding. `findings` (at least one) and
+/// `hosts` are by rank.
 Finding summarise(const std::vector<Finding>& findings, const std::vector<std::string>& hosts);
 
-/// Judges texts, by rank, that must be the same on all ranks. If they are, returns that text. Else returns the outcome
-/// `if_different` with the text of most ranks, those of the others, and the sentence `remedy`.
+/// Compares the texts of all ranks, which must be equal. If they are, returns that text with the outcome kOk. Otherwise
+/// returns the outcome `if_different` with the text of most ranks, those of the others, and the sentence `remedy`.
+/// `texts` and `hosts` are by rank.
 Finding agree(const std::vector<std::string>& texts, const std::vector<std::string>& hosts, Outcome if_different,
               const std::string& remedy);
 
@@ -52,10 +53,10 @@ Finding agree(const std::vector<std::string>& texts, const std::vector<std::stri
 /// node2, ...)".
 std::string name_ranks(const std::vector<std::int64_t>& ranks, const std::vector<std::string>& hosts);
 
-/// Returns whether at least one verdict fails.
+/// Whether at least one verdict has the outcome kFails.
 bool any_fails(const std::vector<Verdict>& verdicts);
 
-/// Returns a table with a line for each verdict, and a line that counts them.
+/// Returns a table with a line for each verdict, and a last line that counts them.
 std::string describe(const std::vector<Verdict>& verdicts);
 
 }  // namespace convoy::preflight

@@ -1,5 +1,5 @@
-/// What a training does about a step whose loss or gradients are not finite numbers: train.on_bad_step. The step itself
-/// was not applied, on any rank (StepOutcome::kBad).
+/// Decides what a training does after a step whose loss or gradients are infinite or NaN (train.on_bad_step). The step
+/// itself was not applied on any rank (StepOutcome::kBad).
 #pragma once
 
 #include <cstdint>
@@ -17,18 +17,20 @@ struct LearningRateSpec;
 struct Parameters;
 struct TrainParams;
 
+/// What to do after a bad step: end the run, continue without the step, or go back to a checkpoint.
 enum class BadStepAnswer { kStop, kSkip, kGoBack };
 
-/// Returns what to do about one more bad step. `state` counts the bad steps before it. The same on all ranks.
+/// Returns what to do after a bad step. `state` counts the bad steps before it. All ranks get the same answer.
 BadStepAnswer answer_bad_step(const TrainParams& train, const io::TrainingState& state);
 
-/// Whether the n-th bad step that is skipped, counted from 1, is reported: the first four, then each whose number is a
-/// power of two. A report costs a forward pass, and many of them hide other messages.
+/// Whether a warning is printed for the n-th skipped bad step, counted from 1: for the first four, then if n is a power
+/// of two. A report costs a forward pass, and many reports hide other messages.
 bool is_reported(std::int64_t n);
 
+/// Handles the bad steps of a training.
 class BadSteps {
  public:
-  /// All references outlive the BadSteps object.
+  /// The arguments; what they refer to must outlive the BadSteps object.
   struct Spec {
     const Parameters& params;
     const TrainingSamples& samples;
@@ -38,22 +40,23 @@ class BadSteps {
 
   explicit BadSteps(const Spec& spec) : spec_(spec) {}
 
-  /// Whether this run may go back to a checkpoint after a bad step.
+  /// Whether this run goes back to a checkpoint after a bad step (train.on_bad_step = rollback).
   bool may_go_back() const;
 
-  /// All ranks, after each step. `state` is the state after the step; `record` is rank 0's, and has the step's row.
-  /// Counts a bad step that is skipped, and warns of it. Returns true if training must go back. Throws Error if a bad
-  /// step ends the run: the message says where the numbers went wrong, and how to continue.
+  /// Called by all ranks after each training step. `state` is the state after the step; it counts a bad step that is
+  /// skipped, of which rank 0 warns. `record` is set on rank 0 only and has the step's row. Returns true if training
+  /// must go back. Throws Error if the bad step ends the run; the message says where the numbers went wrong, and how to
+  /// continue.
   bool must_go_back(StepOutcome outcome, io::TrainingState& state, const RunRecord* record) const;
 
-  /// All ranks: restores parameters and the optimizer's state from the newest checkpoint that is known to be good, and
-  /// returns its state, with the learning rate's new factor. The same samples come again in the same order, on every
-  /// grid and after a restart, since a step's samples follow from its number alone. Throws Error if there is no such
-  /// checkpoint.
+  /// Called by all ranks: restores parameters and optimizer state from the newest checkpoint before the loss left its
+  /// range, and returns its state with a lower learning rate factor. The steps after it read the same samples again,
+  /// because the samples depend only on the step's number. `record` is set on rank 0 only. Throws Error if there is no
+  /// such checkpoint.
   io::TrainingState go_back(const io::TrainingState& now, RunRecord* record) const;
 
-  /// All ranks, after the checkpoint of `state` was saved again: removes the checkpoints that were saved after it, up
-  /// to the bad step `last`. Otherwise a restart would continue with them.
+  /// Called by all ranks after the checkpoint of `state` was saved again: removes the checkpoints of later steps, up to
+  /// the bad step `last`. Otherwise a restart would resume from them.
   void remove_later_checkpoints(const io::TrainingState& state, std::int64_t last) const;
 
  private:

@@ -1,4 +1,4 @@
-/// Saves checkpoints: ranks wait until a copy is made, and the file is written while training continues.
+/// Saves checkpoints. Ranks wait only until a copy is made; the file is written while training continues.
 #pragma once
 
 #include <cstdint>
@@ -18,42 +18,48 @@ namespace convoy {
 
 struct Parameters;
 
+/// A checkpoint to save.
 struct SaveRequest {
-  std::vector<std::string> paths;  ///< files that get the same content, one after the other
+  std::vector<std::string> paths;  ///< files to write, all with the same content
   io::TrainingState state;
 };
 
-/// A save takes a Snapshot between two steps. The following steps send it to rank 0 piece by piece; a thread of rank 0
-/// then encodes, hashes and writes it. Only one save runs at a time: the next one waits for it. A file that cannot be
-/// written is a warning, except for the run's last save, which must succeed. Weights that are not finite numbers end
-/// the run. With checkpoint.background = false all ranks wait until the file is written, and any failure ends the run.
+/// Saves the checkpoints of a run. A save takes a Snapshot between two steps. During the following steps the snapshot
+/// is sent to rank 0 in pieces; then a thread of rank 0 encodes and writes it. Only one save runs at a time: the next
+/// one waits for it. If a file cannot be written, a warning is printed, but the last save of a run must succeed. If
+/// weights are infinite or NaN, the run ends. With checkpoint.background = false all ranks wait until the file is
+/// written, and any failure ends the run.
 class CheckpointSaver {
  public:
-  /// All arguments outlive the saver. `record` is set on rank 0 from the first save on; a benchmark has none.
+  /// All arguments must outlive the saver. `record` is set on rank 0 from the first save on; a benchmark has none. All
+  /// ranks of the grid call it.
   CheckpointSaver(const Parameters& params, const io::ModelMetadata& metadata, RankRuntime& runtime,
                   std::optional<RunRecord>& record);
   CheckpointSaver(const CheckpointSaver&) = delete;
   CheckpointSaver& operator=(const CheckpointSaver&) = delete;
 
-  /// Calls CheckpointKeeper::trust(); only before the first save.
+  /// Tells the saver that the checkpoint at `path` is intact: older ones may be removed. Called only before the first
+  /// save.
   void trust(const std::string& path) { keeper_.trust(path); }
-  /// Saves a checkpoint. All ranks, between steps. Rank 0 has recorded all steps up to this one.
+  /// Saves a checkpoint. All ranks of the grid call it, between steps, when rank 0 has recorded all steps up to this
+  /// one.
   void save(SaveRequest request);
-  /// Continues the save as far as possible without waiting. On any rank, between steps. Throws DivergenceError on rank
-  /// 0.
+  /// Advances the save as far as possible without waiting. Any rank may call it, between steps. Throws DivergenceError
+  /// on rank 0 if weights are infinite or NaN.
   void go_on();
-  /// Waits until the last checkpoint is written, and warns if it could not be written. All ranks.
+  /// Waits until the last checkpoint is written, and warns if it could not be written. All ranks of the grid call it.
   void settle();
-  /// Waits until the last checkpoint is written. Throws on all ranks if it could not be written.
+  /// Waits until the last checkpoint is written. Throws Error on all ranks if it could not be written. All ranks of the
+  /// grid call it.
   void finish();
-  /// Rank 0: whether a file is being written, as far as the latest go_on() has seen.
+  /// On rank 0: whether a file is still to be written, as of the latest go_on().
   bool is_writing() const { return gathered_.has_value() || writer_.is_busy(); }
-  /// Rank 0: seconds that writing the latest file took.
+  /// On rank 0: time in seconds that writing the latest file took.
   double write_seconds() const { return write_seconds_; }
 
  private:
   bool is_root() const { return runtime_.grid().is_root(); }
-  /// Waits for the save before this one. Returns true on rank 0 if a file was still being written.
+  /// Waits for the previous save. Returns true on rank 0 if its file was still being written.
   bool await_previous();
   void hand_over();
   void take_result();
@@ -67,17 +73,16 @@ class CheckpointSaver {
   const io::ModelMetadata& metadata_;
   RankRuntime& runtime_;
   std::optional<RunRecord>& record_;
-  io::CheckpointKeeper keeper_;  ///< used by rank 0, by one thread at a time
+  io::CheckpointKeeper keeper_;  ///< removes old checkpoints; used on rank 0, by one thread at a time
 
-  bool is_saving_ = false;               ///< a save has begun and was not yet waited for; the same on all ranks
-  std::optional<SaveRequest> gathered_;  ///< rank 0: what is to be written once all ranks' parts are here
-  std::int64_t saved_step_ = 0;          ///< rank 0: step of the latest save
-  /// Rank 0: why the latest file was not written, and how many seconds it took.
-  std::optional<std::string> failure_;
-  double write_seconds_ = 0;
+  bool is_saving_ = false;  ///< whether a save has begun that was not yet waited for; the same on all ranks
+  std::optional<SaveRequest> gathered_;  ///< on rank 0: the save whose parts have not all arrived yet
+  std::int64_t saved_step_ = 0;          ///< on rank 0: step of the latest save
+  std::optional<std::string> failure_;   ///< on rank 0: why the latest file was not written; empty: it was
+  double write_seconds_ = 0;             ///< on rank 0: time that writing the latest file took
   bool warned_of_delay_ = false;
   std::unique_ptr<Snapshot> snapshot_;  ///< null until the first save
-  BackgroundWriter writer_;             ///< last member: its thread ends before what it reads is destroyed
+  BackgroundWriter writer_;  ///< the last member: its thread ends before the members that it reads are destroyed
 };
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Compares two sets of tensors, and finds where their values differ.
+/// Compares two lists of tensors, and finds where their values differ.
 #pragma once
 
 #include <cstdint>
@@ -9,28 +9,31 @@
 
 namespace convoy {
 
-/// A tensor that both sets have with the same shape, but not with the same bits.
+/// The difference between two tensors, a and b, of the same name and shape, that do not have the same bits.
 struct TensorDifference {
   std::string name;
   std::int64_t num_values = 0, num_differing = 0;
-  double largest = 0;               ///< largest |a - b|; infinite or NaN if a value is
-  std::vector<std::int64_t> where;  ///< indices of the value with the largest difference
-  float a = 0, b = 0;               ///< the two values there
+  double largest = 0;               ///< largest |a - b| of two values; infinite or NaN if a value is
+  std::vector<std::int64_t> where;  ///< indices of the values with the largest difference, one per dimension
+  float a = 0, b = 0;               ///< the values with the largest difference
 };
 
+/// The result of compare_tensors().
 struct TensorsComparison {
-  std::int64_t num_tensors = 0;               ///< tensors that both have, with the same shape
-  std::vector<TensorDifference> differences;  ///< in the order of the names
-  std::vector<std::string> only_a, only_b;    ///< names
+  std::int64_t num_tensors = 0;               ///< number of tensors that both lists have with the same shape
+  std::vector<TensorDifference> differences;  ///< of tensors that differ, sorted by name
+  std::vector<std::string> only_a, only_b;    ///< names of tensors that only one of the lists has
   std::vector<std::string> different_shapes;  ///< "fc.weight: 10x512 and 9x512"
 
+  /// Whether both lists have the same tensors with the same bits.
   bool equal() const { return differences.empty() && only_a.empty() && only_b.empty() && different_shapes.empty(); }
 };
 
+/// Compares tensors of the same name, bit by bit.
 TensorsComparison compare_tensors(const std::vector<io::NamedTensor>& a, const std::vector<io::NamedTensor>& b);
 
-/// Describes the comparison: "equal (62 tensors)", or how many tensors differ and all details of the first. Lines are
-/// indented.
+/// Returns "equal (62 tensors)\n", or lines with the number of tensors that differ and details of the first ones. Lines
+/// after the first are indented.
 std::string describe(const TensorsComparison& comparison);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Describes a bad step for people: the loss or the gradient, the samples, and the origin of the error.
+/// Describes a bad training step for people: the loss or the gradient, the samples, and where the error began.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,23 @@
 
 namespace convoy {
 
+/// The step that describe_bad_step() describes.
 struct BadStepContext {
-  std::int64_t step = 0;  ///< counted from 1
+  std::int64_t step = 0;  ///< number of the step, counted from 1
   const Network& network;
-  std::int64_t num_micro_batches = 0;  ///< micro-batches per step
+  std::int64_t num_micro_batches = 0;  ///< number of micro-batches of the step, over all replicas
   double loss_limit = 0;               ///< train.loss_limit
-  double lr = 0;                       ///< the learning rate of the step
-  /// Returns the names of the samples of a micro-batch of this step, in order.
+  double lr = 0;                       ///< learning rate of the step
+  /// Returns the names of the samples of a micro-batch of the step, in order.
   std::function<std::vector<std::string>(std::int64_t micro_batch)> names;
 };
 
-/// Returns sentences: what happened, the likely cause, and the place at which it began. Samples are named if an input
-/// is bad, or if only some of several micro-batches are. `found` comes from find_bad_numbers(). The text is the same on
-/// every grid.
+/// Returns sentences: what happened, the likely cause, and the tensor with which it began. Samples are named if an
+/// input is bad, or if only some of the micro-batches are. `found` is the result of find_bad_numbers(). The text is the
+/// same on every grid.
 std::string describe_bad_step(const BadStepContext& context, const std::vector<BadNumbers>& found);
 
-/// Returns a line about bad steps for the end of a run; empty if no step was bad.
+/// Returns a line that counts the bad steps of a run, for its end; empty if there were none.
 std::string describe_bad_steps(const io::TrainingState& state);
 
 }  // namespace convoy

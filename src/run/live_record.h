@@ -1,5 +1,5 @@
-/// Publishes the state of a run while it trains: log.jsonl, ranks.csv, TensorBoard's files, and which ranks are slow.
-/// Rank 0 only.
+/// Publishes the state of a run while it trains: log.jsonl, ranks.csv, TensorBoard's files, and warnings of slow ranks.
+/// Used by rank 0 only.
 #pragma once
 
 #include <atomic>
@@ -26,29 +26,32 @@ namespace convoy {
 
 struct Parameters;
 
+/// What a LiveRecord needs to know about the ranks.
 struct LiveSpec {
   GridShape grid;
-  std::vector<std::string> hosts;       ///< by rank
-  bool has_sensors = false;             ///< whether GPUs can be measured
-  std::string why_no_sensors;           ///< why rank 0's GPU has no sensors; empty if it has
-  std::vector<StageTimes> planned;      ///< times of the predicted step, by stage
-  std::optional<SlowRanks::Spec> slow;  ///< none if ranks share cores: a slow one may have waited
+  std::vector<std::string> hosts;   ///< by rank: name of its host
+  bool has_sensors = false;         ///< whether at least one rank can read the sensors of its GPU
+  std::string why_no_sensors;       ///< why rank 0 cannot read the sensors of its GPU; empty if it can, or has no GPU
+  std::vector<StageTimes> planned;  ///< times of the predicted step, by stage
+  std::optional<SlowRanks::Spec> slow;  ///< empty if ranks share cores: then a slow rank may have waited for a core
 };
 
-/// Collects the LiveSpec of a run. All ranks of the grid; only rank 0's result is complete.
+/// Collects the LiveSpec of a run. All ranks of the grid call it; only rank 0's result is complete.
 LiveSpec live_spec(const Parameters& params, const RankRuntime& runtime, const RunLayout& layout,
                    const RankMonitor& monitor);
 
-/// How a run was started.
+/// A start of a run, as log.jsonl records it.
 struct LiveStart {
-  std::string version, machine;
-  std::int64_t step = 0;  ///< step at which it started
+  std::string version, machine;  ///< version of Convoy; hosts and device
+  std::int64_t step = 0;         ///< number of steps that were done before
   StepCount steps;
 };
 
+/// Writes the files that show a run while it trains.
 class LiveRecord {
  public:
-  /// Opens the files. Existing rows stay if RunLog keeps them. From here on the process's warnings become rows, too.
+  /// Opens the files of the run directory, and keeps the existing rows that `keep` names. From here on, warnings of
+  /// this process also become rows of log.jsonl.
   LiveRecord(const Parameters& params, LiveSpec spec, const RunLog::Keep& keep, const MetricList& metrics);
   /// Records that the run failed, unless add_end() was called.
   ~LiveRecord();
@@ -58,18 +61,20 @@ class LiveRecord {
   void add_start(const LiveStart& start);
   void add_step(const StepRow& row, double now);
   void add_epoch(const EpochRow& row);
-  /// Training goes back to this state: rows of later steps stay in the files, but no longer count.
+  /// Records that training continues from this earlier state. Rows of later steps stay in the files but no longer
+  /// count.
   void add_rollback(const io::TrainingState& state);
-  /// Records that a checkpoint is complete and has its final name. May be called from any thread.
+  /// Records that a checkpoint is complete under its final name. Any thread may call it.
   void add_checkpoint(std::int64_t step, const std::string& path) const;
-  /// Adds what each rank did in an interval, and warns of ranks that have become slow.
+  /// Adds the measurements of all ranks in an interval, and warns of ranks that have become slow.
   void add_round(const RankRound& round);
-  /// `how`: "done", "stopped on request", "ended early".
+  /// Records the end of the run after step number `step`. `how` is "done", "stopped on request", "stopped by an audit",
+  /// "ended early" or "failed".
   void add_end(std::int64_t step, const std::string& how);
   /// Writes all waiting rows to the files.
   void write_rows();
 
-  /// Returns a line for each rank that was slow.
+  /// Returns a line for each rank that was found slow during the run.
   std::vector<std::string> describe_slow_ranks() const;
 
  private:
@@ -83,7 +88,7 @@ class LiveRecord {
   RankTable ranks_;
   std::optional<EventFile> events_;
   std::optional<SlowRanks> slow_;
-  std::atomic<std::int64_t> step_;  ///< latest step; atomic because other threads warn, too
+  std::atomic<std::int64_t> step_;  ///< number of the latest step; atomic because warnings of other threads read it
   bool has_ended_ = false;
 };
 

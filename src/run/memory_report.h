@@ -1,4 +1,4 @@
-/// The memory that a rank needs: predicted, as far as possible, and measured.
+/// The memory that a rank needs: as it is predicted, and as it was measured.
 #pragma once
 
 #include <algorithm>
@@ -9,42 +9,48 @@
 
 namespace convoy {
 
-/// Host memory, in bytes, that a rank needs in addition to its stage's memory.
+/// Host memory, in bytes, that a rank needs in addition to StageMemory.
 struct HostMemory {
-  std::int64_t samples = 0;  ///< samples read ahead, for training and for an evaluation meanwhile; on the first stage
-  std::int64_t resume = 0;   ///< tensors and file of the checkpoint that is resumed; until training begins
-  std::int64_t save = 0;     ///< copies that wait to be sent or written; on rank 0 also the tensors and the file
+  /// On the first stage: samples read ahead, for training and for an evaluation at the same time.
+  std::int64_t samples = 0;
+  std::int64_t resume = 0;  ///< until training begins: tensors and file of the checkpoint that is resumed
+  std::int64_t save = 0;    ///< copies that wait to be sent or written; on rank 0 also the tensors and the file
 
   std::int64_t total() const { return samples + std::max(resume, save); }
 };
-/// Predicted bytes of a checkpoint, in one file or in parts.
+/// Returns the predicted size of a checkpoint in bytes, all its files together.
 std::int64_t checkpoint_bytes(const StepPlan& plan);
 
+/// Predicts the host memory of rank 0 if `is_root`, otherwise of a rank of this stage. `resumed` says that the run
+/// resumes from a checkpoint.
 HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root, bool resumed);
 
-/// Returns a table with a row per stage: the memory that each of its ranks needs, then lines on what the rows leave
-/// out.
+/// Returns a table with a row per stage: the memory that each rank of it needs; then lines about what the rows do not
+/// include.
 std::string describe_memory(const StepPlan& plan);
 
-/// Resident memory of this process in bytes; 0 if Linux's /proc does not tell.
+/// Resident memory of this process, in bytes; 0 if Linux does not tell.
 struct Resident {
-  std::int64_t now = 0;    ///< VmRSS
-  std::int64_t peak = 0;   ///< VmHWM
-  std::int64_t files = 0;  ///< RssFile: part of `now` that is pages of mapped files; the kernel can take them back
+  std::int64_t now = 0;   ///< at present (VmRSS)
+  std::int64_t peak = 0;  ///< the largest so far (VmHWM)
+  /// The part of `now` that is pages of mapped files (RssFile), which the kernel can take back.
+  std::int64_t files = 0;
 };
+/// Reads the resident memory of this process from /proc.
 Resident resident();
-/// Returns resident() after the peak was reset to the present value, if Linux allows it.
+/// Resets the peak to the present value, if Linux allows it, and returns resident().
 Resident resident_from_here();
 
-/// Returns the bytes that this rank has taken for the runtime. On a CPU: the process's peak, less the growth of its
-/// mapped files (libraries) since `before`, which was read before the runtime was made. On a GPU: the buffers on it.
+/// Returns the bytes of memory that this rank has taken. On a CPU: the peak of the process, without the growth of its
+/// mapped files (libraries) since `before`, which was read before the runtime was made. On a GPU: the buffers in its
+/// memory.
 std::int64_t measured_memory(const RankRuntime& runtime, const Resident& before);
 
-/// Returns what rank 0 prints at the end of a run: the memory of the rank that took most, measured and predicted.
-/// Measured is measured_memory(). The prediction for a CPU is the sum of: what was resident `before` the runtime was
-/// made; the stage's plan and the scratch memory of its operations; host_memory(), in which all ranks have held a
-/// checkpoint if the run is `resumed`. For a GPU it is the stage's plan without the buffers of libraries, and the
-/// scratch memory. All ranks of the world; empty on the other ranks.
+/// Returns a line for the end of a run: the memory of the rank that has taken the most, measured (measured_memory())
+/// and predicted. The prediction for a CPU is the sum of: the memory that was resident `before` the runtime was made;
+/// the stage's plan; the scratch memory of its operations; host_memory(), with a checkpoint on all ranks if the run was
+/// `resumed`. For a GPU it is the stage's plan without the buffers of libraries, plus the scratch memory. All ranks of
+/// the world call it; empty except on rank 0.
 std::string compare_memory(const RankRuntime& runtime, const Resident& before, bool resumed);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Time of a step by layer and activity, as a table for programs and as lines for people.
+/// The time of a training step by layer and kind of work, as a table for programs and as lines for people.
 #pragma once
 
 #include <cstdint>
@@ -10,37 +10,40 @@
 
 namespace convoy {
 
-/// A layer's work in a step, or other work of a stage's ranks in it; the mean over steps and replicas.
+/// The work of one layer in a step, or other work of a stage's ranks (loading, waiting ...). All numbers are means over
+/// steps and replicas.
 struct ProfileRow {
   std::int64_t stage = 0;
-  std::string cell;               ///< empty if the row is not a layer's
-  LayerInfo layer;                ///< only its operation is set if the row is not a layer's
-  std::optional<LayerWork> work;  ///< set only if the row is a layer's
-  double calls = 0;               ///< calls on each rank of the stage
-  double seconds = 0;             ///< seconds of all these calls
-  double flop = 0;                ///< floating-point operations of all these calls
+  std::string cell;               ///< name of the layer's cell; empty for other work
+  LayerInfo layer;                ///< the layer; for other work only its `operation` is set, to the name of the work
+  std::optional<LayerWork> work;  ///< forward or a part of the backward; empty for other work
+  double calls = 0;               ///< number of calls per step on each rank of the stage
+  double seconds = 0;             ///< time of these calls
+  double flop = 0;                ///< number of floating-point operations of these calls
 };
 
+/// The measured steps.
 struct Profile {
+  /// Number of the first measured step, counted from 1; how many steps; the grid's stages.
   std::int64_t first_step = 0, num_steps = 0, num_stages = 1;
-  double step_seconds = 0;           ///< mean time of a step
-  double product_flop_a_second = 0;  ///< speed of a large matrix product on one rank; 0: not known
-  std::vector<ProfileRow> rows;      ///< stage by stage, cell by cell, in the order of forward
+  double step_seconds = 0;           ///< mean duration of a step
+  double product_flop_a_second = 0;  ///< measured speed of a large matrix product on one rank; 0: not known
+  std::vector<ProfileRow> rows;      ///< by stage, then by cell in the order of the forward, then other work
 };
 
-/// A header and a line for each row.
+/// Returns CSV: a header and a line for each row.
 std::string to_csv(const Profile& profile);
 
-/// Rows of the same operation and work together.
+/// The sum of all rows with the same operation and work.
 struct ProfileSum {
   std::string name;          ///< "convolution, gradient of w", "waiting for replicas"
-  double seconds = 0;        ///< of a rank, in the mean of all: sums of all names are near the step's time
-  double flop_a_second = 0;  ///< while it computes; 0 without products
+  double seconds = 0;        ///< time per rank and step; together all sums are about a step's duration
+  double flop_a_second = 0;  ///< speed during this work; 0 if it has no matrix products
 };
-/// The longest first.
+/// Returns the sums, the longest first.
 std::vector<ProfileSum> sums_of(const Profile& profile);
 
-/// Lines for people: sums_of() as shares of the step, without a line's end after the last.
+/// Returns lines for people: sums_of() as shares of the step. The last line has no newline.
 std::string summary_of(const Profile& profile);
 
 }  // namespace convoy

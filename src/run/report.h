@@ -1,4 +1,4 @@
-/// What rank 0 prints: what is trained, the grid and its stages, progress, a line per epoch, a summary.
+/// The texts that rank 0 prints: what is trained, the grid and its stages, progress, a line per epoch, metrics.
 #pragma once
 
 #include <string>
@@ -15,21 +15,23 @@ namespace convoy {
 
 struct Parameters;
 
-/// Returns lines about the network, the data, the step and the epoch, which do not depend on the layout.
+/// Returns lines about the network, the data, the step and the epoch. They do not depend on the layout.
 std::string describe_work(const Parameters& params, const RuntimeSpec& spec, const io::DatasetInfo& data);
 
-/// Returns the grid, then a row per stage: cells, parameters, GFLOP per sample (forward and backward), memory per rank.
+/// Returns the grid, then a row per stage: its cells, parameters, GFLOP per sample (forward and backward) and memory
+/// per rank. `device` describes the device.
 std::string describe_layout(const StepPlan& plan, const std::string& device);
 
+/// The content of the progress line.
 struct ProgressPoint {
   std::int64_t epoch = 0, num_epochs = 0;
-  std::int64_t step = 0, num_steps = 0;  ///< of this epoch
+  std::int64_t step = 0, num_steps = 0;  ///< steps done in this epoch, and number of its steps
   double loss = 0;
-  double samples_per_second = 0;  ///< 0: not known yet
-  double seconds_left = -1;       ///< negative: not known yet
+  double samples_per_second = 0;  ///< over all ranks; 0: not known yet
+  double seconds_left = -1;       ///< time until the end of the run; negative: not known yet
 };
 
-/// Shows the progress. `kind` is the kind of input, as convoy/base/features.h names it.
+/// Shows the progress in `line`. `kind` is the kind of input, input_kinds::kImages or kText.
 void show(const ProgressPoint& point, const std::string& kind, ProgressLine& line);
 
 /// Returns "loss 0.3021  top-1 88.20 %"; if the chosen metric counts classes, followed by "  macro F1 0.8123"; for
@@ -41,8 +43,8 @@ std::string describe_metrics(const StepMetrics& metrics, const MetricList& list)
 /// "balanced accuracy 87.10 %, macro F1 0.8123\ntop-5 is left out: it needs 6 classes or more, and there are 2\n".
 std::string describe_classes(const StepMetrics& metrics, const MetricList& list);
 
-/// Returns the line of an epoch. `kind` is the kind of input, `seconds_left` as in ProgressPoint; `list` has the
-/// metrics of the network.
+/// Returns the line that is printed for an epoch. `kind` is the kind of input, input_kinds::kImages or kText. `list`
+/// has the metrics of the network. `seconds_left` is the time until the end of the run; negative: not known.
 std::string describe_epoch(const EpochRow& row, const std::string& kind, const MetricList& list,
                            std::int64_t num_epochs, double seconds_left);
 

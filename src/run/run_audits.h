@@ -1,4 +1,4 @@
-/// Runs the audits of a run (run.audit_every): when they happen, what they cost, and what is reported of a wrong rank.
+/// Runs the audits of a training (run.audit_every), measures their time, and reports a rank that they find wrong.
 #pragma once
 
 #include <cstdint>
@@ -13,22 +13,23 @@ namespace convoy {
 struct Parameters;
 struct RunParams;
 
+/// The audits of a run.
 class RunAudits {
  public:
-  /// All arguments outlive the object. All ranks. Throws RequestError if audits are asked for and ranks compute on
-  /// devices of different kinds, which need not give the same bits.
+  /// All arguments must outlive this object. All ranks of the grid call it. Throws RequestError if audits are asked for
+  /// and ranks compute on different kinds of devices, whose results may differ in bits.
   RunAudits(const Parameters& params, const TrainingSamples& samples, RankRuntime& runtime);
 
-  /// All ranks, before the step of this number, counted from 1. Begins the audit if the step is to be checked. Returns
-  /// the seconds that it took.
+  /// Called by all ranks before training step number `step`, counted from 1. Begins the audit if the step is to be
+  /// checked. Returns the time in seconds that it took.
   double begin_step(std::int64_t step);
-  /// All ranks, after that step was found wrong (StepOutcome::kWrong): rank 0 warns of each finding, writes it to
-  /// audit.log in the run's directory, and sets aside the checkpoints since the last step that was checked, if an older
-  /// one exists. A full disk is a warning, too.
+  /// Called by all ranks after step number `step` had the outcome StepOutcome::kWrong. Rank 0 warns of each finding,
+  /// writes it to audit.log in the run directory, and renames the checkpoints that were saved since the last checked
+  /// step, if an older one exists. If audit.log cannot be written, it only warns.
   void report(std::int64_t step);
 
-  /// Returns "audits: 12 steps, none was found wrong; 0.213 s each (predicted 0.198 s)"; empty if none was due. The
-  /// prediction is left out if costs are not measured.
+  /// Returns "audits: 12 steps, none was found wrong; 0.213 s each (predicted 0.198 s)"; empty if no step was audited.
+  /// The prediction is left out if the costs of cells were not measured.
   std::string summary() const;
 
  private:
@@ -42,11 +43,11 @@ class RunAudits {
   double seconds_ = 0;
 };
 
-/// Returns the last step up to `step` that was checked and found right; 0: there was none.
+/// Returns the number of the last step up to `step` that was audited; 0: there was none.
 std::int64_t last_audited_step(const RunParams& run, std::int64_t step);
 
-/// Returns "--exclude=node7,node9", the option of sbatch that leaves out the hosts that are certainly wrong; empty if
-/// there are none, or if no other host would be left.
+/// Returns the option of sbatch that excludes the hosts of ranks that are certainly wrong: "--exclude=node7,node9".
+/// Empty if there are none, or if no other host would be left.
 std::string describe_exclusion(const Audit::Result& result, std::int64_t num_stages);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Chooses the device that a run computes on, from its parameters.
+/// Chooses the processors and the device on which a rank computes, by the run's parameters.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,16 @@ class Device;
 struct Parameters;
 struct RunParams;
 
-/// Gives ranks that compute on a CPU processors of their own, as run.placement says. Called once, before the first
-/// backend is made, so that its memory lies near its threads. All ranks of world.
+/// Gives each rank that computes on a CPU processors of its own, as run.placement says. All ranks of the world call it
+/// once, before the first backend is made, so that a rank's memory lies near its threads.
 void place_on_processors(const RunParams& run, const mpi::Communicator& world);
 
-/// Returns sentences about what slows the ranks' threads down or ends them, and about OpenMP settings that are not
-/// followed. Called before ranks are placed. All ranks of world; empty except on rank 0.
+/// Returns sentences about what slows down the ranks' threads or kills them, and about OpenMP settings that are
+/// ignored; on rank 0 only. All ranks of the world call it before ranks are placed.
 std::vector<std::string> thread_warnings(const RunParams& run, const mpi::Communicator& world);
 
-/// `threads` is the number of threads of each rank, `local_rank` the rank's number on its node.
+/// Returns the specification of a rank's backend. `threads` is its number of threads, `local_rank` the rank's index on
+/// its node.
 ops::BackendSpec backend_spec(const Parameters& params, std::int64_t threads, std::int64_t local_rank);
 
 /// Throws RequestError if the device does not support train.precision.

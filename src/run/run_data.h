@@ -1,4 +1,4 @@
-/// Data that a run trains and measures on, and the number of steps that follows from them.
+/// The data on which a run trains and is measured, and the number of its steps, which depends on them.
 #pragma once
 
 #include <cstdint>
@@ -17,43 +17,48 @@ namespace convoy {
 struct Parameters;
 struct TrainParams;
 
-/// The splits, opened and compared before anything large is allocated. Throws RequestError if one network cannot be
-/// trained and measured on them, or if data.train is one shard of several and data.allow_part is not set.
+/// The data sets data.train, data.val and data.test. They are opened and compared before memory is allocated. Throws
+/// RequestError if one network cannot be trained and measured on them, or if data.train is one shard of several and
+/// data.allow_part is not set.
 struct RunData {
   explicit RunData(const Parameters& params);
-  /// Takes splits that are already open.
+  /// Takes data sets that are already open.
   RunData(const Parameters& params, io::Dataset opened_train, std::optional<io::Dataset> opened_val,
           std::optional<io::Dataset> opened_test);
 
-  /// Copies the shards as data.stage asks for, and reports progress to the board. All ranks of world, before samples
-  /// are read.
+  /// Copies the shards to local disks if data.stage asks for it, and reports progress to the board. All ranks of
+  /// `world` call it before samples are read.
   void stage(const Parameters& params, const mpi::Communicator& world, StatusBoard& board);
 
-  /// Returns the split that is measured after each epoch, and that decides what "best" means: val if it is given, else
-  /// test.
+  /// The data set that is measured after each epoch and decides which checkpoint is the best: val if it is given,
+  /// otherwise test.
   const io::Dataset& measured() const { return val ? *val : *test; }
-  /// Returns what gaps_of() says of each split, and a sentence for each two that hold the same samples.
+  /// Returns the sentences of gaps_of() for each data set, and one for each two data sets with the same samples.
   std::vector<std::string> gaps() const;
 
+  /// The name of the data set measured(): "val" or "test".
   const char* measured_name() const { return val ? "val" : "test"; }
 
   io::Dataset train;
-  std::optional<io::Dataset> val, test;  ///< at least one of them is set
+  std::optional<io::Dataset> val, test;  ///< data.val and data.test; at least one of them is set
   io::ModelMetadata metadata;
 };
 
-/// Returns "data.test: 2 of 10 texts are longer than model.length = 128 tokens: ...". Empty if no text is, and for data
-/// that are not texts cut at their end: images, and pairs of parts of texts. `key` names the samples.
+/// Returns a sentence if texts are longer than the network's input and will be cut: "data.test: 2 of 10 texts are
+/// longer than model.length = 128 tokens: ...". Empty if none is cut, for images, and for pairs of parts of texts.
+/// `key` names the data set.
 std::string describe_long_texts(const io::SampleStore& samples, const std::string& key,
                                 const io::ModelMetadata& metadata);
 
-/// Returns a sentence for each thing that is left out of a data set: the other shards, if one of several was opened
-/// alone; classes without a sample; the ends of long texts. `key` names the data set: "data.test".
+/// Returns a sentence for each part of a data set that is left out or missing: the other shards if one of several was
+/// opened, classes without a sample, the ends of long texts. `key` names the data set: "data.test".
 std::vector<std::string> gaps_of(const io::Dataset& data, const std::string& key, const io::ModelMetadata& metadata);
 
+/// The number of steps of a training.
 struct StepCount {
-  std::int64_t per_epoch = 0;  ///< steps per epoch; samples that do not fill a step wait for another epoch's shuffle
-  std::int64_t total = 0;
+  /// Full batches in the data; the samples that are left over are other ones in each epoch.
+  std::int64_t per_epoch = 0;
+  std::int64_t total = 0;  ///< number of steps of the whole training
 };
 
 /// Returns "train.epochs = 2 asks for 44": the key that sets the number of steps, and the number.
@@ -62,7 +67,8 @@ std::string describe_total(const StepCount& steps, const TrainParams& train);
 /// Returns "step 30 of 44", or "step 176 (train.epochs = 2 asks for 44)".
 std::string describe_progress(std::int64_t step, const StepCount& steps, const TrainParams& train);
 
-/// Converts epochs to steps. Throws RequestError if the data have fewer samples than one step needs.
+/// Computes the number of steps from train.epochs and train.max_steps. Throws RequestError if the data have fewer
+/// samples than one step needs.
 StepCount count_steps(const Parameters& params, const io::DatasetInfo& data);
 
 }  // namespace convoy

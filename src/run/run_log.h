@@ -1,5 +1,5 @@
-/// The run directory's tables: log.csv, a row per epoch, and steps.csv, a row per step, and which rows stay when a run
-/// is resumed. Rank 0 only.
+/// The tables of the run directory: log.csv with a row per epoch, and steps.csv with a row per step. Decides which rows
+/// stay when a run is resumed. Used by rank 0 only.
 #pragma once
 
 #include <cstddef>
@@ -17,90 +17,102 @@
 
 namespace convoy {
 
+/// The columns of a table.
 struct LogColumns {
-  std::string_view header;         ///< names, separated by commas
-  std::ptrdiff_t step_column = 0;  ///< counted from 0
+  std::string_view header;         ///< names of the columns, separated by commas
+  std::ptrdiff_t step_column = 0;  ///< index of the column that has the step's number
 };
 
-/// Steps that earlier starts have written rows of: the multiples of `every` from `first` to `last`, and `last`. `first`
-/// is 0 if it is not known at which step the run began: then rows are expected from the first existing one on.
+/// The steps of which a table must have rows from earlier starts: the multiples of `every` from `first` to `last`, and
+/// `last` itself. If it is not known at which step the run began, `first` is 0: then rows are expected from the first
+/// existing one on.
 struct ExpectedRows {
   std::int64_t first = 1, last = 0, every = 1;
 };
 
+/// The result of keep_rows().
 struct KeptRows {
-  std::string text;       ///< each row with its newline, without the header
-  std::string lost = {};  ///< a sentence about the lost rows; empty if there are none
+  std::string text;       ///< the rows, each with its newline, without the header
+  std::string lost = {};  ///< a sentence about expected rows that are missing; empty if there are none
 };
 
-/// Returns the rows of steps up to `last_step` of the table's `text`. A row that was cut short, is out of order or does
-/// not belong to this table counts as lost. Rows of an older Convoy, whose table has fewer columns, are filled up with
-/// empty fields. `path` names the table in the sentence.
+/// Returns the rows of `text` (the content of a table) whose steps are at most `last_step`. Rows that are incomplete,
+/// out of order or not of this table are left out, and counted as missing. Rows of an older version with fewer columns
+/// get empty fields. `path` names the table in the sentence.
 KeptRows keep_rows(const std::string& path, std::string_view text, const LogColumns& columns, std::int64_t last_step,
                    const ExpectedRows& expected);
 
+/// The results of a training step.
 struct StepRow {
   std::int64_t step = 0;
   StepMetrics metrics;
   double lr = 0;
-  std::optional<std::uint64_t> fingerprint;  ///< only for some steps (run.fingerprint_every)
+  /// Model_fingerprint() after the step; only for some steps (run.fingerprint_every).
+  std::optional<std::uint64_t> fingerprint;
   StepOutcome outcome = StepOutcome::kApplied;
-  double seconds = 0;  ///< seconds that the step took
+  double seconds = 0;  ///< duration of the step
 };
 
 /// Returns "bad" or "overflow", as tables name a step that was not applied; "" for one that was applied.
 const char* why_skipped(StepOutcome outcome);
 
+/// The results of an epoch. Times are in seconds.
 struct EpochRow {
-  std::int64_t epoch = 0, step = 0, samples = 0;
+  std::int64_t epoch = 0, step = 0, samples = 0;  ///< counted since the training began
   StepMetrics train;
-  std::optional<StepMetrics> test, val;  ///< not in every epoch, and only one of them
+  std::optional<StepMetrics> test, val;  ///< at most one of them; both empty if no evaluation was due
   double lr = 0;
   double samples_per_second = 0;
-  double data_wait_percent = 0;
-  double seconds = 0;
+  double data_wait_percent = 0;  ///< share of the training time in which the slowest loader had no samples ready
+  double seconds = 0;            ///< training time, without evaluations, audits and waits for checkpoints
   double evaluation_seconds = 0;
-  double save_seconds = 0;   ///< ranks waited for checkpoints since the last row; its own checkpoint comes later
-  double write_seconds = 0;  ///< checkpoints were written during steps since the last row
+  /// Waits of all ranks for checkpoints since the last row; the epoch's own checkpoint comes later.
+  double save_seconds = 0;
+  double write_seconds = 0;  ///< time of writing checkpoints while steps ran, since the last row
 };
 
-/// Result of the run on data.test, if its weights were chosen on data.val.
+/// The result of a run on data.test, if its weights were chosen on data.val.
 struct TestResult {
-  std::int64_t step = 0;   ///< of the weights
-  std::string checkpoint;  ///< checkpoint that holds the weights
+  std::int64_t step = 0;   ///< number of the step after which the weights were saved
+  std::string checkpoint;  ///< path of the checkpoint that holds the weights
   StepMetrics metrics;
 };
 
+/// Writes log.csv and steps.csv.
 class RunLog {
  public:
-  /// Rows of each table that stay: those up to a step; 0: none.
+  /// Which rows of the existing tables stay: those of steps up to these numbers; 0: none.
   struct Keep {
-    std::int64_t epochs = 0, steps = 0;
+    std::int64_t epochs = 0, steps = 0;  ///< numbers of steps: for log.csv, and for steps.csv
     ExpectedRows expected_epochs = {}, expected_steps = {};
   };
 
-  /// Opens both files of the run directory. Each of `metrics` has columns of its own: train_masked_words_loss,
-  /// val_macro_f1. Throws Error naming the file and the system's reason, also if the name belongs to something else
-  /// than a regular file.
+  /// Opens both tables in `directory`. Each of `metrics` has columns of its own: train_masked_words_loss, val_macro_f1.
+  /// Throws Error with the file and the system's reason, also if the name belongs to something other than a regular
+  /// file.
   RunLog(const std::string& directory, const Keep& keep, const MetricList& metrics = {});
 
-  /// Sentences about the tables that have lost rows.
+  /// Sentences about expected rows that are missing in the existing tables.
   const std::vector<std::string>& losses() const { return losses_; }
 
-  /// Adds a row. It is written to the file when rows have waited for kMaxWaitSeconds. `now` is now_seconds().
+  /// Adds a row to steps.csv. Rows are written to the file when the oldest has waited for kMaxWaitSeconds. `now` is the
+  /// result of now_seconds().
   void add_step(const StepRow& row, double now);
+  /// Adds a row to log.csv.
   void add_epoch(const EpochRow& row);
-  /// Writes test.csv: one row, of the latest result.
+  /// Writes test.csv, which has one row: the latest result.
   void write_test(const TestResult& result) const;
-  /// Writes all rows to the file: they survive if the process is killed. Does not wait for the disk.
+  /// Gives all rows to the system, so that they survive if the process is killed. Does not wait for the disk.
   void write_rows();
-  /// Waits until all rows that write_rows() has given to the system are on the disk; called before a checkpoint that
-  /// covers them appears. May be called from any thread. Throws Error if the disk is full.
+  /// Waits until all rows that write_rows() has written are on the disk. Called before a checkpoint that covers their
+  /// steps appears. Any thread may call it. Throws Error if the disk is full.
   void sync_rows() const;
   /// Calls write_rows() and sync_rows(). Throws Error if the disk is full.
   void flush();
 
-  static constexpr double kMaxWaitSeconds = 3;  ///< with steps of 1 s, whose metrics arrive one step later: 5 s at most
+  /// Longest time in seconds that a row waits before it is written. Metrics arrive one step late; so with steps of 1 s,
+  /// a row is in the file 5 s after its step at most.
+  static constexpr double kMaxWaitSeconds = 3;
 
  private:
   struct Close {
@@ -119,7 +131,7 @@ class RunLog {
   MetricList metrics_;
   std::vector<std::string> losses_;
   Table epochs_, steps_;
-  double first_waiting_seconds_ = 0;  ///< time at which the oldest row that is not yet in steps.csv was added; 0: none
+  double first_waiting_seconds_ = 0;  ///< now_seconds() when the oldest row not yet in steps.csv was added; 0: none
 };
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Rank 0's record of a run: sums what is counted in an epoch, writes it to the run directory, and prints it.
+/// Rank 0's record of a run: adds up the metrics of an epoch, writes rows to the run directory, and prints lines.
 #pragma once
 
 #include <optional>
@@ -20,70 +20,78 @@ namespace convoy {
 
 struct Parameters;
 
+/// The arguments of a RunRecord.
 struct RunRecordSpec {
   const Parameters& params;
   StepCount steps;
-  std::string measured;        ///< split that epochs are measured on: "test" or "val"
-  std::string kind;            ///< kind of input
-  MetricList metrics = {};     ///< metrics of the network
-  std::int64_t first_row = 1;  ///< first step in steps.csv; above 1 if the run began from elsewhere; 0: unknown
+  std::string measured;     ///< data set that is measured after epochs: "test" or "val"
+  std::string kind;         ///< kind of input: input_kinds::kImages or kText
+  MetricList metrics = {};  ///< metrics of the network
+  /// First step that steps.csv must have; above 1 if the run began from a file; 0: not known.
+  std::int64_t first_row = 1;
   LiveSpec live;
 };
 
-/// How a run ended, and at which state.
+/// How a run ended, and in which state.
 struct RunEnd {
-  bool stopped = false;        ///< stopped on request
-  bool by_audit = false;       ///< stopped by an audit that has found a rank not to be trusted
-  bool lost_patience = false;  ///< the measured value did not improve any more
+  bool stopped = false;        ///< stopped early by a signal or an audit
+  bool by_audit = false;       ///< stopped because an audit has found a wrong rank
+  bool lost_patience = false;  ///< ended early by train.patience_epochs
   io::TrainingState state;
-  std::string checkpoint;  ///< path of the one that a restart resumes from; empty: there is none
-  std::string best;        ///< path of the one that evaluate, predict and export use; empty: the same
-  std::string memory;      ///< text of compare_memory()
-  std::string audits;      ///< text of RunAudits::summary(); empty: there were no audits
-  std::string step;        ///< text of compare_step(); empty: no step was predicted
+  std::string checkpoint;  ///< path of the checkpoint from which a restart resumes; empty: there is none
+  std::string best;    ///< path of the checkpoint that evaluate, predict and export use; empty: there is no best one
+  std::string memory;  ///< result of compare_memory()
+  std::string audits;  ///< result of RunAudits::summary(); empty: there were no audits
+  std::string step;    ///< result of compare_step(); empty: the duration of a step was not predicted
 };
 
+/// Records the steps and epochs of a run. Exists on rank 0 only.
 class RunRecord {
  public:
-  /// Begins at the state `start`, and continues the sums of its epoch. Warns of rows that are lost. `clock` tells how
-  /// long steps take, and outlives the record.
+  /// Begins at the state `start`, and continues the sums of its epoch. Warns if rows of earlier steps are missing in
+  /// the tables. `clock` has the durations of steps and must outlive this object.
   RunRecord(const RunRecordSpec& spec, const io::TrainingState& start, const StepClock& clock);
 
+  /// Records the start of the run in log.jsonl.
   void add_start(const std::string& version, const std::string& machine);
+  /// Prints a line.
   void say(const std::string& text) { progress_line_.line(text); }
-  /// Adds a step. A bad step counts neither in the epoch's sums nor in the loss's range.
+  /// Adds a step. A step that was not applied (kBad, kWrong) counts neither for the epoch's sums nor for the range of
+  /// the loss.
   void add_step(const StepRow& row);
-  /// Continues from this state of an earlier step: rows of later steps are removed.
+  /// Continues from this state of an earlier step: removes the rows of later steps.
   void go_back_to(const io::TrainingState& state);
-  /// Adds an epoch's row: at its end, or within it at the end of the run. `measured` is set if an evaluation was due.
-  /// `wait_seconds`: seconds that the slowest loader waited in the epoch.
+  /// Adds the row of an epoch, at its end or at the end of the run. `measured` is set if an evaluation was due.
+  /// `wait_seconds` is the time that the slowest loader has waited for samples in the epoch.
   void add_epoch(std::int64_t step, const std::optional<StepMetrics>& measured, double lr, double wait_seconds);
-  /// Adds the result on data.test, at the end of a run whose epochs are measured on val.
+  /// Adds the result on data.test, at the end of a run that is measured on data.val after epochs.
   void add_test(const TestResult& result);
-  /// Adds what every rank did in an interval.
+  /// Adds the measurements of all ranks in an interval.
   void add_round(const RankRound& round) { live_.add_round(round); }
-  /// Writes all waiting rows: RunLog::write_rows() and LiveRecord::write_rows().
+  /// Gives all waiting rows of all files to the system. Does not wait for the disk.
   void write_rows();
-  /// Calls LiveRecord::add_checkpoint().
+  /// Records that a checkpoint is complete under its final name. Any thread may call it.
   void add_checkpoint(std::int64_t step, const std::string& path) const { live_.add_checkpoint(step, path); }
+  /// Waits until the written rows are on the disk. Any thread may call it. Throws Error if the disk is full.
   void sync_rows() const { log_.sync_rows(); }
+  /// The range of the loss so far.
   const LossRange& loss_range() const { return loss_range_; }
-  /// Writes the epoch's sums and the loss's range into a checkpoint's state.
+  /// Writes the sums of the epoch and the range of the loss to the state of a checkpoint.
   void save_to(io::TrainingState& state) const;
-  /// Adds the time of an evaluation or a checkpoint, which is not training time.
+  /// Adds time that was spent on work other than training steps.
   void add_other(const OtherSeconds& seconds) { pace_.add_other(seconds); }
-  /// Prints the last lines of a run.
+  /// Prints the last lines of a run, and records its end.
   void summarise(const RunEnd& end);
 
  private:
   std::int64_t epoch_of(std::int64_t step) const { return (step - 1) / spec_.steps.per_epoch + 1; }
   std::int64_t num_epochs() const { return epoch_of(spec_.steps.total); }
-  /// Seconds since the epoch began, without those that are not training.
+  /// Time in seconds since the epoch began, without work other than training.
   double training_seconds() const { return now_seconds() - epoch_start_seconds_ - pace_.of_epoch().total(); }
   double seconds_left(std::int64_t step, std::int64_t epochs) const;
   std::string shown_other_seconds() const;
   std::string measured_metric() const;
-  /// Returns the rows to keep. The row of an unfinished epoch is removed when the epoch continues.
+  /// Returns which rows of the tables stay. The row of an unfinished epoch is removed if the epoch continues.
   RunLog::Keep rows_before(const io::TrainingState& start) const;
   void time_from(std::int64_t step);
 

@@ -1,4 +1,5 @@
-/// Measures how all ranks spend the time of a few steps, layer by layer; gathers it, and writes it as profile.csv.
+/// Measures how all ranks spend the time of a few training steps, layer by layer, gathers it on rank 0, and writes it
+/// as profile.csv.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +16,7 @@
 
 namespace convoy {
 
-/// All ranks of the grid call every member. The runtime outlives the object.
+/// The profile of the steps of a window. All ranks of the grid call every member. The runtime must outlive this object.
 class StepProfile {
  public:
   StepProfile(RankRuntime& runtime, const TraceWindow& window);
@@ -23,15 +24,18 @@ class StepProfile {
   StepProfile(const StepProfile&) = delete;
   StepProfile& operator=(const StepProfile&) = delete;
 
-  /// begin_step() is called before step number `step` of the run (counted from 1), end_step() after it.
+  /// Called before training step number `step` of the run, counted from 1.
   void begin_step(std::int64_t step);
+  /// Called after each training step, which took `seconds`.
   void end_step(double seconds);
+  /// Whether all steps of the window are measured.
   bool is_complete() const { return num_made_ >= window_.end(); }
 
-  /// Ends the measurement and gathers it on rank 0. Returns nothing on other ranks, and if no step was measured.
+  /// Ends the measurement. Rank 0 returns the profile of all ranks; other ranks return nothing, and all if no step was
+  /// measured.
   std::optional<Profile> end();
-  /// Calls end(), and rank 0 writes the file and returns lines about it; other ranks return an empty text. Warns if the
-  /// file cannot be written.
+  /// Calls end(). Rank 0 then writes the file to `directory` and returns lines about it; other ranks return "". If the
+  /// file cannot be written, prints a warning.
   std::string write(const std::string& directory);
 
  private:
@@ -41,9 +45,9 @@ class StepProfile {
   RankRuntime& runtime_;
   TraceWindow window_;
   std::int64_t num_made_ = 0, first_step_ = 0, num_steps_ = 0;
-  double seconds_ = 0;  ///< sum over these steps
+  double seconds_ = 0;  ///< duration of the measured steps together
   LayerRecorder layers_;
-  std::unique_ptr<StepRecorder> instructions_;  ///< set from the first of these steps on
+  std::unique_ptr<StepRecorder> instructions_;  ///< null before the first measured step
 };
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Measures a few of a run's own steps if run.trace or run.profile ask for it.
+/// Measures a few training steps of a run, if run.trace or run.profile ask for it.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,30 @@ namespace convoy {
 
 struct RunParams;
 
-/// All ranks call every member. The runtime and the parameters outlive the object.
+/// The trace and the profile of a run. All ranks of the grid call every member. `run` and `runtime` must outlive this
+/// object.
 class StepStudies {
  public:
   StepStudies(const RunParams& run, RankRuntime& runtime) : run_(run), runtime_(runtime) {}
 
-  /// Prepares the studies of a run that has `steps_left` more steps to make.
+  /// Chooses the steps to measure in a run that has `steps_left` more steps to make.
   void plan(std::int64_t steps_left);
-  /// begin_step() is called before step number `step` of the run (counted from 1), end_step() after it.
+  /// Called before training step number `step` of the run, counted from 1.
   void begin_step(std::int64_t step);
+  /// Called after each training step, which took `seconds`.
   void end_step(double seconds);
 
-  /// Writes the studies that are complete. Rank 0 gets the lines to print; empty: nothing was written.
+  /// Writes those of trace and profile that are complete. Returns lines to print on rank 0; empty if none was written.
   std::vector<std::string> write_complete();
-  /// Writes all studies that have begun, as no more steps follow. Rank 0 gets the lines to print.
+  /// Writes trace and profile with the steps measured so far, because no more steps follow. Returns lines to print on
+  /// rank 0.
   std::vector<std::string> write_all();
 
  private:
   const RunParams& run_;
   RankRuntime& runtime_;
-  std::optional<StepTrace> trace_;      ///< set until it is written
-  std::optional<StepProfile> profile_;  ///< set until it is written
+  std::optional<StepTrace> trace_;      ///< from plan() until it is written
+  std::optional<StepProfile> profile_;  ///< from plan() until it is written
 };
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Stops a run early on request: a signal to any rank, on which all ranks agree at the end of a step.
+/// Stops a run early if a rank receives a signal: all ranks agree on it at the end of a step.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,18 @@
 
 namespace convoy {
 
-/// Reacts to the signals of catch_stop_signals().
+/// Lets all ranks agree whether one of them has received a signal of catch_stop_signals().
 class StopRequest {
  public:
-  /// Starts the first exchange, of the requests so far. All ranks of the world.
+  /// Starts the first exchange between ranks. All ranks of the world call it. `world` must outlive this object.
   explicit StopRequest(const mpi::Communicator& world);
   StopRequest(const StopRequest&) = delete;
   StopRequest& operator=(const StopRequest&) = delete;
 
-  /// Whether any rank had been asked to stop before the previous call of agreed(), or before construction. Called after
-  /// each step by all ranks of the world; the answer is the same on all. It comes one step late so that no rank waits
-  /// for it.
+  /// Whether any rank had received a signal before the previous call of agreed() (or before construction). All ranks of
+  /// the world call it after each step, and get the same answer. It is one step late so that no rank waits for it.
   bool agreed();
-  /// Waits for the latest exchange; called before the end.
+  /// Waits for the last exchange. All ranks call it before this object is destroyed.
   void finish();
 
  private:

@@ -1,4 +1,4 @@
-/// Samples that a training reads: those of any step follow from the step's number alone.
+/// The samples of a training. Those of a step depend only on the number of the step, not on earlier steps.
 #pragma once
 
 #include <cstdint>
@@ -17,29 +17,30 @@ namespace convoy {
 
 struct Parameters;
 
-/// Throws RequestError if a training on these data asks for changes of its samples, or an order of them, that the data
-/// do not allow. Called before anything is planned or measured.
+/// Throws RequestError if the parameters ask for augmentations, or for an order of samples, that these data do not
+/// allow. Called before anything is planned or measured.
 void check_sample_path(const Parameters& params, const io::Dataset& data, const io::ModelMetadata& metadata);
 
+/// Opens loaders for the steps of a training.
 class TrainingSamples {
  public:
-  /// All references outlive the TrainingSamples object.
+  /// The arguments; what they refer to must outlive the TrainingSamples object.
   struct Spec {
     const Parameters& params;
     const io::Dataset& data;
     const io::ModelMetadata& metadata;
-    std::int64_t per_epoch = 0;  ///< steps per epoch
+    std::int64_t per_epoch = 0;  ///< number of steps per epoch
     RankRuntime& runtime;
   };
 
   explicit TrainingSamples(const Spec& spec);
 
-  /// Opens this rank's part of `num_steps` steps, beginning with the step after `done`.
+  /// Opens this replica's samples for `num_steps` steps, after `done` steps of the training.
   std::unique_ptr<Loader> open_steps(std::int64_t done, std::int64_t num_steps) const;
-  /// Opens what this rank's stage reads of micro-batch `number` (counted from 0 over all replicas) of the step (counted
-  /// from 1).
+  /// Opens the samples of one micro-batch that this rank's stage reads. `number` is counted from 0 over all replicas,
+  /// `step` from 1.
   std::unique_ptr<Loader> open_micro_batch(std::int64_t step, std::int64_t number) const;
-  /// Returns the name of the sample at that position of the step.
+  /// Returns the name of the sample at index `position` of step `step`, counted from 1.
   std::string name_of(std::int64_t step, std::int64_t position) const;
 
  private:

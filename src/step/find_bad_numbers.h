@@ -1,4 +1,5 @@
-/// Finds where the numbers of a bad step went wrong: runs its forward once more, and looks at every tensor.
+/// Finds the tensors in which the numbers of a bad training step went wrong: repeats the forward of the step, and looks
+/// at every tensor.
 #pragma once
 
 #include <vector>
@@ -10,11 +11,14 @@
 
 namespace convoy {
 
-/// All ranks call it after a training step that was bad, before anything else changes the stage. `source` gives that
-/// step's samples, and has begun no step yet. Rank 0 returns, as sorted() orders them, the parameters and the parts of
-/// the summed gradient that hold bad numbers, the micro-batches with a bad loss and, of each micro-batch, the first
-/// cell that reads bad features and the first whose output is bad. The other ranks return nothing. It takes about the
-/// time of the step's forward without any overlap, and memory of the host.
+/// All ranks of the grid call it after a training step with StepOutcome::kBad, before anything else changes the stage.
+/// `source` gives the samples of that step; its begin_step() has not been called. Rank 0 returns, in the order of
+/// sorted():
+/// - the parameters and the parts of the summed gradient that have infinities or NaN,
+/// - the micro-batches with a bad loss,
+/// - for each micro-batch, the first cell that reads bad features, and the first whose output is bad.
+/// The other ranks return an empty list. It takes about as long as the step's forward without overlap, and copies one
+/// tensor at a time to host memory.
 std::vector<BadNumbers> find_bad_numbers(RankRuntime& runtime, BatchSource& source);
 
 }  // namespace convoy

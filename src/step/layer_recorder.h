@@ -1,4 +1,5 @@
-/// Records how long each layer's work of a few steps took, without slowing them down: memory is allocated before.
+/// Records how long each layer computes in a few training steps. It does not slow them down: memory is allocated
+/// before.
 #pragma once
 
 #include <cstddef>
@@ -11,16 +12,17 @@
 
 namespace convoy {
 
+/// The duration of one call of a layer.
 struct LayerTime {
-  const Cell* cell = nullptr;
-  std::size_t layer = 0;  ///< index in Cell::layers()
+  const Cell* cell = nullptr;  ///< the cell that has the layer; the network owns it
+  std::size_t layer = 0;       ///< index in Cell::layers()
   LayerWork work = LayerWork::kForward;
-  bool is_split = false;  ///< whether it is a part of a backward in two parts
-  double seconds = 0;     ///< duration of one call
+  /// Whether the call is a part of a backward that is split into data gradient and weight gradient.
+  bool is_split = false;
+  double seconds = 0;  ///< duration on the device
 };
 
-/// Watches one step to count its calls, then records as many steps as it has room for. None of its calls waits, except
-/// read().
+/// First counts the calls of one step. After start() it records as many steps as it has memory for. Only read() waits.
 class LayerRecorder final : public LayerWatch {
  public:
   explicit LayerRecorder(Device& device) : device_(device) {}
@@ -28,12 +30,14 @@ class LayerRecorder final : public LayerWatch {
   void begin_cell(const Cell& cell) override;
   void end_layer(std::size_t layer, LayerWork work, bool is_split) override;
 
-  /// Forgets the step that was watched so far, and records the next `num_steps` steps, which have the same calls.
+  /// Makes room for `num_steps` steps, each with as many calls as were counted so far, and records from the next call
+  /// on.
   void start(std::int64_t num_steps);
-  /// Returns the times of all calls that were recorded, in order. Waits for the device.
+  /// Returns the times of all recorded calls, in their order; empty before start(). Waits for the device.
   std::vector<LayerTime> read();
 
  private:
+  /// A mark of the stopwatch: the begin of a cell's call, or the end of a layer's work.
   struct Mark {
     const Cell* cell = nullptr;
     std::size_t layer = 0;
@@ -43,7 +47,7 @@ class LayerRecorder final : public LayerWatch {
   void add(const Mark& mark);
 
   Device& device_;
-  std::unique_ptr<Stopwatch> stopwatch_;  ///< null: marks are only counted
+  std::unique_ptr<Stopwatch> stopwatch_;  ///< null before start(): marks are only counted
   std::vector<Mark> marks_;
   std::size_t num_marks_ = 0;
 };

@@ -1,4 +1,4 @@
-/// Collects the sums of the last stages on rank 0.
+/// Collects on rank 0 the losses and counts that the last stages have computed.
 #pragma once
 
 #include <cmath>
@@ -15,46 +15,54 @@
 
 namespace convoy {
 
-/// Returns the value, but a NaN without its sign, so that all files and messages write it as "nan".
+/// Returns the value; a NaN loses its sign, so that all files and messages write it as "nan".
 inline double without_nan_sign(double value) {
   return std::isnan(value) ? std::numeric_limits<double>::quiet_NaN() : value;
 }
-/// The mean loss of the samples that have a label; NaN if none has one.
+/// The mean loss of the samples that have a label; NaN if no sample has one.
 inline double mean_loss(const ops::LossSums& sums) {
   return without_nan_sign(sums.loss / static_cast<double>(sums.num_samples));
 }
 
-/// The metrics of one step or several, over all replicas: the micro-batches' sums, added in their order.
+/// The sums of one or several steps over all replicas, from which metrics are computed. The sums of the micro-batches
+/// were added in their order.
 struct StepMetrics {
-  std::vector<ops::LossSums> objectives = {{}};  ///< at least one, in the plan's order
-  /// The counts of each class; empty for training steps, which do not count them.
+  /// By objective, in the order of StepPlan::objectives(); at least one.
+  std::vector<ops::LossSums> objectives = {{}};
+  /// By class: numbers of samples and predictions; empty for training steps, which do not count them.
   std::vector<ClassCounts> classes = {};
-  std::int64_t num_among_five = 0;  ///< labels that are among the kNumGuesses largest logits; 0 for training steps
+  /// Number of labels among the kNumGuesses largest logits of their sample; 0 for training steps.
+  std::int64_t num_among_five = 0;
 
-  /// The sum of the objectives' losses.
+  /// The sum of the mean losses of all objectives.
   double mean_loss() const;
-  /// The counts of the whole network: the sum of the losses, the labels of the first objective. They refer to these
-  /// metrics, which must outlive them.
+  /// The counts of the whole network: the sum of the mean losses, the labels of the first objective. The result refers
+  /// to `classes` of this object, which must outlive it.
   MetricCounts counts() const;
+  /// The counts of one objective.
   MetricCounts counts_of(std::int64_t objective) const;
+  /// Number of samples that have a label of the first objective.
   std::int64_t num_samples() const { return objectives.front().num_samples; }
+  /// Adds the sums of other steps.
   StepMetrics& operator+=(const StepMetrics& other);
 };
 
-/// Brings the metrics of steps to rank 0. All ranks post every step; rank 0 collects a step's metrics one step later
-/// (StepChannel).
+/// Sends the losses and counts of steps to rank 0. All ranks of the grid call post() after every step. Rank 0 collects
+/// a step one step later, when its messages have arrived (StepChannel).
 class MetricsChannel {
  public:
+  /// `tag` is the MPI tag of the messages; no other channel may use it at the same time. `runtime` must outlive the
+  /// channel.
   MetricsChannel(const RankRuntime& runtime, int tag);
 
-  /// Starts the transfer of the latest step's sums. At most one posted step may be uncollected.
+  /// Starts to send the sums of the latest step. At most one step that was posted before may be uncollected.
   void post() { channel_.post(std::as_bytes(runtime_.sums())); }
-  /// On rank 0: returns the metrics of the oldest posted step. Waits until they have arrived.
+  /// Called on rank 0: returns the sums of the oldest posted step. Waits until they have arrived.
   StepMetrics collect();
-  /// On rank 0: adds the oldest posted step to these metrics, micro-batch by micro-batch, so that a sum over several
-  /// steps does not depend on how many micro-batches each of them had.
+  /// Called on rank 0: adds the oldest posted step to `metrics`, micro-batch by micro-batch. So the sum over several
+  /// steps does not depend on the number of micro-batches of each.
   void collect_into(StepMetrics& metrics);
-  /// Waits until all posted messages have left. Called before the end.
+  /// Waits until all posted messages are complete. Called before this object is destroyed.
   void finish() { channel_.finish(); }
 
  private:

@@ -1,5 +1,5 @@
-/// Checksums of all that a rank computes of one micro-batch in training. Ranks of one stage, in whatever replica, get
-/// equal checksums of the same micro-batch, to the bit: what differs was computed wrongly.
+/// Checksums of all tensors that a rank computes from one micro-batch in training. Ranks of the same stage in different
+/// replicas must get equal checksums for the same micro-batch; if they differ, one of them has computed wrongly.
 #pragma once
 
 #include <cstdint>
@@ -13,43 +13,49 @@
 
 namespace convoy {
 
-/// The tensors that one checksum of a record covers.
+/// Names the tensors that one checksum of a MicroBatchRecord covers.
 struct RecordItem {
+  /// Which tensors they are.
   enum class Kind {
-    kFeatures,        ///< features of the samples, as they were loaded
-    kInput,           ///< the chunk's input, as it came from the virtual stage before
-    kOutput,          ///< the chunk's output
-    kLoss,            ///< the loss, on the last stage
-    kOutputGradient,  ///< gradient of the chunk's output, from the virtual stage after it or from the loss
+    kFeatures,  ///< features of the samples, as they were loaded
+    kInput,     ///< input of the chunk, as it was received from the previous virtual stage
+    kOutput,    ///< output of the chunk
+    kLoss,      ///< sums of the loss, on the last stage
+    /// Gradient of the chunk's output, received from the next virtual stage or computed by the loss.
+    kOutputGradient,
     kWeightGradient,  ///< weight gradients of a bucket
-    kInputGradient,   ///< gradient of the chunk's input, for the virtual stage before
+    kInputGradient,   ///< gradient of the chunk's input, which is sent to the previous virtual stage
   };
 
   Kind kind = Kind::kLoss;
   std::int64_t chunk = 0;
-  std::int64_t bucket = 0;  ///< index in the stage's layout; only for weight gradients
+  std::int64_t bucket = 0;  ///< index in ArenaLayout::buckets; only for kWeightGradient
 };
 
-/// Returns the items of a stage, in the order of its records.
+/// Returns the items of a stage, in the order of MicroBatchRecord::checksums().
 std::vector<RecordItem> record_items(const StagePlan& plan);
 
+/// Takes the checksums of one micro-batch of a step.
 class MicroBatchRecord {
  public:
   /// All arguments must outlive the record.
   MicroBatchRecord(const StagePlan& plan, Device& device, ops::ElementwiseOps& elementwise);
 
-  /// Empties the record, and begins to record micro-batch m of the replica's step. Called between steps.
+  /// Sets all checksums to 0, and records micro-batch m of this replica in the next step. Called between steps.
   void begin(std::int64_t m);
-  /// Ends the recording: the record is complete, or is not needed.
+  /// Ends the recording.
   void end() { micro_batch_ = -1; }
+  /// Whether this replica's micro-batch m is being recorded.
   bool is_of(std::int64_t m) const { return micro_batch_ == m; }
 
-  /// Issues the work for the item; several tensors of one item are added up.
+  /// Issues device work that adds the checksum of a tensor to that of the item (kind, chunk). The device must be able
+  /// to read `data`.
   void add(RecordItem::Kind kind, std::int64_t chunk, const void* data, std::int64_t size_bytes);
-  /// Issues the work for the weight gradients of these cells' buckets, which are complete. `gradients` is an arena.
+  /// Issues device work that adds the checksums of the weight gradients of these cells, whole buckets of the chunk.
+  /// `gradients` is an arena in device memory.
   void add_weight_gradients(std::int64_t chunk, const CellRange& cells, const float* gradients);
 
-  /// The checksums in the order of record_items(); valid after Device::synchronize(). Items without data have 0.
+  /// The checksums in the order of record_items(); 0 for items without data. Valid after Device::synchronize().
   std::span<const std::uint64_t> checksums() const { return sums_.as<const std::uint64_t>(); }
 
  private:
@@ -57,8 +63,8 @@ class MicroBatchRecord {
 
   const StagePlan& plan_;
   ops::ElementwiseOps& elementwise_;
-  HostBuffer sums_;  ///< std::uint64_t
-  std::int64_t micro_batch_ = -1;
+  HostBuffer sums_;                ///< std::uint64_t, in the order of record_items()
+  std::int64_t micro_batch_ = -1;  ///< this replica's micro-batch that is recorded; -1: none
 };
 
 }  // namespace convoy

@@ -1,5 +1,5 @@
-/// Checks a training step before it is applied: a rank's memory must not have changed by itself since the step before,
-/// and one micro-batch must have given the results that another replica computed of it.
+/// Checks a training step before its update is applied: this rank's memory must not have changed by itself since the
+/// previous step, and one micro-batch must have given the same results as another replica has computed for it.
 #pragma once
 
 #include <cstdint>
@@ -13,23 +13,26 @@
 
 namespace convoy {
 
-/// Checksums of what a rank keeps from step to step.
+/// Checksums of the memory that a rank keeps from step to step: parameters, their copies, optimizer state, moving
+/// average.
 class MemoryChecksums {
  public:
-  /// All arguments must outlive it.
+  /// All arguments must outlive this object.
   MemoryChecksums(const Stage& stage, const ShardedUpdate& update, Device& device, ops::ElementwiseOps& elementwise);
 
-  /// Takes checksums of the memory as it is now. Waits for the device.
+  /// Computes and keeps the checksums of the memory as it is now. Waits for the device.
   void take();
-  /// Returns what has changed since take(): bit i for names()[i]. Waits for the device.
+  /// Returns which parts of the memory have changed since take(): bit i for element i of names(). Waits for the device.
   std::uint64_t changes();
-  /// Checksum of the float32 parameters at the last take(): equal in all replicas of a stage.
+  /// The checksum of the float32 parameters at the last take(). It must be equal in all replicas of a stage.
   std::uint64_t parameters() const { return taken_.front(); }
 
-  /// Returns the names of the parts: "the parameters", "the parameters' rounded copies", "the optimizer's state 1" ...
+  /// Returns the names of the parts, in their order: "the parameters", "the parameters' rounded copies", "the
+  /// optimizer's state 1" ... The arguments say which parts exist.
   static std::vector<std::string> names(bool has_copies, std::int64_t num_slots, bool has_ema);
 
  private:
+  /// A range of device memory that has a checksum.
   struct Part {
     const void* data = nullptr;
     std::int64_t size_bytes = 0;
@@ -40,36 +43,39 @@ class MemoryChecksums {
   Device& device_;
   ops::ElementwiseOps& elementwise_;
   std::vector<Part> parts_;
-  HostBuffer sums_;  ///< std::uint64_t
+  HostBuffer sums_;  ///< std::uint64_t: takes the checksums of parts_
   std::vector<std::uint64_t> taken_;
 };
 
-/// The checks of a training step, which the training's executor makes.
+/// The checks of one training step. The executor of the step calls holds() before any update.
 class StepAudit {
  public:
   StepAudit(const Stage& stage, const ShardedUpdate& update, Device& device, ops::ElementwiseOps& elementwise)
       : record_(stage.plan(), device, elementwise), memory_(stage, update, device, elementwise) {}
 
-  /// What another rank of the same stage has computed.
+  /// The checksums that another rank of the same stage has computed.
   struct Expected {
-    std::uint64_t parameters = 0;            ///< MemoryChecksums::parameters()
-    std::vector<std::uint64_t> micro_batch;  ///< MicroBatchRecord::checksums()
+    std::uint64_t parameters = 0;            ///< its MemoryChecksums::parameters()
+    std::vector<std::uint64_t> micro_batch;  ///< its MicroBatchRecord::checksums() for the micro-batch
   };
-  /// Lets the next step be checked, by its micro-batch m, an even number. Called between steps, after memory().take().
+  /// Lets the next step be checked by this replica's micro-batch m. m must be even: only then does the gradient tree
+  /// keep its gradients apart from others until they are read. Called between steps, after memory().take().
   void begin(std::int64_t m, Expected expected);
   bool is_checking() const { return is_checking_; }
-  /// Whether memory, parameters and micro-batch are as they should be. Called before any update, when all gradients are
-  /// complete and the device's work is done.
+  /// Whether the memory, the parameters and the micro-batch have the expected checksums. Called before any update, when
+  /// all gradients are complete and the device is idle.
   bool holds();
-  /// Ends the check. Called after the step.
+  /// Ends the check of a step. Called after the step.
   void end() {
     record_.end();
     is_checking_ = false;
   }
 
+  /// The checksums of the micro-batch that is checked.
   MicroBatchRecord& record() { return record_; }
+  /// The checksums of this rank's memory.
   MemoryChecksums& memory() { return memory_; }
-  /// MemoryChecksums::changes() of the last step that was checked.
+  /// The result of MemoryChecksums::changes() in the last call of holds().
   std::uint64_t memory_changes() const { return memory_changes_; }
 
  private:

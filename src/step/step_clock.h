@@ -1,4 +1,4 @@
-/// The times of steps, for the progress line and for the comparison with the prediction.
+/// Durations of training steps, for the progress line and for the comparison with the predicted duration.
 #pragma once
 
 #include <cstddef>
@@ -8,18 +8,21 @@
 
 namespace convoy {
 
+/// Keeps the durations of the latest steps. The first steps of a run (warm-up) do not count.
 class StepClock {
  public:
-  /// Keeps the latest `max` steps after the warm-up; has room for them from the beginning.
+  /// Keeps at most `max` durations; their memory is allocated here.
   explicit StepClock(std::int64_t max = 1024);
 
+  /// Adds the duration of the next step, in seconds.
   void add(double seconds);
+  /// Number of durations that are kept.
   std::int64_t num_steps() const { return static_cast<std::int64_t>(seconds_.size()); }
-  /// Median time of the steps that are kept, in seconds; of an even number the lower one in the middle. 0 if no step is
-  /// kept.
+  /// Median of the durations that are kept, in seconds; of an even number, the lower one of the two in the middle. 0 if
+  /// none is kept.
   double median_seconds() const;
-  /// Mean time of the latest kRecentSteps steps after the warm-up, or of all if they are fewer, in seconds; 0 if none
-  /// is kept.
+  /// Mean duration of the latest kRecentSteps steps after the warm-up, or of all of them if they are fewer, in seconds;
+  /// 0 if there are none.
   double recent_seconds() const;
 
  private:

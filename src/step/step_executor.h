@@ -1,4 +1,4 @@
-/// Executes a stage's instruction list: the same list that is simulated, drawn and tested.
+/// Executes a stage's instruction list in each step. The same list is simulated, drawn and tested.
 #pragma once
 
 #include <cstdint>
@@ -23,91 +23,100 @@
 
 namespace convoy {
 
-/// How a rank spent its time, in seconds since the executor was made.
+/// Where a rank has spent its time since its executor was made, in seconds.
 struct ExecutorTimes {
-  double load = 0;          ///< loading samples, including the wait for them
-  double wait_model = 0;    ///< waits for activations and gradients of neighbouring stages: bubble and communication
-  double wait_data = 0;     ///< waits for gradient slices and parameters of other replicas
-  double wait_samples = 0;  ///< part of load: no sample was ready
-  double wait_sends = 0;    ///< part of wait_model: what was sent to neighbours had yet to leave its buffer
+  double load = 0;  ///< loading samples, including waits for them
+  /// Waits for messages with the neighbouring stages, which carry activations and their gradients: bubble and
+  /// communication.
+  double wait_model = 0;
+  double wait_data = 0;     ///< waits for other replicas: summed gradients, updated parameters, agreement of all ranks
+  double wait_samples = 0;  ///< the part of `load` in which no sample was ready
+  /// The part of `wait_model` in which a buffer could not be reused because its last send was not complete.
+  double wait_sends = 0;
 };
 
 /// The result of a training step, the same on all ranks.
 enum class StepOutcome {
-  kApplied,
-  kOverflow,  ///< not applied: a gradient is too large for fp16 at this loss scale, which is halved
-  kBad,       ///< not applied: the loss or a gradient is not a finite number, or the loss is above its limit
-  kWrong,     ///< not applied: a rank's memory or arithmetic is not to be trusted (StepAudit)
+  kApplied,   ///< the weights were updated
+  kOverflow,  ///< not applied: a gradient is too large for fp16 at this loss scale, which is then halved
+  kBad,       ///< not applied: the loss or a gradient is infinite or NaN, or the loss is above its limit
+  kWrong,     ///< not applied: the memory or the arithmetic of a rank is wrong (StepAudit)
 };
 
-/// What a training step needs in addition to the stage; empty in evaluation.
+/// The objects that a training step needs in addition to the stage. Empty in evaluation. The executor does not own
+/// them.
 struct TrainingParts {
   GradientTree* tree = nullptr;
-  ShardedUpdate* update = nullptr;  ///< null if the list updates nothing (make_audit)
+  ShardedUpdate* update = nullptr;  ///< null if the list has no update (make_audit())
   LossScale* loss_scale = nullptr;
-  MicroBatchRecord* record = nullptr;  ///< takes checksums of one micro-batch; null: none are taken
+  MicroBatchRecord* record = nullptr;  ///< takes the checksums of one micro-batch per step; null: none are taken
   StepAudit* audit = nullptr;          ///< checks some steps; null: no step is checked
-  bool checks_numbers = false;         ///< whether a step can be bad
-  double loss_limit = 0;               ///< largest loss of a micro-batch; 0: no limit
-  std::uint64_t seed = 0;              ///< seed of what cells draw
-  std::int64_t first_micro_batch = 0;  ///< this replica's first, among all of a step
+  bool checks_numbers = false;         ///< whether the outcome of a step can be StepOutcome::kBad
+  double loss_limit = 0;               ///< largest mean loss of a micro-batch in a step that is applied; 0: no limit
+  std::uint64_t seed = 0;              ///< seed of the random numbers that cells draw (dropout)
+  std::int64_t first_micro_batch = 0;  ///< index of this replica's first micro-batch in the step
 };
 
-/// What the executor works with; all must outlive it. `loss` is null except on the last stage. The stage has the
-/// program's chunks.
+/// The objects that an executor uses; all must outlive it. The stage must have the chunks of the program.
 struct ExecutorParts {
   Stage& stage;
   const ProcessGrid& grid;
   Device& device;
   Transport& transport;
-  StatusBoard& board;  ///< is told each instruction, and what it waits for
-  StepLoss* loss = nullptr;
+  StatusBoard& board;        ///< receives the current instruction, and what this rank waits for
+  StepLoss* loss = nullptr;  ///< null except on the last stage
   TrainingParts training;
 };
 
 class StepRecorder;
 
+/// Runs the instruction list of this rank, once per step.
 class StepExecutor {
  public:
-  /// Creates the messages of the program. Called before the transport connects.
+  /// Creates the messages of the program. Called before Transport::connect(), on all ranks of the grid.
   StepExecutor(const ExecutorParts& parts, BoundProgram program);
   StepExecutor(const StepExecutor&) = delete;
   StepExecutor& operator=(const StepExecutor&) = delete;
 
+  /// Number of instructions of the list.
   std::int64_t num_instructions() const { return std::ssize(program_.actions); }
-  /// Adds a recorder, which notes from the next pass on when each instruction ran. It needs room for all passes until
-  /// stop_recording().
+  /// Adds a recorder, which records the times of all instructions from the next run() on. It must have room for all
+  /// steps until stop_recording(), and live until then.
   void record_in(StepRecorder& recorder) { recorders_.push_back(&recorder); }
   /// Removes a recorder, if it was added.
   void stop_recording(const StepRecorder& recorder) { std::erase(recorders_, &recorder); }
-  /// Sets the number in the step of the list's first micro-batch, from the next pass on: cells draw for it.
+  /// Sets TrainingParts::first_micro_batch from the next run() on: cells draw random numbers by it.
   void set_first_micro_batch(std::int64_t number) { parts_.training.first_micro_batch = number; }
-  /// Sets a hook that is called after each instruction, for messages of other objects. It must neither wait nor
-  /// allocate.
+  /// Sets a hook that is called after each instruction, so that messages of other objects make progress. It must
+  /// neither wait nor allocate memory.
   void set_beside(ProgressHook beside) { beside_ = std::move(beside); }
-  /// Executes the list once, and returns when the device is idle; cells in training draw random numbers for `step`.
-  /// Throws what source.load() throws, and Error as wait_until() does.
+  /// Executes the list once, and returns when the device is idle. In training, cells draw random numbers for step
+  /// `step`, counted from 0. Throws what source.load() throws, and Error if it waits too long for other ranks after a
+  /// SIGTERM (mpi::wait_until()).
   void run(BatchSource& source, std::int64_t step = 0);
-  /// Waits until the last messages have left. Called before another executor uses the stage, and before the end.
+  /// Waits until all sends to neighbouring stages are complete. Called before another executor uses the stage, and
+  /// before this object is destroyed.
   void finish();
 
-  /// Last stage: the sums of each objective of each micro-batch of the last pass, in order. Empty elsewhere.
+  /// On the last stage: the sums of the last run(), for each objective of each of this replica's micro-batches, in
+  /// order. Empty on other stages.
   std::span<const ops::LossSums> sums() const {
     return parts_.loss == nullptr ? std::span<const ops::LossSums>() : parts_.loss->sums();
   }
-  /// Makes the passes keep their logits from now on.
+  /// Makes each run() from now on copy its logits to host memory.
   void keep_logits();
-  /// Last stage: the logits of the last pass, (num micro-batches * N, classes), after keep_logits(). Empty elsewhere.
+  /// On the last stage, after keep_logits(): the logits of the last run(), (number of micro-batches * N, classes).
+  /// Empty on other stages.
   std::span<const float> logits() const { return logits_.as<const float>(); }
   ExecutorTimes times() const;
-  /// The result of the last pass in training.
+  /// The outcome of the last run() in training.
   StepOutcome outcome() const { return outcome_; }
 
  private:
-  /// The messages of a chunk with the virtual stages before and after it; empty if there is no such stage.
+  /// The messages between a chunk and the virtual stages before and after it. Empty if there is no such stage.
   struct ChunkMessages {
-    Messages activation_sends, activation_receives;  ///< by frame
-    Messages gradient_sends, gradient_receives;      ///< by buffer
+    Messages activation_sends, activation_receives;  ///< by frame of the chunk
+    Messages gradient_sends, gradient_receives;      ///< by gradient buffer of the chunk
   };
 
   static FrameSlot slot_of(const Action& action) { return {.chunk = action.instruction.chunk, .frame = action.frame}; }
@@ -160,15 +169,15 @@ class StepExecutor {
   ExecutorParts parts_;
   BoundProgram program_;
   ProgressHook on_progress_;
-  ProgressHook beside_;  ///< empty: none is set
+  ProgressHook beside_;  ///< set by set_beside(); empty: none is set
 
   std::vector<ChunkMessages> messages_;
   std::vector<std::unique_ptr<Recording>> recordings_;
-  std::vector<Recording*> recording_of_;   ///< by action; null if it has nothing to record
-  HostBuffer logits_;                      ///< float by micro-batch; empty if they are not kept
+  std::vector<Recording*> recording_of_;   ///< by action; null if its device work is not recorded
+  HostBuffer logits_;                      ///< floats, by micro-batch; empty if logits are not kept
   std::unique_ptr<CopyLane> logits_lane_;  ///< null if logits are not kept
-  HostBuffer draw_keys_;                   ///< DrawKey by micro-batch; empty if no cell draws
-  HostBuffer found_;                       ///< std::int32_t: whether a gradient is not a finite number
+  HostBuffer draw_keys_;                   ///< ops::DrawKey by micro-batch; empty if no cell draws random numbers
+  HostBuffer found_;                       ///< std::int32_t: 1 if a gradient is not a finite number
   StepOutcome outcome_ = StepOutcome::kApplied;
   ExecutorTimes times_;
   std::vector<StepRecorder*> recorders_;

@@ -1,5 +1,5 @@
-/// What the last stage computes from the network's output: the sums that are shown, and the gradient that backward
-/// begins with.
+/// The loss of a step, which the last stage computes from the network's output: the sums of the losses, and the
+/// gradient with which the backward begins.
 #pragma once
 
 #include <cstdint>
@@ -18,32 +18,35 @@ class BatchSource;
 class StepPlan;
 struct WantedFeature;
 
+/// The loss of all micro-batches of a replica's step.
 class StepLoss {
  public:
   virtual ~StepLoss() = default;
   StepLoss(const StepLoss&) = delete;
   StepLoss& operator=(const StepLoss&) = delete;
 
-  /// Features of the samples that it reads, in addition to those that cells read.
+  /// The features of the samples that the loss reads (labels), in addition to those that cells read.
   virtual std::vector<WantedFeature> features() const = 0;
-  /// Loads these features of micro-batch m of this replica. Called before its run().
+  /// Loads these features for micro-batch m of this replica. Called before run() of that micro-batch.
   virtual void load(BatchSource& source, std::int64_t m) = 0;
 
+  /// The arguments of run().
   struct Arguments {
-    std::int64_t micro_batch = 0;  ///< number among this replica's
-    const void* y = nullptr;       ///< the network's output
-    void* dy = nullptr;            ///< overwritten; null in evaluation
-    float loss_scale = 1;
+    std::int64_t micro_batch = 0;  ///< index among this replica's micro-batches
+    const void* y = nullptr;       ///< the network's output, in device memory
+    void* dy = nullptr;    ///< is overwritten by the gradient of the output, in device memory; null in evaluation
+    float loss_scale = 1;  ///< factor of the gradient (LossScale)
   };
+  /// Issues the device work that computes the sums of one micro-batch, and its gradient in training.
   virtual void run(const Arguments& args) = 0;
 
-  /// The sum of the mean losses of micro-batch m's objectives. Valid when sums() are.
+  /// The sum of the mean losses of all objectives for micro-batch m of this replica. Valid after Device::synchronize().
   double mean_loss(std::int64_t m) const;
-  /// Whether mean_loss(m) is not a finite number, or above `limit` (0: no limit).
+  /// Whether mean_loss(m) is not a finite number, or is above `limit` (0: no limit).
   bool is_bad(std::int64_t m, double limit) const;
   std::int64_t num_micro_batches() const { return std::ssize(sums()) / num_objectives_; }
 
-  /// The sums of each objective of each micro-batch, in order; valid after Device::synchronize().
+  /// The sums for each objective of each micro-batch, in order. Valid after Device::synchronize().
   std::span<const ops::LossSums> sums() const { return sums_.as<const ops::LossSums>(); }
   std::span<const ops::LossSums> sums_of_micro_batch(std::int64_t m) const {
     return sums().subspan(m * num_objectives_, num_objectives_);
@@ -60,13 +63,15 @@ class StepLoss {
   HostBuffer sums_;
 };
 
+/// The arguments of make_step_loss().
 struct StepLossSpec {
-  std::int64_t num_micro_batches = 0;  ///< this replica's micro-batches per step
-  bool in_training = true;             ///< whether label smoothing and mixed labels apply, if the plan has them
+  std::int64_t num_micro_batches = 0;  ///< number of this replica's micro-batches in a step
+  /// Whether label smoothing, class weights and mixed labels are used, if the plan has them.
+  bool in_training = true;
 };
 
-/// Makes the loss of the plan's network: softmax cross-entropy of its logits and the samples' labels, or the sums of
-/// the scores that the network computes itself.
+/// Makes the loss of the plan's network: the softmax cross-entropy of its logits and the samples' labels or, if the
+/// network computes its losses itself, the sums of its scores.
 std::unique_ptr<StepLoss> make_step_loss(const StepPlan& plan, const StepLossSpec& spec, ops::Backend& backend);
 
 }  // namespace convoy

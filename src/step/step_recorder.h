@@ -1,4 +1,4 @@
-/// Records when the instructions of a few steps ran, without slowing them down: memory is allocated before.
+/// Records when each instruction ran in a few training steps. It does not slow them down: memory is allocated before.
 #pragma once
 
 #include <cstdint>
@@ -9,27 +9,29 @@
 
 namespace convoy {
 
-/// The three times of an instruction, in seconds of this rank's clock; see Span.
+/// When an instruction began, when it stopped waiting, and when it ended, in seconds of this rank's clock (as Span).
 struct RecordedTimes {
   double begin = 0, ready = 0, end = 0;
 };
 
-/// Records the times of instructions. Its members are called in this order: begin_step(), then for each instruction
-/// ready() or waited(), if it waits, and end_instruction(). None of these allocates or waits.
+/// Records the times of instructions. An executor calls begin_step(), then for each instruction ready() or waited() if
+/// it waits, and end_instruction(). These calls neither allocate memory nor wait.
 class StepRecorder {
  public:
-  /// Makes room for `num_steps` steps.
+  /// Allocates memory for `num_steps` steps.
   StepRecorder(Device& device, std::int64_t instructions_per_step, std::int64_t num_steps);
 
   void begin_step();
-  /// Called when what the instruction waited for has come: what it issues from here on is work.
+  /// Called when the data that the instruction waited for have arrived: the device work issued from here on is its
+  /// work.
   void ready() { ready_marks_[index()] = set_mark(); }
-  /// Called if the instruction began with a wait of the host, which took `seconds`.
+  /// Called if the host waited at the begin of the instruction, for `seconds`.
   void waited(double seconds);
   void end_instruction();
 
+  /// Number of steps that were begun.
   std::int64_t num_steps() const { return num_steps_; }
-  /// Returns the times of all instructions of the steps that were recorded, in order. Waits for the device.
+  /// Returns the times of all instructions that were recorded, in their order, step after step. Waits for the device.
   std::vector<RecordedTimes> read();
 
  private:
@@ -41,10 +43,11 @@ class StepRecorder {
 
   std::unique_ptr<Stopwatch> stopwatch_;
   std::int64_t num_marks_ = 0, num_steps_ = 0, num_instructions_ = 0;
-  std::int64_t begin_mark_ = 0;  ///< the mark at which the instruction that runs began
-  double begin_seconds_ = 0;     ///< when it began, on the host
-  std::vector<std::int64_t> begin_marks_, ready_marks_, end_marks_;  ///< by instruction, through all steps
-  std::vector<double> host_ready_;  ///< by instruction: the end of a wait that the host has timed; 0 for none
+  std::int64_t begin_mark_ = 0;  ///< the mark at which the current instruction began
+  double begin_seconds_ = 0;     ///< time at which it began on the host
+  std::vector<std::int64_t> begin_marks_, ready_marks_, end_marks_;  ///< by instruction, step after step
+  /// By instruction: end of its wait, if the host has measured it; 0: there was none.
+  std::vector<double> host_ready_;
 };
 
 }  // namespace convoy

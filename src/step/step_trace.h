@@ -1,4 +1,4 @@
-/// A few steps of a run as all ranks saw them: recorded, gathered, and written as trace.json and trace.svg.
+/// Records a few training steps on all ranks, gathers them on rank 0, and writes them as trace.json and trace.svg.
 #pragma once
 
 #include <cstdint>
@@ -14,18 +14,18 @@
 
 namespace convoy {
 
-/// Steps, counted from the first that this process makes.
+/// The steps [first, first + num), counted from 0 at the first step that this process makes.
 struct TraceWindow {
   std::int64_t first = 0, num = 0;
 
   std::int64_t end() const { return first + num; }
 };
 
-/// Returns the first `wanted` steps after the warm-up, in which caches and GPU graphs are made. If a run has too few
-/// steps, returns its last ones, but never the first.
+/// Returns the steps to record: `wanted` steps after the warm-up, in which caches are filled and GPU graphs are made.
+/// If the run has only `steps_left` steps and that is too few, returns its last ones, but never the first.
 TraceWindow trace_window(std::int64_t wanted, std::int64_t steps_left);
 
-/// Records the steps of a window. All ranks of the grid call every member. The runtime must outlive it.
+/// Records the steps of a TraceWindow. All ranks of the grid call every member. `runtime` must outlive this object.
 class StepTrace {
  public:
   StepTrace(RankRuntime& runtime, const TraceWindow& window);
@@ -33,16 +33,18 @@ class StepTrace {
   StepTrace(const StepTrace&) = delete;
   StepTrace& operator=(const StepTrace&) = delete;
 
-  /// begin_step() is called before step number `step` of the run (counted from 1), end_step() after it.
+  /// Called before training step number `step` of the run, counted from 1.
   void begin_step(std::int64_t step);
+  /// Called after each training step.
   void end_step() { ++num_made_; }
+  /// Whether all steps of the window are recorded.
   bool is_complete() const { return num_made_ >= window_.end(); }
 
-  /// Ends the recording, and returns all its steps, on rank 0's clock, at rank 0. Returns nothing on other ranks, and
-  /// if no step was recorded.
+  /// Ends the recording. Rank 0 returns all recorded steps of all ranks, in seconds of its own clock. Returns nothing
+  /// on other ranks, or if no step was recorded.
   std::optional<Timeline> end();
-  /// Calls end(); rank 0 then writes both files, and returns a line about them. If the disk does not take them, it
-  /// warns.
+  /// Calls end(). Rank 0 then writes both files to `directory` and returns a line about them; other ranks return "". If
+  /// the files cannot be written, prints a warning.
   std::string write(const std::string& directory);
 
  private:
@@ -53,14 +55,15 @@ class StepTrace {
   TraceWindow window_;
   std::int64_t num_made_ = 0, first_step_ = 0;
   ClockReading clock_before_;
-  double clock_error_seconds_ = 0;  ///< the largest between two ranks, once the recording has ended
+  /// Largest error between the clocks of two ranks, set when the recording has ended.
+  double clock_error_seconds_ = 0;
   std::unique_ptr<StepRecorder> recorder_;
 };
 
-/// The shares of what all ranks did with their time, in measured steps of the plan.
+/// Returns the shares of working time and of each cause of idle time over all ranks, in measured steps of the plan.
 TimeShares shares_of(const StepPlan& plan, const Timeline& measured);
 
-/// Draws the step that predict_step() predicts, on all ranks of the plan's grid, as an SVG.
+/// Returns an SVG picture of the step that the simulator predicts for the plan, on all ranks of its grid.
 std::string draw_plan(const StepPlan& plan);
 
 }  // namespace convoy

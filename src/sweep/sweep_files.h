@@ -1,5 +1,5 @@
-/// The files of a sweep: its parameters, and a file for each row and round. A sweep that was stopped, or whose rows are
-/// separate jobs, is put together from these files.
+/// The files of a sweep: its parameters, and a file for each row and round. The table is made from these files, also if
+/// the sweep was stopped, or if its rows are separate jobs.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,28 @@ namespace convoy {
 
 struct Parameters;
 
-/// Writes a file that other jobs may be writing too. The whole text is written to a file with a name of this process,
-/// which is then renamed to `path`. Throws Error with the path if it cannot be written.
+/// Writes a file that other jobs may write at the same time: writes the text to a file with a name of its own, and
+/// renames that to `path`. Throws Error with the path if it cannot be written.
 void write_shared_text(const std::string& path, const std::string& text);
 
-/// The files DIRECTORY/rows/0003/round-1.json, and .../round-1.started while the row is being measured. Used by rank 0
-/// only.
+/// The results of the rows of a sweep, DIRECTORY/rows/0003/round-1.json, and markers of rows that are being measured,
+/// round-1.started. Used by rank 0 only.
 class SweepFiles {
  public:
-  /// Makes the directory. Throws RequestError if it holds the rows of other parameters. `job_ranks` is the number of
-  /// ranks of a row if the sweep lists neither ranks nor replicas.
+  /// Makes the directory. Throws RequestError if it holds the rows of a sweep with other parameters. `job_ranks` is the
+  /// number of ranks of a row if the sweep lists neither ranks nor replicas.
   SweepFiles(const std::string& directory, const Parameters& params, std::int64_t job_ranks = 1);
 
-  /// Returns whether the row is still to be measured in that round: not if the round has a result, nor if another round
-  /// of the row has failed. A row during which the program ended twice is recorded as failed, because it would probably
-  /// end the program again.
+  /// Whether the row must still be measured in this round: the round has no result, and no other round of the row has
+  /// failed. If the program ended twice during a row, the row is recorded as failed, because it would probably end the
+  /// program again.
   bool wants(std::int64_t row, std::int64_t round);
-  /// Records, before a row is measured, that the measurement was started. Throws Error if that cannot be written.
+  /// Records that the measurement of a row starts. Throws Error if that cannot be written.
   void begin(std::int64_t row, std::int64_t round);
-  /// Records the result of a row. Throws Error if it cannot be written.
+  /// Records the result of a row in a round. Throws Error if it cannot be written.
   void end(std::int64_t row, std::int64_t round, const RowMeasurement& measured);
-  /// Removes the record of begin(), instead of end(), if the sweep was asked to stop: the row was not at fault.
+  /// Removes the record of begin(). Called instead of end() if the sweep was stopped by a signal: the row is not the
+  /// cause.
   void abandon(std::int64_t row, std::int64_t round);
 
   /// Returns the recorded rounds of the row, up to round `num_rounds`. Throws Error if a file is damaged.

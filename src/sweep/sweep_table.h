@@ -1,4 +1,4 @@
-/// The table of a sweep as text: for programs (CSV) and for people (Markdown).
+/// The table of a sweep as text: CSV for programs, Markdown for people.
 #pragma once
 
 #include <cstdint>
@@ -13,27 +13,28 @@ struct RowResult;
 struct SweepRow;
 struct SweepTable;
 
-/// The facts that are written above the table.
+/// The facts about a sweep that are written above its table.
 struct SweepHead {
   std::string network;  ///< name of the network
-  std::string sample;   ///< "image", "text"
+  std::string sample;   ///< kind of a sample: "image" or "text"
   std::string machine;  ///< hosts and device
-  std::string date;     ///< 2026-01-31
+  std::string date;     ///< day of the measurement: "2026-01-31"
   SweepWork work = SweepWork::kTrain;
   std::int64_t num_rounds = 0, num_steps = 0;
 };
 
-/// Returns milliseconds in four digits, or all digits before the point if there are more: "81.25", "6523", "12345".
+/// Returns a time in milliseconds, with four digits, or with all digits before the point if there are more: "81.25",
+/// "6523", "12345".
 std::string milliseconds(double seconds);
 
-/// Returns the samples of a step divided by its median time.
+/// Returns the number of samples of a step divided by the step's median duration.
 double samples_per_second(const SweepRow& row, const RowResult& result);
 
-/// Returns the table as CSV, with a line per row, in seconds, bytes and shares of 1. Columns of a row that was not
-/// measured are empty, and its column "reason" says why. `results` has one entry per row.
+/// Returns the table as CSV, with a line per row. Times are in seconds, memory in bytes, shares from 0 to 1. The
+/// columns of a row that was not measured are empty, and its column "reason" says why. `results` has one entry per row.
 std::string sweep_csv(const SweepTable& table, const std::vector<RowResult>& results);
 
-/// Returns the table as Markdown with its head. `results` has one entry per row.
+/// Returns the table as Markdown, with its head. `results` has one entry per row.
 std::string sweep_markdown(const SweepHead& head, const SweepTable& table, const std::vector<RowResult>& results);
 
 }  // namespace convoy

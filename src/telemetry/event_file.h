@@ -1,4 +1,5 @@
-/// Scalars for TensorBoard, in its own format: records of TFRecord, each a message of protobuf. Rank 0 only.
+/// Writes scalars for TensorBoard in its file format: TFRecord records that hold protobuf messages. Used by rank 0
+/// only.
 #pragma once
 
 #include <cstdint>
@@ -10,28 +11,32 @@
 
 namespace convoy {
 
+/// A value that TensorBoard shows.
 struct Scalar {
-  std::string tag;  ///< "loss/train": its panel, then its name
+  std::string tag;  ///< panel and name of the curve: "loss/train"
   double value = 0;
 };
 
-/// CRC-32C (Castagnoli) of RFC 3720, section 12.1.
+/// Returns the checksum CRC-32C (Castagnoli) of RFC 3720, section 12.1.
 std::uint32_t crc32c(std::string_view bytes);
 
+/// A TensorBoard event file.
 class EventFile {
  public:
-  /// Makes a new file in `directory`; TensorBoard joins all files of the directory, but no longer shows steps after
-  /// `last_step` that earlier files hold. Throws Error with the file and the system's reason.
+  /// Creates a new file in `directory`. TensorBoard joins all files of the directory, but no longer shows values of
+  /// earlier files for steps after `last_step`. `wall_time` is the time now, in seconds since 1970. Throws Error with
+  /// the file and the system's reason.
   EventFile(const std::string& directory, std::int64_t last_step, double wall_time);
 
-  /// Adds scalars of a step. They are written once scalars have waited for kMaxWaitSeconds. `now` is now_seconds(),
-  /// `wall_time` seconds since 1970.
+  /// Adds scalars of a step. They are written to the file when the oldest has waited for kMaxWaitSeconds. `now` is the
+  /// result of now_seconds(), `wall_time` the same moment in seconds since 1970.
   void add(std::int64_t step, double wall_time, const std::vector<Scalar>& scalars, double now);
-  /// Writes all scalars to the file.
+  /// Writes all waiting scalars to the file.
   void flush();
 
   const std::string& path() const { return path_; }
 
+  /// Longest time in seconds that a scalar waits before it is written.
   static constexpr double kMaxWaitSeconds = 2;
 
  private:
@@ -43,7 +48,7 @@ class EventFile {
 
   std::string path_;
   std::unique_ptr<std::FILE, Close> file_;
-  double first_waiting_seconds_ = 0;  ///< when the oldest scalar that is not in the file was added; 0: none
+  double first_waiting_seconds_ = 0;  ///< now_seconds() when the oldest scalar not yet written was added; 0: none
 };
 
 }  // namespace convoy

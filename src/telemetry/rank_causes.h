@@ -1,4 +1,4 @@
-/// Why ranks waited, estimated from the waits of all of them and from the plan.
+/// Estimates why ranks have waited, from the waits of all ranks and from the plan.
 #pragma once
 
 #include <vector>
@@ -11,13 +11,15 @@
 
 namespace convoy {
 
-/// Returns by rank how its steps divide into work and causes of waits (IdleCause). A trace sees these causes message by
-/// message; here they are estimated from sums, with the planned step `planned` (by stage). Its bubble is stretched to
-/// the time that the replica's stages took:
-///   bubble         waits for neighbours, as long as the planned step waits there
-///   communication  beyond that, as long as planned messages are on their way; waits until a message has left; of
-///                  exchanges, the shortest wait of a replica of this stage: that replica came last
-///   straggler      the rest of the waits for neighbours and for replicas
+/// Returns for each rank how the time of its steps divides into work and causes of waits (IdleCause). A trace knows the
+/// cause of each wait; here the causes are estimated from sums. `planned` has the times of the planned step, by stage.
+/// Its bubble is scaled by the ratio of measured to planned working time of the replica.
+///   bubble         waits for neighbouring stages, as long as the planned step waits for them
+///   communication  the further waits for neighbouring stages, as long as the planned messages take; waits for sends;
+///   of
+///                  the waits for other replicas, as much as the replica of this stage with the shortest ones has
+///                  waited, because it came last
+///   straggler      the remaining waits for neighbouring stages and other replicas
 ///   data           waits for samples
 std::vector<TimeShares> divide_waits(const RankRound& round, const GridShape& grid,
                                      const std::vector<StageTimes>& planned);

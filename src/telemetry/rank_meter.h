@@ -1,5 +1,5 @@
-/// What a rank did with its time, without a trace: from sums that the step keeps anyway, and on a GPU from a few steps
-/// that are recorded.
+/// Measures what a rank does with its time, without a trace: on a CPU from sums that each step keeps anyway, on a GPU
+/// from a few recorded steps.
 #pragma once
 
 #include <cstdint>
@@ -17,49 +17,56 @@
 
 namespace convoy {
 
-/// Time in seconds that a rank waited, by what it waited for.
+/// Time in seconds that a rank has waited, by cause.
 struct RankWaits {
-  double neighbours = 0;  ///< activations and gradients of neighbouring stages
-  double sends = 0;       ///< what it sent to them had yet to leave its buffer
-  double replicas = 0;    ///< exchanges with other replicas
-  double samples = 0;     ///< samples of its own loader
+  double neighbours = 0;  ///< for activations and gradients of neighbouring stages
+  double sends = 0;       ///< for sends to neighbouring stages to complete, so that their buffers can be reused
+  double replicas = 0;    ///< for messages of other replicas, and for agreements of all ranks
+  double samples = 0;     ///< for samples of its own loader
 
   double total() const { return neighbours + sends + replicas + samples; }
 };
 
-/// What a rank did in some steps in a row. Travels as bytes.
+/// Measurements of a rank over consecutive training steps. Sent between ranks as its bytes in memory.
 struct RankSample {
-  std::int64_t step = 0, num_steps = 0;  ///< the last of them, and their number
-  double seconds = 0;                    ///< duration of these steps, without what is between them (checkpoints)
-  RankWaits waits = {};                  ///< in these steps
-  bool has_waits = true;
-  std::int64_t resident_bytes = 0;  ///< resident memory of the process
-  std::int64_t device_bytes = 0;    ///< on a GPU: memory of its buffers
+  std::int64_t step = 0, num_steps = 0;  ///< number of the last of these steps, and how many they are
+  double seconds = 0;     ///< duration of these steps, without the time between them (checkpoints, evaluations)
+  RankWaits waits = {};   ///< waits in all these steps together
+  bool has_waits = true;  ///< whether `waits` is known: on a GPU not if no step could be recorded
+  std::int64_t resident_bytes = 0;  ///< resident memory of the process (RSS)
+  std::int64_t device_bytes = 0;    ///< size of the buffers in GPU memory; 0 on a CPU
   GpuReading gpu = {};
 
+  /// Mean duration of a step, in seconds.
   double step_seconds() const { return seconds / static_cast<double>(num_steps); }
-  double busy_seconds() const { return (seconds - waits.total()) / static_cast<double>(num_steps); }  ///< per step
+  /// Mean time per step without waits, in seconds.
+  double busy_seconds() const { return (seconds - waits.total()) / static_cast<double>(num_steps); }
 };
 static_assert(std::is_trivially_copyable_v<RankSample>);
 
-/// Returns what recorded instructions have waited for. `list` has the instructions of a step, `times` those of whole
-/// steps.
+/// Returns the waits of recorded instructions by cause, in seconds. `list` has the instructions of one step, `times`
+/// the times of one or several whole steps.
 RankWaits waits_of(const StageProgram& list, std::span<const RecordedTimes> times);
 
+/// Measures this rank.
 class RankMeter {
  public:
+  /// `runtime` must outlive this object.
   explicit RankMeter(RankRuntime& runtime);
 
+  /// The sensors of this rank's GPU; null if it computes on a CPU.
   const GpuSensors* sensors() const { return sensors_ ? &*sensors_ : nullptr; }
 
-  /// Called around each training step.
+  /// Called before each training step.
   void begin_step();
+  /// Called after each training step, which took `seconds`.
   void end_step(double seconds);
-  /// Number of steps since the last take(). The first steps, in which caches fill, do not count.
+  /// Number of steps since the last take(). The first steps of a run (warm-up) do not count.
   std::int64_t num_steps() const { return num_steps_; }
-  /// Returns the sample of the steps since the last take(), of which `step` is the last. Reads memory and sensors.
+  /// Returns the measurements of the steps since the last take(), the last of which is step number `step`. Reads the
+  /// memory of the process and the sensors.
   RankSample take(std::int64_t step);
-  /// Ends a recording.
+  /// Ends the recording of steps, if one has begun.
   void stop();
 
  private:
@@ -67,12 +74,12 @@ class RankMeter {
   void read_recorder();
 
   RankRuntime& runtime_;
-  std::optional<GpuSensors> sensors_;  ///< on a GPU
+  std::optional<GpuSensors> sensors_;  ///< empty if the device is a CPU
   std::int64_t num_warm_ = 0, num_steps_ = 0;
   double seconds_ = 0;
-  RankWaits waits_before_;  ///< by the host's clock, when the first of the steps began
+  RankWaits waits_before_;  ///< the executor's waits at the begin of the measured steps
   std::unique_ptr<StepRecorder> recorder_;
-  std::optional<RankWaits> recorded_;  ///< on a GPU: mean per step of those that were recorded
+  std::optional<RankWaits> recorded_;  ///< on a GPU: waits per step, the mean over the recorded steps
 };
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Brings every rank's sample of every interval to rank 0, without a rank waiting for another.
+/// Sends the measurements of every rank to rank 0 at intervals, without making a rank wait for another.
 #pragma once
 
 #include <cstdint>
@@ -13,43 +13,45 @@
 
 namespace convoy {
 
-/// The samples of all ranks, by rank, of about the same time.
+/// One sample of each rank, by rank, of about the same time.
 using RankRound = std::vector<RankSample>;
 
-/// Collects samples of all ranks. All ranks of the grid call every member except collect().
+/// Collects the samples of all ranks on rank 0. All ranks of the grid call every member, except collect().
 class RankMonitor {
  public:
-  /// Takes a sample every `interval_seconds`; the first comes sooner.
+  /// Takes a sample every `interval_seconds`; the first one earlier. `runtime` must outlive this object.
   RankMonitor(RankRuntime& runtime, double interval_seconds);
   RankMonitor(const RankMonitor&) = delete;
   RankMonitor& operator=(const RankMonitor&) = delete;
 
-  /// Rank 0: the host of each rank. Empty elsewhere.
+  /// The name of each rank's host, on rank 0; empty on other ranks.
   const std::vector<std::string>& hosts() const { return hosts_; }
-  /// Why this rank's GPU is not read; empty if it is, or if there is none.
+  /// Why the sensors of this rank's GPU cannot be read; empty if they can, or if it has no GPU.
   std::string why_no_sensors() const;
-  /// Whether any rank reads its GPU.
+  /// Whether at least one rank can read the sensors of its GPU.
   bool has_sensors() const { return has_sensors_; }
 
+  /// Called before each training step.
   void begin_step() { meter_.begin_step(); }
-  /// Called after step number `step` of the run, which took `seconds`. Sends a sample if one is due.
+  /// Called after step number `step` of the run, which took `seconds`. Sends a sample to rank 0 if one is due.
   void end_step(std::int64_t step, double seconds);
-  /// Rank 0: returns the oldest round that has come from all ranks and was not collected; nothing if there is none.
-  /// Does not wait.
+  /// Called on rank 0: returns the oldest round that was not yet collected, if its samples have arrived from all ranks;
+  /// otherwise nothing. Does not wait.
   std::optional<RankRound> collect();
-  /// Called after the last step: sends what is left, and waits until all samples have come.
+  /// Called after the last step, number `step`: sends the remaining measurements. Rank 0 waits until all have arrived.
   void finish(std::int64_t step);
 
  private:
+  /// The message of a rank to rank 0.
   struct Packet {
     RankSample sample;
     bool is_last = false;
   };
-  /// What rank 0 keeps of a rank.
+  /// The messages of one rank on rank 0.
   struct Peer {
     Packet packet;
     mpi::Request receive;
-    std::deque<RankSample> samples;  ///< those that were not collected yet
+    std::deque<RankSample> samples;  ///< samples that were not collected yet, the oldest first
     bool has_ended = false;
   };
 
@@ -65,7 +67,7 @@ class RankMonitor {
   bool has_sensors_ = false;
   Packet sent_;
   mpi::Request send_;
-  std::vector<Peer> peers_;  ///< rank 0: by rank, its own with the others
+  std::vector<Peer> peers_;  ///< on rank 0: by rank, itself included; empty on other ranks
 };
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// ranks.csv: what each rank did with its time, a row per rank and interval. Rank 0 only.
+/// The file ranks.csv: what each rank did with its time, one row per rank and interval. Used by rank 0 only.
 #pragma once
 
 #include <cstdint>
@@ -15,19 +15,20 @@
 
 namespace convoy {
 
-/// What a rank did in an interval.
+/// A row of ranks.csv: what a rank did in an interval.
 struct RankRow {
-  double time = 0;  ///< seconds since 1970
+  double time = 0;  ///< time at which the row was made, in seconds since 1970
   std::int64_t rank = 0, replica = 0, stage = 0;
   std::string host;
   RankSample sample;
-  std::optional<TimeShares> shares;  ///< of its steps; nothing if its waits are not known
+  std::optional<TimeShares> shares;  ///< division of the time of its steps; empty if its waits are not known
 };
 
+/// Writes ranks.csv.
 class RankTable {
  public:
-  /// Opens the table, and keeps its rows of steps up to `last_step`. It has columns of GPUs if `has_sensors`, or if it
-  /// had them before. Throws Error with the file and the system's reason, as add() does.
+  /// Opens the file at `path`, and keeps its rows of steps up to `last_step`. It has columns for GPU sensors if
+  /// `has_sensors` is set, or if it had them before. Throws Error with the file and the system's reason, as add() does.
   RankTable(const std::string& path, bool has_sensors, std::int64_t last_step);
 
   /// Writes the rows to the file at once.
@@ -39,11 +40,11 @@ class RankTable {
   FileDescriptor file_;
 };
 
-/// Returns the row as one of log.jsonl.
+/// Returns the same row for log.jsonl.
 JsonRow json_row(const RankRow& row, bool has_sensors);
 
-/// Returns the header and the rows of a table's `text` that are of steps up to `last_step`. If `has_sensors`, rows of a
-/// table without columns of GPUs get empty ones.
+/// Returns the header, and those rows of `text` (the content of a ranks.csv) whose steps are at most `last_step`. If
+/// `has_sensors` is set and `text` has no columns for GPU sensors, empty ones are added.
 std::string keep_rank_rows(std::string_view text, bool has_sensors, std::int64_t last_step);
 
 }  // namespace convoy

@@ -12,35 +12,41 @@
 
 namespace convoy {
 
+/// A rank that is slower than its peers.
 struct SlowRank {
   std::int64_t rank = 0;
-  double busy_seconds = 0;      ///< time of its part of a step, without waits
-  double expected_seconds = 0;  ///< the same time, as expected from its peers
-  bool by_plan = false;         ///< true: peers are other stages, each measured by its planned part
+  double busy_seconds = 0;      ///< its time per step without waits
+  double expected_seconds = 0;  ///< the same time if it were as fast as its peers
+  /// True: its peers are the other stages, compared by their planned times; false: other replicas.
+  bool by_plan = false;
 
+  /// How much slower than expected it is, as a fraction: 0.2 means 20 %.
   double excess() const { return busy_seconds / expected_seconds - 1; }
 };
 
+/// Compares the ranks with their peers in each round of measurements.
 class SlowRanks {
  public:
+  /// The arguments of SlowRanks.
   struct Spec {
     GridShape grid;
-    std::vector<std::int64_t> micro_batches;  ///< number per step of each replica
-    /// Expected time of computing per step of each stage, from measured costs; empty: not known. Needed if there is
-    /// only one replica.
+    std::vector<std::int64_t> micro_batches;  ///< by replica: number of micro-batches per step
+    /// By stage: planned time of computing per step in seconds, from measured costs; empty: not known. Needed if there
+    /// is only one replica.
     std::vector<double> planned_seconds;
   };
 
   explicit SlowRanks(Spec spec) : spec_(std::move(spec)) {}
 
-  /// Returns the ranks that have become slow with this round, each only once: more than kMinExcess (by plan:
-  /// kMinExcessByPlan) above the median of its peers and itself, in kRoundsToName rounds in a row. Peers are the other
-  /// replicas of its stage; with one replica the other stages.
+  /// Adds a round and returns the ranks that have become slow with it, each rank only once. Slow is a rank that was in
+  /// kRoundsToName rounds in a row more than kMinExcess (by plan: kMinExcessByPlan) above the median of its peers and
+  /// itself. The peers of a rank are the other replicas of its stage; with one replica, the other stages.
   std::vector<SlowRank> add(const RankRound& round);
-  /// All ranks that add() has returned, each at its slowest.
+  /// All ranks that add() has returned, each with the round in which it was slowest.
   std::vector<SlowRank> named() const;
 
-  /// A plan's costs were measured before the run, cell by cell: between two stages they may be a quarter off.
+  /// Values of SlowRank::excess(). Costs of cells, measured before the run, may be a quarter off between two stages, so
+  /// the bound by plan is higher.
   static constexpr double kMinExcess = 0.15, kMinExcessByPlan = 0.5;
   static constexpr int kRoundsToName = 3;
 

@@ -1,21 +1,23 @@
-/// Which replicas exchange what, and when, so that each ends up with the sum of its own slice over all replicas: the
-/// tree that is split at the largest power of two below their number (GradientTree), in rounds whose number grows with
-/// its logarithm.
+/// Plans the rounds of messages in which the replicas of a stage sum a bucket's gradients (a reduce-scatter): after
+/// them each replica holds the sum of its own slice over all replicas. The sum is a binary tree over the replicas that
+/// is split at the largest power of two below their number, as in GradientTree. The number of rounds grows with the
+/// logarithm of the number of replicas.
 ///
-/// In a round f replicas exchange directly: each keeps one part in f of the slices that it holds sums of, sends each of
-/// the others its part, and adds up what it gets of its own part. With f = 2 this is recursive halving (Thakur,
-/// Rabenseifner and Gropp 2005), here with the nearest partner first: with 8 replicas
-///     round 0   0+1   2+3   4+5   6+7      half a bucket each
-///     round 1   (0+1)+(2+3)  ...           a quarter
-///     round 2   ((0+1)+(2+3))+(...)        an eighth: the own slice
-/// These are the sums of the tree from its leaves to its root, each made by two replicas that have the two addends.
-/// Partners of the first rounds, which send most, are neighbours on a node.
+/// In a round, groups of f replicas exchange messages directly. Each member holds sums of the same slices. It keeps one
+/// f-th of them, sends each other member that member's part, and adds up the sums that it receives for its own part.
+/// With f = 2 this is recursive halving (Thakur, Rabenseifner and Gropp 2005), here with the nearest partner first:
+/// with 8 replicas
+///     round 0   0+1   2+3   4+5   6+7      each keeps half a bucket
+///     round 1   (0+1)+(2+3)  ...           each keeps a quarter
+///     round 2   ((0+1)+(2+3))+(...)        each keeps an eighth: its own slice
+/// These are the sums of the tree from its leaves to its root. Two replicas that hold the two addends make each of
+/// them. The partners of the first rounds, which send the most bytes, are neighbours on a node.
 ///
-/// Only factors of two make more rounds: with 1,000 = 8 x 125 replicas, 125 exchange directly in the last one, each
-/// with a 125th of an eighth of a bucket; with an odd number of replicas all exchange in one round. The bits are those
-/// of the tree in every case.
+/// Only factors of two of the number of replicas make further rounds: with 1,000 = 8 x 125 replicas, groups of 125
+/// exchange directly in the last round, and each keeps a 125th of an eighth of a bucket. If the number of replicas is
+/// odd, all exchange in one round. The bits of the sum are those of the tree in every case.
 ///
-/// Parameters are gathered by the same rounds in the opposite order.
+/// Updated parameters are gathered by the same rounds in the opposite order.
 #pragma once
 
 #include <cstdint>
@@ -23,35 +25,42 @@
 
 namespace convoy {
 
-/// Slices [first, first + count) of a bucket, as slice_at() counts them.
+/// Neighbouring slices of a bucket: those with the numbers [first, first + count) of slice_at().
 struct SliceRun {
   std::int64_t first = 0, count = 0;
 };
 
+/// A replica that takes part in a round.
 struct ExchangeMember {
   std::int64_t replica = 0;
-  SliceRun keeps;  ///< slices of a bucket whose sums over the round's members it keeps
+  SliceRun keeps;  ///< the slices of a bucket whose sums over the round's members this replica holds after the round
 };
 
+/// A round of messages, as one replica sees it.
 struct TreeRound {
-  std::vector<ExchangeMember> members;  ///< ascending: the order in which their sums are added, as a tree
-  std::int64_t me = 0;                  ///< the index of this replica among them
+  /// In ascending order of `replica`; their sums are added in this order, as a binary tree.
+  std::vector<ExchangeMember> members;
+  std::int64_t me = 0;  ///< index of this replica in `members`
 };
 
-/// Largest number of replicas that exchange directly: more make a round's messages too small for what each costs.
+/// The largest number of replicas that direct_neighbours() lets exchange messages directly. With more, the messages of
+/// a round would be so small that the fixed cost of each is too high.
 inline constexpr std::int64_t kMaxNeighbours = 8;
 
-/// Returns how many replicas of a stage exchange directly: those on a node, but at most kMaxNeighbours. If each has a
-/// node for itself, no order of messages keeps bytes on a node, and kMaxNeighbours gives the fewest rounds.
+/// Returns how many replicas of a stage should exchange messages directly in the first round: those on the same node,
+/// but at most kMaxNeighbours. If every replica has its own node, no order of rounds can keep messages inside a node;
+/// then it is kMaxNeighbours, which gives the fewest rounds.
 std::int64_t direct_neighbours(std::int64_t replicas_on_a_node);
 
-/// Returns how many replicas exchange directly in each round, from the first; the product is the number of replicas. If
-/// there are at most `neighbours` replicas, all exchange in one round. Otherwise the first round has the largest power
-/// of two that is at most `neighbours` and divides the number of replicas; then come rounds of two, and at last one of
-/// the odd factor. Rounds of one are left out. `neighbours` is at least 1.
+/// Returns the number of replicas that exchange messages directly, for each round from the first on. The product of
+/// these numbers is the number of replicas. If there are at most `neighbours` replicas, all exchange in one round.
+/// Otherwise the first round has the largest power of two that is at most `neighbours` and divides the number of
+/// replicas; then come rounds of two, and at last one round of the odd factor. Rounds of one replica are left out.
+/// `neighbours` is at least 1.
 std::vector<std::int64_t> round_sizes(std::int64_t num_replicas, std::int64_t neighbours);
 
-/// Returns the rounds in which replica `replica` takes part; none if it is alone.
+/// Returns the rounds of replica number `replica`, in order; empty if there is only one replica. `neighbours` is as for
+/// round_sizes().
 std::vector<TreeRound> tree_rounds(std::int64_t replica, std::int64_t num_replicas, std::int64_t neighbours);
 
 }  // namespace convoy

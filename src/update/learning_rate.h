@@ -9,25 +9,28 @@ namespace convoy {
 
 struct Parameters;
 
+/// The arguments of learning_rate().
 struct LearningRateSpec {
   LearningRateParams params;
-  double base = 0.1;  ///< optimizer.lr: the peak
+  double base = 0.1;  ///< optimizer.lr: the learning rate after the warm-up, and the largest one
   std::int64_t steps_per_epoch = 1;
-  double epochs = 1;  ///< train.epochs: cosine, polynomial and onecycle end there, whatever train.max_steps says
+  /// Train.epochs: the schedules cosine, polynomial and onecycle end after this number of epochs, even if
+  /// train.max_steps ends the training before.
+  double epochs = 1;
 };
 
-/// Returns the learning rate's specification for the run that these parameters describe.
+/// Returns the specification of the learning rate for a training with these parameters.
 LearningRateSpec learning_rate_spec(const Parameters& params, std::int64_t steps_per_epoch);
 
 /// Whether the learning rates of this schedule depend on train.epochs.
 bool stretches_over_run(LearningRateKind schedule);
 
-/// Returns the learning rate of step number `step`, from 0.
+/// Returns the learning rate of training step `step`, counted from 0.
 /// With t = step / steps_per_epoch epochs, T = epochs, w = warmup_epochs:
 ///   warm-up     base * (step + 1) / (w * steps_per_epoch) while t < w   (not for onecycle)
 ///   constant    base
 ///   step        base * gamma^floor(t / step_epochs)
-///   multistep   base * gamma^(milestones passed)
+///   multistep   base * gamma^(number of milestones in step_epochs that are passed)
 ///   cosine      base * (1 + cos(pi (t - w) / (T - w))) / 2              (Loshchilov & Hutter 2017)
 ///   polynomial  base * (1 - (t - w) / (T - w))^power
 ///   inverse_sqrt  base * sqrt(w * steps_per_epoch / (step + 1)): base when the warm-up ends (Vaswani et al. 2017,

@@ -1,5 +1,5 @@
-/// Keeps the small gradients of fp16 from vanishing: the loss's gradient is multiplied by a scale, the update divides
-/// by it. Micikevicius et al. 2018, "Mixed precision training", section 3.2.
+/// Keeps small fp16 gradients from becoming zero: the gradient of the loss is multiplied by a scale, by which the
+/// update divides. Micikevicius et al. 2018, "Mixed precision training", section 3.2.
 #pragma once
 
 #include <cstdint>
@@ -8,29 +8,33 @@
 
 namespace convoy {
 
-/// The state of the scale, the same on all ranks. The scale is a power of two, so that scaling rounds nothing that does
-/// not vanish.
+/// The state of the loss scale, the same on all ranks. The scale is a power of two, so that multiplying by it does not
+/// round values, except those that are too small for fp16.
 struct LossScaleState {
   double scale = 1;
-  std::int64_t good_steps = 0;  ///< number of good steps in a row at this scale
+  std::int64_t good_steps = 0;  ///< number of steps without an overflow since the scale last changed
 
   bool operator==(const LossScaleState&) const = default;
 };
 
+/// The loss scale of a training.
 class LossScale {
  public:
-  /// The scale is dynamic for fp16; for other types it is 1, and steps are not checked.
+  /// `type` is the type of the network's activations. The scale is dynamic for fp16; for other types it is always 1.
   explicit LossScale(DataType type);
 
   bool is_dynamic() const { return is_dynamic_; }
   double scale() const { return state_.scale; }
-  /// Whether the scale has its smallest value: end_step() throws Error at one more overflow.
+  /// Whether the scale has its smallest value: at the next overflow, end_step() throws Error.
   bool is_smallest() const;
   const LossScaleState& state() const { return state_; }
+  /// Continues with the state of a checkpoint. Ignored if the scale is not dynamic, or if the checkpoint has no dynamic
+  /// scale.
   void restore(const LossScaleState& state);
 
-  /// Called after each step: halves the scale if a gradient overflowed (the step was skipped), doubles it after a long
-  /// run of good steps. Throws Error if the scale has fallen so low that something else must be wrong.
+  /// Called after each training step that was applied or overflowed. Halves the scale if a gradient overflowed (that
+  /// step was skipped), doubles it after 2,000 steps in a row without an overflow. Throws Error if the scale falls
+  /// below its smallest value: then the training has diverged. Does nothing if the scale is not dynamic.
   void end_step(bool overflowed);
 
  private:

@@ -1,5 +1,6 @@
-/// The update of a step: each replica of a stage ends up with its own slice of each bucket's gradient, updates it with
-/// the optimizer state that only it keeps (ZeRO stage 1, Rajbhandari et al. 2020), and all gather the new parameters.
+/// The update of a training step. Each replica of a stage receives the summed gradient of its own slice of each bucket
+/// and updates that slice with the optimizer state that only it keeps (ZeRO stage 1, Rajbhandari et al. 2020). Then all
+/// replicas gather the new parameters.
 #pragma once
 
 #include <cstdint>
@@ -18,43 +19,50 @@
 
 namespace convoy {
 
-/// A stage's parameters, in the layout of its arena.
+/// A stage's parameters in device memory, laid out as its ArenaLayout says. The stage owns the memory.
 struct ParameterArenas {
-  float* masters = nullptr;
-  std::byte* copies = nullptr;  ///< rounded to `type`; null if that is float32
+  float* masters = nullptr;     ///< the float32 parameters, which updates change
+  std::byte* copies = nullptr;  ///< the parameters rounded to `type`, which cells read; null if `type` is float32
   DataType type = DataType::kFloat32;
 
+  /// The rounded copy of the value at index i of the arena; null if there are no copies.
   void* copy_at(std::int64_t i) const { return copies == nullptr ? nullptr : copies + i * size_of(type); }
 };
 
-/// The gradient's norm over all parameters is at most `norm`: beyond it, gradients are scaled down by
-/// norm / (their norm + 1e-6), as torch.nn.utils.clip_grad_norm_ does.
+/// Gradient clipping: if the norm of the gradients of all parameters exceeds `norm`, they are multiplied by
+/// norm / (their norm + 1e-6), as by torch.nn.utils.clip_grad_norm_.
 struct ClipSpec {
   double norm = 0;
-  const mpi::Communicator* model = nullptr;  ///< the stages of this replica
-  std::vector<int> tensors_of_stages;        ///< number of entries of each stage's layout
-  std::vector<std::int64_t> in_order;        ///< these entries, counted through all stages, in the order of the network
+  const mpi::Communicator* model = nullptr;  ///< the group of the stages of this replica
+  std::vector<int> tensors_of_stages;        ///< by stage: number of tensors (entries of its ArenaLayout)
+  /// Indices of these tensors, counted through all stages, in the order of the network: the order in which their sums
+  /// are added.
+  std::vector<std::int64_t> in_order;
 };
 
+/// The arguments of a ShardedUpdate; what they refer to must outlive it.
 struct ShardedUpdateSpec {
   const ArenaLayout& layout;
   const mpi::Communicator& data;  ///< the replicas of this stage
   ReductionKind reduction = ReductionKind::kInvariant;
-  std::int64_t neighbours = kMaxNeighbours;  ///< replicas that exchange directly; changes no bit
-  /// Running statistics: new = keep * old + (1 - keep) * mean over the step's micro-batches.
+  /// Number of replicas that exchange messages directly in the first round; does not change the sums.
+  std::int64_t neighbours = kMaxNeighbours;
+  /// Running statistics are updated as new = statistics_keep * old + (1 - statistics_keep) * mean over the step's
+  /// micro-batches.
   float statistics_keep = 0.9f;
-  std::int64_t micro_batches_per_step = 1;  ///< over all replicas
-  float* local_sum = nullptr;               ///< GradientExchangeSpec::local_sum
+  std::int64_t micro_batches_per_step = 1;  ///< number of micro-batches of a step over all replicas
+  float* local_sum = nullptr;               ///< this replica's summed gradients: GradientExchangeSpec::local_sum
   ParameterArenas parameters;
-  bool tells_roles = false;                       ///< whether the optimizer updates parameters by their roles
+  bool tells_roles = false;                       ///< result of the function tells_roles() for the optimizer
   TensorNorms tensor_norms = TensorNorms::kNone;  ///< the norms that the optimizer needs
-  std::optional<ClipSpec> clip;                   ///< nothing: gradients are not clipped
-  /// After each update: average = ema_decay * average + (1 - ema_decay) * value, of parameters and of running
-  /// statistics, as timm's ModelEmaV2 and torchvision's reference training do. It begins at the first weights.
-  double ema_decay = 0;  ///< of a moving average; 0: none is kept
+  std::optional<ClipSpec> clip;                   ///< gradient clipping; empty: gradients are not clipped
+  /// Decay of the moving average (EMA) of parameters and running statistics; 0: no average is kept. After each update:
+  /// average = ema_decay * average + (1 - ema_decay) * value, as in timm's ModelEmaV2 and torchvision's reference
+  /// training. The first average is the first weights.
+  double ema_decay = 0;
 };
 
-/// What a ShardedUpdate works with; all must outlive it.
+/// The objects that a ShardedUpdate uses; all must outlive it.
 struct UpdateTools {
   Device& device;
   ops::ElementwiseOps& elementwise;
@@ -62,77 +70,92 @@ struct UpdateTools {
   Optimizer& optimizer;
 };
 
+/// Updates the parameters of a stage. In a step the caller calls begin_step(), then start_reduce(), fold(), update()
+/// and finish_gather() for each bucket, in this order.
 class ShardedUpdate {
  public:
+  /// All replicas of the stage call it.
   ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& tools);
 
-  /// Begins an update. Called before the first bucket of a step.
+  /// Begins the update of a step. Called before the first start_reduce() of the step.
   void begin_step(const UpdateStep& step);
-  /// Starts the exchange of a bucket; the local sum is complete in the bucket's range, and stays untouched (but by this
-  /// object) until update().
+  /// Starts the reduce-scatter of a bucket's gradients. This replica's sum must be complete in the bucket's range of
+  /// local_sum, and the caller must not touch that range until update().
   void start_reduce(std::int64_t bucket) { exchange_.start_reduce(bucket); }
-  /// Waits for the sums of the last round and folds them: this replica's slice of the gradient is complete.
+  /// Waits for the messages of start_reduce() and issues the last sums: this replica's slice of the gradient is then
+  /// complete.
   void fold(std::int64_t bucket);
-  /// Sets *found = 1 if the slice holds a value that is not a finite number. Called after fold().
+  /// Issues device work that sets *found to 1 if this replica's slice of the bucket's gradient has an infinity or NaN.
+  /// `found` is in a HostBuffer. Called after fold().
   void find_non_finite(std::int64_t bucket, std::int32_t* found);
-  /// This replica's slice of the summed gradient. It is valid from fold() to the next step, if the step is not applied.
+  /// This replica's slice of a bucket's summed gradient, in device memory. If the step is not applied, it is valid from
+  /// fold() to the next step.
   struct GradientSlice {
-    Slice range;  ///< range in the arena
+    Slice range;  ///< floats in the arena
     const float* values = nullptr;
   };
+  /// Returns this replica's slice of the bucket's gradient, after fold().
   GradientSlice gradient(std::int64_t bucket) const {
     return {.range = buckets_[bucket].own, .values = buckets_[bucket].gradient};
   }
-  /// Whether agree_on_norms() must be called before update(): norms of whole tensors, or of all together, are needed.
+  /// Whether agree_on_norms() must be called before update(): the optimizer needs norms of tensors, or gradients are
+  /// clipped.
   bool needs_norms() const { return norms_.has_value(); }
-  /// Exchanges norms, and clips. If the optimizer needs norms of directions, finds the directions from the clipped
-  /// gradients. All ranks call it, after the last fold() and the device's work.
+  /// Exchanges sums of squares with other ranks, and sets the factor of clipping. If the optimizer needs norms of
+  /// directions, computes the directions from the clipped gradients. All ranks call it after the last fold(), when the
+  /// device is idle.
   void agree_on_norms();
-  /// Updates this replica's slice, starts the gather.
+  /// Updates the parameters and the optimizer state of this replica's slice of the bucket, and starts the all-gather of
+  /// the bucket's parameters.
   void update(std::int64_t bucket);
-  /// Waits for the bucket's new parameters.
+  /// Waits for the parameters of the bucket's other slices, and issues the rounding of their copies.
   void finish_gather(std::int64_t bucket);
-  /// Wait as fold() and finish_gather() do, which then wait no more.
+  /// Waits for the messages of start_reduce(); fold() then does not wait.
   void await_reduce(std::int64_t bucket) { exchange_.await_reduce(bucket); }
+  /// Waits for the messages of the all-gather that update() started; finish_gather() then does not wait.
   void await_gather(std::int64_t bucket) { exchange_.await_gather(bucket); }
 
-  /// Time in seconds that fold() and finish_gather() have waited for messages.
+  /// Time in seconds that this object has waited for messages in all.
   double wait_seconds() const { return wait_seconds_ + exchange_.wait_seconds(); }
 
-  /// Number of values of a slot of this replica's optimizer state; and the slots, each with the slices of all buckets,
-  /// one after the other.
+  /// Number of floats in a slot of the optimizer state that this replica keeps: one for each value of its slices.
   std::int64_t shard_count() const { return shard_count_; }
+  /// The slots of this replica's optimizer state in device memory, in the order of Optimizer::slot_names(). Each holds
+  /// the values of the slices of all buckets, one after the other.
   std::vector<float*> slots() const;
 
-  /// The moving average of this replica's slices, laid out as a slot; null if none is kept.
+  /// The moving average of this replica's slices in device memory, laid out as a slot of slots(); null if ema_decay is
+  /// 0.
   float* ema() const { return ema_.floats(); }
-  /// Begins the moving average at the current parameters.
+  /// Sets the moving average to the current parameters. Does nothing if ema_decay is 0.
   void start_ema();
-  /// Swaps the parameters of the whole stage with their moving average; a second call swaps them back. All replicas
-  /// call it, between steps. The caller then reloads the weights.
+  /// Swaps the parameters of the whole stage with their moving average; a second call swaps them back. All replicas of
+  /// the stage call it, between steps. Afterwards the caller calls Stage::reload_weights().
   void swap_ema();
 
  private:
+  /// How a parameter is updated: by the optimizer, as a running statistic, or not at all (frozen).
   enum class UpdateKind { kOptimizer, kMovingAverage, kNone };
   static UpdateKind update_kind(const ParameterSpec& spec);
-  /// Neighbouring values that are updated in the same way.
+  /// Neighbouring values of a slice that are updated by the same rule.
   struct Run {
-    std::int64_t begin = 0, end = 0;
+    std::int64_t begin = 0, end = 0;  ///< floats in the arena
     UpdateKind kind = UpdateKind::kOptimizer;
     ParameterRole role = ParameterRole::kWeight;
     double rate_factor = 1;
-    std::int64_t entry = 0;  ///< index in the layout; the first one if several are joined
+    std::int64_t entry = 0;  ///< index in ArenaLayout::entries; of the first one if several are joined
 
     bool continues_with(const Run& next, bool tensor_by_tensor) const {
       if (kind != UpdateKind::kOptimizer || kind != next.kind) return kind == next.kind;
       return !tensor_by_tensor && role == next.role && rate_factor == next.rate_factor;
     }
   };
+  /// This replica's slice of a bucket.
   struct BucketState {
     Slice own;
-    std::int64_t shard_offset = 0;  ///< position of own.begin in the shard
-    std::vector<Run> runs;          ///< own slice
-    float* gradient = nullptr;      ///< own slice, summed
+    std::int64_t shard_offset = 0;  ///< index of the slice's first value in a slot of the optimizer state
+    std::vector<Run> runs;          ///< the runs of the slice
+    float* gradient = nullptr;      ///< the summed gradient of the slice, in device memory
   };
 
   void find_runs(BucketState& state) const;
@@ -142,9 +165,10 @@ class ShardedUpdate {
   void clip();
   void find_directions();
   double total_gradient_square_sum();
-  /// What the stages of a replica exchange to clip: the sums of all tensors, stage after stage.
+  /// The sums of squares of all tensors of the network, which the stages of a replica exchange to clip, stage after
+  /// stage.
   struct StageSums {
-    std::vector<int> offsets;  ///< where each stage's begin
+    std::vector<int> offsets;  ///< by stage: index in `all` of its first sum
     std::vector<double> all;
   };
   void average(const BucketState& state) const;

@@ -1,4 +1,4 @@
-/// The connections that other ranks open to this one.
+/// The TCP connections that other ranks open to this rank.
 #pragma once
 
 #include <array>
@@ -18,50 +18,54 @@
 
 namespace convoy {
 
-/// A stranger is a connection that is no rank's yet. It has kStrangerSeconds to send the bytes of a hello, and there
-/// are at most kMoreStrangers more strangers than ranks: then the newest takes the place of the oldest.
+/// A new connection is a "stranger" until it has sent a valid hello packet, which must arrive within kStrangerSeconds.
+/// At most kMoreStrangers more strangers than ranks are kept: a further one takes the place of the oldest.
 inline constexpr double kStrangerSeconds = 2;
 inline constexpr std::size_t kMoreStrangers = 16;
 
-/// A packet that has come, and the rank that sent it.
+/// A packet that has arrived, and the rank that sent it.
 struct Received {
   std::int64_t from = 0;
   Packet packet;
 };
 
+/// The listening ports of a rank, and the connections that other ranks have opened to it.
 class IncomingLinks {
  public:
-  /// Rank `own` listens on a free port of each of these addresses of its host: "127.0.0.1". Throws Error if one has
-  /// none.
+  /// Rank `own` listens on a free port of each of the addresses `hosts` of its host, such as "127.0.0.1". `secret` is
+  /// the job's key. Throws Error if no port can be opened at an address.
   IncomingLinks(std::int64_t own, std::int64_t num_ranks, const Secret& secret, const std::vector<std::string>& hosts);
 
-  /// "10.1.2.3 40123", one for each host, in their order.
+  /// Returns the addresses and ports on which this rank listens: "10.1.2.3 40123" for each of `hosts`, in their order.
   std::vector<std::string> addresses() const;
-  /// Returns what has come, hellos included. Waits at most `timeout` for the first of it, or for one of `others`.
+  /// Returns the packets that have arrived, hellos included. If there are none, waits until one arrives or one of the
+  /// sockets `others` is ready, at most `timeout`.
   std::vector<Received> poll(std::chrono::milliseconds timeout, std::span<const pollfd> others = {});
-  /// The connection of that rank; closed if it has none. A rank that has lost its connection may connect again.
+  /// The connection that this rank has opened; a closed socket if it has none. A rank may connect again after it has
+  /// lost its connection.
   PacketSocket& of(std::int64_t rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   const PacketSocket& of(std::int64_t rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
 
  private:
+  /// A connection that has not yet sent its complete hello packet.
   struct Stranger {
     FileDescriptor socket;
-    double since = 0;
+    double since = 0;  ///< time in seconds at which it was accepted
     std::array<std::byte, sizeof(SealedPacket)> bytes;
-    std::size_t num_bytes = 0;
+    std::size_t num_bytes = 0;  ///< number of bytes of the hello that have arrived
   };
 
   void accept_some();
-  /// Whether it stays a stranger.
+  /// Reads what the stranger has sent. Returns whether it remains a stranger.
   bool listen_to(Stranger& stranger);
   void take_hello(Stranger& stranger);
 
   std::int64_t own_;
   std::vector<FileDescriptor> listeners_;
   std::vector<Dialogue> dialogues_;  ///< by rank
-  std::vector<PacketSocket> ranks_;  ///< by rank; this one's stays closed
-  std::deque<Stranger> strangers_;   ///< the oldest first
-  std::vector<Received> hellos_;     ///< since the last poll
+  std::vector<PacketSocket> ranks_;  ///< by rank; the one of this rank is always closed
+  std::deque<Stranger> strangers_;   ///< from the oldest to the newest
+  std::vector<Received> hellos_;     ///< that have arrived since the last poll()
   double next_accept_seconds_ = 0;
 };
 

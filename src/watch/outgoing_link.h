@@ -1,4 +1,4 @@
-/// The connection that this rank opens to one other.
+/// The TCP connection that this rank opens to one other rank.
 #pragma once
 
 #include <chrono>
@@ -15,39 +15,44 @@
 
 namespace convoy {
 
+/// A connection that rank `own` opens to rank `other`, again if it is lost.
 class OutgoingLink {
  public:
-  /// `addresses`: as IncomingLinks of the other rank gives them.
+  /// `addresses` are IncomingLinks::addresses() of the rank `other`. `secret` is the job's key.
   OutgoingLink(const Secret& secret, std::int64_t own, std::int64_t other, std::vector<std::string> addresses);
 
-  /// Begins to connect, unless it does so already or is open. receive() continues with it, again and again, until the
-  /// other rank has answered `hello` or close() is called.
+  /// Begins to connect, unless it is connecting or open. Each call of receive() then takes the next step, and tries
+  /// again after a failure, until the other rank has answered the packet `hello` or close() is called.
   void open(const Packet& hello);
   void close();
-  /// Connects as open() does, and waits for the answer; false if none came within `patience`.
+  /// Connects as open() does, and waits for the answer. Returns false if none comes within `patience`.
   bool connect(const Packet& hello, std::chrono::milliseconds patience);
 
-  /// Whether the other rank has answered, which only one of this job can, and has not closed since.
+  /// Whether the other rank has answered, which only a process of the same job can, and has not closed the connection
+  /// since.
   bool is_open() const { return state_ == State::kOpen; }
-  /// Whether the last attempt at each address was refused: no process listens there any more.
+  /// Whether the last attempt at each address was refused (ECONNREFUSED): no process listens there any more.
   bool is_refused() const { return !addresses_.empty() && num_refused_ >= addresses_.size(); }
-  /// Whether the other rank's host has answered all that was sent to it. Its process may be stopped.
+  /// Whether the other rank's host has acknowledged all TCP data that were sent. The rank's process may be stopped
+  /// nevertheless.
   bool reaches_host() const {
     return (state_ == State::kGreeting || state_ == State::kOpen) && !socket_.is_unacknowledged();
   }
 
+  /// Sends a packet. Returns false if the connection is not open or the packet cannot be sent now.
   bool send(const Packet& packet) { return socket_.send(packet); }
-  /// Returns what has come.
+  /// Returns the packets that have arrived. Does not wait. Also continues the work of open().
   std::vector<Packet> receive();
-  /// What receive() waits for.
+  /// Returns the socket and the event that receive() needs next, for poll(2); the socket is -1 if there is none.
   pollfd awaited() const;
 
  private:
+  /// How far the connection is.
   enum class State {
     kClosed,
-    kPausing,     ///< after an attempt that failed
-    kConnecting,  ///< TCP
-    kGreeting,    ///< the hello has no answer yet
+    kPausing,     ///< an attempt failed; the next one follows after a pause
+    kConnecting,  ///< the TCP connection is not complete
+    kGreeting,    ///< the hello was sent and has no answer yet
     kOpen,
   };
 
@@ -60,8 +65,8 @@ class OutgoingLink {
   Packet hello_;
   State state_ = State::kClosed;
   std::size_t next_address_ = 0, num_refused_ = 0;
-  double attempt_seconds_ = 0;   ///< that each attempt of this round gets
-  double deadline_seconds_ = 0;  ///< of this attempt, or of the pause
+  double attempt_seconds_ = 0;   ///< time limit of each attempt, which doubles when all addresses have failed
+  double deadline_seconds_ = 0;  ///< end of this attempt, or of the pause
   FileDescriptor connecting_;
   PacketSocket socket_;
 };

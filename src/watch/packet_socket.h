@@ -1,4 +1,5 @@
-/// Packets between two ranks over TCP, which only these two can make, and only once.
+/// Packets between two ranks over TCP. They are authenticated: only ranks of the same job can make them, and a packet
+/// that was recorded and sent again is refused.
 #pragma once
 
 #include <cstddef>
@@ -16,49 +17,51 @@
 
 namespace convoy {
 
-/// All that travels, either way. Ranks of one job run the same program, so that its bytes mean the same.
+/// What ranks send to each other. It is sent as its bytes in memory: all ranks of a job run the same program.
 struct Packet {
+  /// What the sender tells or asks.
   enum class Kind : std::uint8_t {
-    kHello,    ///< the first of a connection
-    kHeard,    ///< the answer to it, and to an alarm: it has no status
-    kAsk,      ///< from the rank that calls the roll: what do you do?
-    kStatus,   ///< the answer; also sent without a question, every few seconds
-    kLook,     ///< from the rank that calls the roll: what does your system say of that process of your host?
-    kLooked,   ///< the answer, about that rank
-    kAlarm,    ///< a status: this rank has stood still for too long
-    kGoodbye,  ///< the sender ends as it should
-    kEnd,      ///< from the rank that calls the roll: leave at once
+    kHello,    ///< the first packet of a connection
+    kHeard,    ///< answer to kHello and to kAlarm; it has no status
+    kAsk,      ///< question of the rank that looks for the cause of a standstill: what does the receiver do?
+    kStatus,   ///< answer to kAsk; also sent without a question, every few seconds
+    kLook,     ///< question of the rank that looks for the cause of a standstill: does the process of `rank` run?
+    kLooked,   ///< answer to kLook, from a rank on the host of `rank`
+    kAlarm,    ///< a status: the sender has made no progress for too long
+    kGoodbye,  ///< the sender has done its work and ends
+    kEnd,      ///< from the rank that has found the cause of a standstill: the receiver must end at once
   };
   Kind kind = Kind::kHello;
-  std::int32_t rank = 0;  ///< whom it is about: the sender, except for kLook and kLooked
+  std::int32_t rank = 0;  ///< the rank that the packet is about: the sender, except in kLook and kLooked
   RankStatus status;
-  Reach reach = Reach::kAnswers;    ///< of that rank
-  double root_silent_seconds = -1;  ///< since the sender last heard rank 0; below 0: it never has
+  Reach reach = Reach::kAnswers;    ///< how `rank` can be reached
+  double root_silent_seconds = -1;  ///< time since the sender last heard rank 0, in seconds; negative: never
 };
 static_assert(std::is_trivially_copyable_v<Packet>);
 
-/// A packet on its way.
+/// A packet as it is sent: with its sender, its receiver and an authentication code.
 struct SealedPacket {
-  std::int32_t from = 0, to = 0;  ///< ranks
-  std::int32_t opener = 0;        ///< the one of them that has opened the connection
-  std::uint64_t number = 0;       ///< larger in each packet of a dialogue
+  std::int32_t from = 0, to = 0;  ///< ranks of the sender and of the receiver
+  std::int32_t opener = 0;        ///< which of these two ranks has opened the connection
+  std::uint64_t number = 0;       ///< grows from packet to packet, over all connections of the same Dialogue
   Packet packet;
-  std::uint64_t hash = 0;  ///< of all bytes before it, with the secret of the job
+  std::uint64_t hash = 0;  ///< SipHash of all bytes before it, with the job's secret key
 };
 static_assert(std::is_trivially_copyable_v<SealedPacket>);
 
-/// What only the ranks of a job know: rank 0 draws it, and MPI brings it to the others.
+/// The secret key of a job, which only its ranks know: rank 0 draws it at random, and MPI broadcasts it.
 using Secret = SipKey;
 
-/// One rank's side of what it and another say to each other in all connections that the same of the two opens, one
-/// after the other.
+/// Makes and checks the packets between this rank and one other, over all connections that the rank `opener` (one of
+/// the two) opens to the other, one after the other.
 class Dialogue {
  public:
   Dialogue(const Secret& secret, std::int32_t own, std::int32_t other, std::int32_t opener)
       : secret_(secret), own_(own), other_(other), opener_(opener) {}
 
+  /// Makes a packet that the other rank can open().
   SealedPacket seal(const Packet& packet);
-  /// Returns the packet; nothing if the other rank has not made it, or if it was opened before.
+  /// Returns the packet if it is valid; nothing if the other rank has not made it, or if it was opened before.
   std::optional<Packet> open(const SealedPacket& sealed);
 
  private:
@@ -67,25 +70,25 @@ class Dialogue {
   std::uint64_t num_sent_ = 0, last_opened_ = 0;
 };
 
-/// One end of a connection, which never blocks.
+/// One end of a TCP connection between two ranks. No call waits.
 class PacketSocket {
  public:
   PacketSocket() = default;
-  /// `dialogue` must outlive it.
+  /// Takes a connected socket. `dialogue` must outlive this object.
   PacketSocket(FileDescriptor socket, Dialogue& dialogue);
 
   bool is_open() const { return socket_.is_open(); }
-  /// Whether it was closed because the network does not work: nothing is known of the other end then.
+  /// Whether the connection was closed by a network error. Then it is not known whether the other process still runs.
   bool is_cut() const { return is_cut_; }
   int descriptor() const { return socket_.get(); }
   void close() { socket_ = {}; }
-  /// Sends a packet, and returns whether all of it is on its way. Does not wait for a peer that takes nothing.
+  /// Sends a packet; returns whether all of it is in the system's send buffer. Does not wait if the buffer is full.
   bool send(const Packet& packet);
-  /// Returns what has come. Closes the connection if the other end has, or if something has come that the other has not
-  /// sent.
+  /// Returns the packets that have arrived. Closes the connection if the other end has closed it, or if a packet is not
+  /// valid.
   std::vector<Packet> receive();
-  /// Whether the other's host has not said that it has all that was sent. A process that is stopped is no reason: its
-  /// system receives for it.
+  /// Whether the other host has not yet acknowledged all TCP data that were sent. A stopped process is not a reason:
+  /// its system acknowledges for it.
   bool is_unacknowledged() const;
 
  private:
@@ -94,14 +97,14 @@ class PacketSocket {
   FileDescriptor socket_;
   bool is_cut_ = false;
   Dialogue* dialogue_ = nullptr;
-  std::vector<std::byte> pending_;  ///< of a packet that has come in part
+  std::vector<std::byte> pending_;  ///< the bytes of a packet that has not arrived completely
 };
 
-/// Makes calls on the socket return without waiting, and hides it from programs that this process starts.
+/// Makes calls on the socket return without waiting, and closes it in programs that this process starts (FD_CLOEXEC).
 void make_non_blocking(int socket);
 
-/// Takes what has come, up to the size of `to`, and returns its number of bytes: 0 if nothing has come yet, nothing if
-/// the other end has closed (errno is 0 then) or the connection is broken.
+/// Reads the bytes that have arrived into `to`, at most its size. Returns their number, 0 if none have arrived. Returns
+/// nothing if the other end has closed the connection (then errno is 0) or if the connection is broken.
 std::optional<std::size_t> receive_some(int socket, std::span<std::byte> to);
 
 }  // namespace convoy

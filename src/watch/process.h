@@ -1,4 +1,4 @@
-/// What Linux knows of processes and threads.
+/// What Linux knows about processes and threads.
 #pragma once
 
 #include <cstdint>
@@ -8,14 +8,16 @@
 
 namespace convoy {
 
-/// What a process on this host does: kStopped, kTraced, kEnded; kSilent if it runs, or if its state cannot be read.
+/// Returns the state of a process of this host: kStopped, kTraced or kEnded; kSilent if it runs, or if its state cannot
+/// be read. `process` is its process ID.
 Reach state_of_process(std::int64_t process);
 
-/// Names the space in which numbers of processes mean the same as for this process: this system since its start, and in
-/// it this container. Two processes get the same text if they see each other under the same numbers.
+/// Returns a text that names the host, its last boot and the PID namespace (container) of this process. Two processes
+/// get the same text if each sees the other under the same process ID.
 std::string process_space();
 
-/// Called in each thread other than the main one, which alone takes the program's signals.
+/// Blocks all signals in the calling thread. Every thread except the main thread calls it, so that only the main thread
+/// handles signals.
 void block_signals();
 
 }  // namespace convoy

@@ -1,4 +1,5 @@
-/// Which rank holds up all others: from what each says of itself, and from how those that say nothing are silent.
+/// Finds the rank that holds up all others: from the status that each rank reports, and from the state of the processes
+/// of ranks that do not answer.
 #pragma once
 
 #include <cstdint>
@@ -9,53 +10,56 @@
 
 namespace convoy {
 
-/// How a rank was reached.
+/// Whether a rank answers, and if not, why.
 enum class Reach : std::uint8_t {
   kAnswers,
-  kLeft,         ///< it has done all its work and said goodbye
-  kEnded,        ///< its process has ended: the connection was closed
-  kStopped,      ///< its process exists but does not run: SIGSTOP
+  kLeft,         ///< it has done all its work, has said goodbye and has ended
+  kEnded,        ///< its process has ended without a goodbye
+  kStopped,      ///< its process exists but does not run: it was stopped by SIGSTOP
   kTraced,       ///< its process exists but does not run: a debugger holds it
-  kSilent,       ///< its process does not answer; why is not known
-  kUnreachable,  ///< its host does not answer: it is down, or the network between
+  kSilent,       ///< its process does not answer; the reason is not known
+  kUnreachable,  ///< its host does not answer: the host is down, or the network between
 };
 
-/// Returns "does not run: its process was stopped (SIGSTOP) ...".
+/// Returns a description: "does not run: its process was stopped (SIGSTOP) ...".
 const char* describe(Reach reach);
 
+/// What is known about a rank of the job.
 struct RankReport {
   int rank = 0;
   std::string host;
-  std::string process_space;  ///< process_space() of that rank
-  std::int64_t process = 0;   ///< its number in that space
+  std::string process_space;  ///< result of process_space() on that rank
+  std::int64_t process = 0;   ///< its process ID
   Reach reach = Reach::kAnswers;
-  RankStatus status;  ///< the last that it said
+  RankStatus status;  ///< the last status that was received from it
 };
 
-/// The ranks that this one waits for, by its instruction: a neighbouring stage of its replica, the other replicas of
-/// its stage, or all. Empty if it waits for none.
+/// Returns the ranks that the rank of `report` waits for, by its instruction: a neighbouring stage of its replica, the
+/// other replicas of its stage, or all other ranks. Empty if it waits for none.
 std::vector<int> awaited_ranks(const RankReport& report, const std::vector<RankReport>& all);
 
-/// Indices into `reports`, the culprits first: ranks that have ended; others that do not answer; then those that wait
-/// for no rank, the longest standing first, and after them those that have left; then the others, from the end of each
-/// chain of waits to its beginning.
+/// Returns the indices of all elements of `reports`, in the order in which the ranks are likely to be the cause of the
+/// standstill. First come ranks that have ended, then others that do not answer, then those that wait for no rank, the
+/// longest standing first, then those that have left. The others follow from the end of each chain of waits to its
+/// beginning.
 std::vector<std::size_t> culprits_first(const std::vector<RankReport>& reports);
 
-/// Returns the ranks of a ring of waits, each of which waits for the next, and the last for the first. Such a ring
-/// exists if every rank waits for another and all answer; empty otherwise.
+/// Returns the ranks of a cycle of waits: each waits for the next, and the last for the first. A cycle exists if all
+/// ranks answer and each waits for another. Empty if there is no cycle.
 std::vector<int> ring_of_waits(const std::vector<RankReport>& reports);
 
-/// Says in one line what is wrong: a rank has ended; messages do not get through between two hosts; a rank stands
-/// still.
+/// Returns one line that says what is wrong: a rank has ended, messages between two hosts do not arrive, or a rank
+/// makes no progress.
 std::string describe_standstill(const std::vector<RankReport>& reports);
 
-/// Says what a rank does: "does not run: its process was stopped (SIGSTOP)", "computes Forward 3 of step 120", "waits
-/// in RecvActivation 3 of step 120 for rank 2".
+/// Returns what a rank does: "does not run: its process was stopped (SIGSTOP) ...", "Forward 3 of step 120: computes",
+/// "RecvActivation 3 of step 120: waits for rank 2". `all` are the reports of all ranks.
 std::string describe(const RankReport& report, const std::vector<RankReport>& all);
 
-/// Largest number of ranks that roll_call_table() lists.
+/// The largest number of ranks that roll_call_table() lists.
 inline constexpr std::size_t kMaxLines = 32;
-/// Returns a table with a line per rank, with a heading; of more than kMaxLines ranks only the first.
+/// Returns a table with a heading and one line per rank, in the order of culprits_first(); the first kMaxLines ranks
+/// only.
 std::string roll_call_table(const std::vector<RankReport>& reports);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// What this rank knows of all ranks of its job.
+/// What this rank knows about all ranks of its job.
 #pragma once
 
 #include <atomic>
@@ -13,52 +13,61 @@
 
 namespace convoy {
 
-/// A connection may break although both ranks live. The one that opened it has this long to make a new one.
+/// A connection may break although both ranks run. The rank that opened it has this time, in seconds, to connect again.
+/// After it, the rank counts as ended.
 inline constexpr double kReturnSeconds = 5;
 
-/// Keeps what each rank last said, answers questions of others, and finds out why a rank says nothing. Used by the
-/// watchdog's thread alone.
+/// Keeps the last status of each rank, answers the questions of other ranks, and finds out why a rank does not answer.
+/// Used only by the watchdog's thread.
 class Roster {
  public:
-  /// `ranks`: hosts and processes, by rank. `own`: makes a packet of what this rank does. `leave`: is called when
-  /// another rank ends the job. When `ends` becomes true, nothing waits for answers any more.
+  /// `ranks` are the hosts and processes of all ranks, by rank. `own` makes a packet with this rank's status. `leave`
+  /// is called when another rank ends the job. When `ends` becomes true, no call waits for answers any more.
   Roster(std::vector<RankReport> ranks, std::int64_t own_rank, std::unique_ptr<ControlLinks> links,
          std::function<Packet(Packet::Kind)> own, std::function<void()> leave, const std::atomic<bool>& ends);
 
-  /// Takes what has come, and waits at most `timeout` for the first of it. True if an alarm is among it.
+  /// Handles the packets that have arrived; if there are none, waits for the first one, at most `timeout`. Returns
+  /// whether one of them was an alarm.
   bool listen(std::chrono::milliseconds timeout);
+  /// Sends a packet with this rank's status.
   void send(std::int64_t rank, Packet::Kind kind) { links_->send(rank, own_(kind)); }
+  /// Sends a packet with this rank's status to every rank that it has a connection with.
   void send_to_all(Packet::Kind kind);
-  /// Connects again to rank 0, if this rank has lost the connection.
+  /// Begins to connect to rank 0 again if this rank has lost the connection.
   void keep_connected_to_root();
-  /// Closes connections that were made for ask().
+  /// Closes the connections that this rank has opened for ask(), except the one to rank 0.
   void close_others() { links_->close_others(); }
 
-  /// Asks ranks first, first + 1 ... last - 1 what they do, and waits until all have answered, at most `seconds`. Those
-  /// that this rank has no connection with are connected to.
+  /// Asks the ranks [first, last) what they do, and waits at most `seconds` until all have answered. Connects to those
+  /// that this rank has no connection with, except on rank 0, to which the others connect.
   void ask(std::int64_t first, std::int64_t last, double seconds);
-  /// Whether one of them has answered the last ask().
+  /// Whether one of the ranks [first, last) has answered the last ask() and has not said goodbye.
   bool any_answered(std::int64_t first, std::int64_t last) const;
-  /// Whether one that answered the last ask() of it says that it has heard rank 0 within the last `seconds`.
+  /// Whether another rank that has answered the last ask() has heard rank 0 within the `seconds` before its answer.
   bool any_heard_root(double seconds) const;
 
-  /// After ask(): finds why those that have not answered are silent, and completes reports().
+  /// Called after ask(): finds out why ranks have not answered, and completes reports().
   void find_out_why_silent();
+  /// What is known about each rank, by rank.
   const std::vector<RankReport>& reports() const { return ranks_; }
 
-  /// Whether the rank has ended without a goodbye: its host says so, or its connection is gone for good.
+  /// Whether the rank has ended without a goodbye: its process does not exist any more, or its connection was not
+  /// opened again in time.
   bool is_gone(std::int64_t rank) const;
   bool is_any_gone() const;
+  /// Whether the rank has said goodbye.
   bool has_left(std::int64_t rank) const { return knowledge_of(rank).has_left; }
-  /// When that rank last said something, on this host's clock; 0: never.
+  /// Time of the last packet from that rank, in seconds of this host's clock; 0: none has come.
   double heard_seconds(std::int64_t rank) const { return knowledge_of(rank).heard_seconds; }
 
  private:
+  /// What is known about the connection of a rank, in addition to its RankReport. Times are in seconds of this host's
+  /// clock.
   struct Knowledge {
     bool has_left = false, has_answered = false;
-    double heard_seconds = 0;      ///< when it last said something; 0: never
-    double connected_seconds = 0;  ///< when it last had a connection; 0: never
-    double root_silent_seconds = -1;
+    double heard_seconds = 0;         ///< time of its last packet; 0: none has come
+    double connected_seconds = 0;     ///< time when it last had a connection; 0: never
+    double root_silent_seconds = -1;  ///< Packet::root_silent_seconds of its last packet
   };
 
   void take(const Received& received);
@@ -66,7 +75,7 @@ class Roster {
   bool awaits_answers(std::int64_t first, std::int64_t last) const;
   Reach reach_of_silent(std::int64_t rank) const;
   void ask_neighbours();
-  /// Whether this rank sees that one's process.
+  /// Whether that rank's process is visible from this one: same host and same PID namespace.
   bool is_here(std::int64_t rank) const;
   Knowledge& knowledge_of(std::int64_t rank) { return knowledge_[static_cast<std::size_t>(rank)]; }
   const Knowledge& knowledge_of(std::int64_t rank) const { return knowledge_[static_cast<std::size_t>(rank)]; }
@@ -80,7 +89,7 @@ class Roster {
   std::function<void()> leave_;
   const std::atomic<bool>& ends_;
   std::vector<Knowledge> knowledge_;  ///< by rank
-  double listened_seconds_ = 0;       ///< when listen() was last called
+  double listened_seconds_ = 0;       ///< time of the last listen()
   bool has_alarm_ = false;
 };
 

@@ -1,4 +1,4 @@
-/// Has texts printed by a thread of its own.
+/// Prints texts in a thread of its own, so that the caller never waits for the output.
 #pragma once
 
 #include <functional>
@@ -7,18 +7,20 @@
 
 namespace convoy {
 
-/// For threads that must not be held up by what takes the texts: a terminal that was stopped, or a file system that
-/// does not answer, takes none.
+/// Prints texts for threads that must not block: writing can block if the terminal was stopped, or if a file system
+/// does not answer.
 class Speaker {
  public:
+  /// `print` prints a text. It is called in another thread.
   explicit Speaker(std::function<void(const std::string&)> print);
-  /// Waits as finish() does.
+  /// Calls finish().
   ~Speaker();
   Speaker(const Speaker&) = delete;
   Speaker& operator=(const Speaker&) = delete;
 
+  /// Queues a text to be printed. Does not wait.
   void say(std::string text);
-  /// Waits until all texts are printed, at most five seconds.
+  /// Waits until all texts are printed, but at most five seconds.
   void finish();
 
  private:

@@ -1,4 +1,4 @@
-/// Names a rank that keeps a job from starting, before MPI works.
+/// Names the rank that keeps a job from starting, before MPI works.
 #pragma once
 
 #include <condition_variable>
@@ -15,15 +15,18 @@
 
 namespace convoy {
 
-/// A thread that waits until the job has started: until then no rank can ask another. If that takes too long, the first
-/// rank of each host that runs says which ranks of its host do not, and later ends the job.
+/// A thread that waits until the job has started. Before that, ranks cannot ask each other. If the start takes too
+/// long, the lowest running rank of each host prints which ranks of its host do not run. Later every rank ends its
+/// process.
 class StartWatch {
  public:
+  /// The arguments of a StartWatch.
   struct Spec {
-    double alarm_seconds = 0;  ///< until it speaks
-    double abort_seconds = 0;  ///< from then until it ends the job; 0: never
-    /// Prints lines. Called by a thread that may be held up.
+    double alarm_seconds = 0;  ///< time in seconds until the warning is printed
+    double abort_seconds = 0;  ///< time in seconds from the warning until the job ends; 0: it never ends
+    /// Prints a text. Called by a thread that may block.
     std::function<void(const std::string&)> say;
+    /// Ends this process with that exit status.
     std::function<void(int status)> leave;
   };
 
@@ -32,7 +35,7 @@ class StartWatch {
   StartWatch(const StartWatch&) = delete;
   StartWatch& operator=(const StartWatch&) = delete;
 
-  /// The job has started.
+  /// Ends the thread: the job has started. Waits for it.
   void end();
 
  private:
@@ -47,8 +50,9 @@ class StartWatch {
   std::thread thread_;
 };
 
-/// The ranks of this process's job on this host, with what Linux says of their processes (kSilent: it runs): they run
-/// the same program for the same launcher. In the order of ranks.
+/// Returns the ranks of this job whose processes are on this host, in the order of ranks: processes with the same
+/// program and the same job of the launcher. RankReport::reach is their state as Linux sees it; kSilent: the process
+/// runs.
 std::vector<RankReport> find_ranks_here();
 
 }  // namespace convoy

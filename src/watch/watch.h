@@ -1,4 +1,4 @@
-/// Has all ranks of a job watched.
+/// Lets all ranks of a job watch each other.
 #pragma once
 
 #include <memory>
@@ -14,26 +14,29 @@ namespace convoy {
 
 struct RunParams;
 
-/// For the time before the watch: how long a start may take.
+/// Returns the specification of the StartWatch, which watches before MPI works. It says how long a start may take.
 StartWatch::Spec start_spec(const RunParams& params);
 
-/// From here until MPI has ended, a rank that stands still is found, named by rank 0, and after
-/// run.watchdog_abort_seconds ends the job.
+/// Watches all ranks from its construction until MPI has ended. Rank 0 prints the name of a rank that makes no
+/// progress, and ends the job after run.watchdog_abort_seconds.
 class Watch {
  public:
-  /// All ranks of the session call it.
+  /// All ranks of the session call it. Connects each rank with rank 0; if that fails, rank 0 warns and no rank is
+  /// watched.
   Watch(const RunParams& params, mpi::Session& session);
-  /// This rank's work is done: it waits for the others in MPI's end. If it leaves because of an error, it is watched no
-  /// more.
+  /// Notes that this rank's work is done: it waits for the others in MPI's end. If it is destroyed by an exception, the
+  /// rank is not watched any more.
   ~Watch();
   Watch(const Watch&) = delete;
   Watch& operator=(const Watch&) = delete;
 
+  /// The board to which this rank writes what it does.
   StatusBoard& board() { return watched_->board; }
-  /// The group of all ranks; the board is told when this rank waits in it.
+  /// The group of all ranks. The board is told when this rank waits in a call of the group.
   const mpi::Communicator& world() const { return world_; }
 
  private:
+  /// The objects that live until MPI has ended.
   struct Watched {
     StatusBoard board;
     std::unique_ptr<Watchdog> watchdog;

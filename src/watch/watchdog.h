@@ -1,4 +1,5 @@
-/// Finds ranks that stand still, says which one holds up the others, and ends a job that would never end.
+/// Finds ranks that make no progress ("stand still"), prints which one holds up the others, and ends a job that would
+/// never end.
 #pragma once
 
 #include <atomic>
@@ -16,50 +17,56 @@
 
 namespace convoy {
 
+/// The arguments of a Watchdog.
 struct WatchSpec {
-  /// Seconds without an event after which a rank raises the alarm; 0: kMinAlarmSeconds or kStepsToAlarm times the last
-  /// step, whichever is longer.
+  /// Time in seconds without progress after which a rank raises the alarm; 0: kMinAlarmSeconds, or kStepsToAlarm times
+  /// the duration of the last step if that is longer.
   double alarm_seconds = 0;
-  double abort_seconds = 0;       ///< after the first table, while the run still stands; 0: never
-  std::vector<RankReport> ranks;  ///< hosts and processes, by rank
-  std::int64_t rank = 0;
-  /// Prints lines. Called by a thread that may be held up.
+  /// Time in seconds from the first printed table until the job ends, if it still stands still; 0: it never ends.
+  double abort_seconds = 0;
+  std::vector<RankReport> ranks;  ///< hosts and processes of all ranks, by rank
+  std::int64_t rank = 0;          ///< this rank
+  /// Prints a text. Called by a thread that may block.
   std::function<void(const std::string&)> say;
-  /// Leaves the process with that status, at once.
+  /// Ends this process at once with that exit status.
   std::function<void(int status)> leave;
 };
 
+/// The defaults of WatchSpec::alarm_seconds: a time in seconds, and a number of training steps.
 inline constexpr double kMinAlarmSeconds = 60, kStepsToAlarm = 20;
-/// The alarm waits this many times as long while a part without an event may take any time: in starts, imports, plans
-/// and checkpoints, while data are opened, and by default until the first steps are over.
+/// Factor of the time until an alarm in parts of a run that may take any time: starts, imports, plans, checkpoints, the
+/// opening of data and, if alarm_seconds is 0, the first steps.
 inline constexpr double kMorePatience = 10;
-/// How long the rank that calls the roll waits for answers.
+/// Time in seconds that a rank waits for the answers of the others when it looks for the cause of a standstill.
 inline constexpr double kAnswerSeconds = 3;
-/// Each rank tells rank 0 what it does at this interval, so that something is known of one that falls silent.
+/// Interval in seconds at which each rank sends its status to rank 0, so that the last status of a rank is known when
+/// it does not answer any more.
 inline constexpr double kReportSeconds = 10;
 
-/// A thread of every rank, which needs no MPI. A rank that stands still raises the alarm; rank 0 then calls the roll:
-/// it asks all ranks what they do. Only if the one that the others wait for stands still itself, or does not answer, it
-/// prints the table, again at growing intervals, and at last ends the job; if a process has ended, at once. If rank 0
-/// does not answer any rank that answers, the lowest of these does the same in its place.
+/// A thread of every rank, which does not use MPI. A rank that stands still raises the alarm. Rank 0 then calls the
+/// roll: it asks all ranks what they do. It prints the table of answers only if the rank that the others wait for
+/// stands still itself, or does not answer. It repeats the table at growing intervals, and at last ends the job; it
+/// ends the job at once if a process has ended. If rank 0 does not answer, the lowest rank that answers does this in
+/// its place.
 class Watchdog {
  public:
-  /// Rank 0 makes its own before the others connect to it, and lets them in until begin() is called. The others make
-  /// theirs with a connection to rank 0.
+  /// On rank 0 it is made before the others connect, and accepts their connections until begin() is called. On the
+  /// other ranks `links` must have a connection to rank 0.
   Watchdog(WatchSpec spec, const StatusBoard& board, std::unique_ptr<ControlLinks> links);
-  /// Says goodbye.
+  /// Ends the thread, and says goodbye to all ranks.
   ~Watchdog();
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// Rank 0: all ranks have their connection.
+  /// Called on rank 0 when all ranks are connected to it: begins to watch.
   void begin() { has_begun_ = true; }
 
  private:
   bool is_root() const { return spec_.rank == 0; }
+  /// Time in seconds without progress after which a rank with this status stands still.
   double limit(const RankStatus& status) const;
   bool stands_still(const RankStatus& status) const { return status.standing_seconds >= limit(status); }
-  /// Whether this rank has done its work: then others may end, too, and their goodbyes be lost.
+  /// Whether this rank has done its work. Then other ranks may end too, and their goodbyes may be lost.
   bool is_ending() const { return board_.read().activity == Activity::kEnding; }
   Packet packet(Packet::Kind kind) const;
 
@@ -79,12 +86,12 @@ class Watchdog {
   Roster roster_;
   Speaker speaker_;
   std::atomic<bool> has_begun_, ends_ = false;
-  // The roll
+  // When this rank calls the roll
   double next_roll_ = 0, pause_ = 0;
-  double first_table_ = 0;  ///< when it was printed; 0: there is none
-  // Towards rank 0
+  double first_table_ = 0;  ///< time at which the first table was printed; 0: none was printed
+  // When this rank reports to rank 0
   double next_alarm_ = 0;
-  double silent_since_ = 0;  ///< the first alarm that rank 0 has not answered; 0: it has answered all
+  double silent_since_ = 0;  ///< time of the first alarm that rank 0 has not answered; 0: it has answered all
   double reported_seconds_ = 0;
   RankStatus reported_;
   std::thread thread_;
