@@ -1,4 +1,4 @@
-/// The list of all operations. What a backend creates, forwards or watches follows from it.
+/// The list of all operations. A backend that creates, forwards or observes operations gets its cases from this list.
 #pragma once
 
 #include <memory>
@@ -27,7 +27,8 @@
 
 namespace convoy::ops {
 
-/// A request to create an operation. Its contract Op defines the parameters (Op::Spec) and a name (Op::kName).
+/// A request to create an operation of the class Op, which defines the type of its parameters (Op::Spec) and its name
+/// (Op::kName).
 template <typename Op>
 struct OpRequest {
   const typename Op::Spec& spec;
@@ -54,7 +55,8 @@ const typename Op::Spec* spec_of(const AnyRequest& request) {
   return found == nullptr ? nullptr : &found->spec;
 }
 
-/// Returns create.template operator()<Op>(spec) for the Op that is requested, a std::unique_ptr<Op>.
+/// Calls create.template operator()<Op>(spec), where Op is the operation that is requested, and returns its result, a
+/// std::unique_ptr<Op>.
 template <typename Create>
 AnyOp create_requested(const AnyRequest& request, Create&& create) {
   return std::visit(
