@@ -35,46 +35,48 @@
 namespace convoy::io {
 
 struct NamedTensor {
-  std::string name;                ///< layer1.0.conv1.weight
-  std::vector<std::int64_t> dims;  ///< (O,I,H,W), (O,I) or (C)
+  std::string name;                ///< name of the tensor: "layer1.0.conv1.weight"
+  std::vector<std::int64_t> dims;  ///< dimensions: (O,I,H,W), (O,I) or (C)
   std::vector<float> values;       ///< row-major
 
-  std::int64_t count() const;  ///< values of this shape
+  std::int64_t count() const;  ///< number of values of this shape
 };
 
-/// The preparation of images as a network's input.
+/// The preparation that turns images into a network's input.
 struct ImageInput {
-  ImageShape shape;             ///< of the input
-  bool resizes = false;         ///< whether training resized images to that shape; otherwise they already had it
-  std::int64_t short_side = 0;  ///< pixels of an image's short side before the centre is cut out
-  bool orients = false;         ///< whether the images were turned as their Exif orientation says (import.orient)
-  bool normalizes = true;       ///< (x - mean) / standard deviation, channel by channel
-  std::vector<double> channel_mean, channel_stddev;  ///< (C), of the values / 255 of the training set
+  ImageShape shape;      ///< height, width and channels of the input
+  bool resizes = false;  ///< whether training resized images to this shape; false: the images already had it
+  /// Length to which an image's short side is resized before the centre is cut out, in pixels.
+  std::int64_t short_side = 0;
+  bool orients = false;    ///< whether the images were rotated as their Exif orientation says (import.orient)
+  bool normalizes = true;  ///< whether values are normalised: (x - mean) / standard deviation, channel by channel
+  /// (C) mean and standard deviation of the training set's pixel values / 255.
+  std::vector<double> channel_mean, channel_stddev;
 
   bool operator==(const ImageInput&) const = default;
 };
 
-/// The normalisation as text: "mean 0.485, 0.456, 0.406, standard deviation 0.229, 0.224, 0.225"; or that values are
-/// not normalised.
+/// Returns the normalisation as text: "mean 0.485, 0.456, 0.406, standard deviation 0.229, 0.224, 0.225", or that
+/// values are not normalised.
 std::string describe_normalisation(const ImageInput& input);
 
-/// The preparation of texts as a network's input.
+/// The preparation that turns texts into a network's input.
 struct TextInput {
   std::int64_t length = 0;    ///< number of tokens that the network reads per text
-  Tokenization tokenization;  ///< of the training set
-  ColumnNames columns = {};   ///< of the tables that the training set was imported from
+  Tokenization tokenization;  ///< tokenization of the training set
+  ColumnNames columns = {};   ///< columns of the tables from which the training set was imported
 
   bool operator==(const TextInput&) const = default;
 };
 
-/// All that an evaluation must know about a network's training: its input and the names of its classes.
+/// The information that an evaluation needs about a trained network: its input and the names of its classes.
 struct ModelMetadata {
-  std::string name;                    ///< model.name
+  std::string name;                    ///< name of the network (model.name)
   TransformerParams transformer = {};  ///< only for networks that read texts
   std::variant<ImageInput, TextInput> input;
-  std::vector<std::string> class_names;  ///< in the order of the logits
+  std::vector<std::string> class_names;  ///< names of the classes, in the order of the logits
 
-  /// The kind of its input: input_kinds::kText or kImages (convoy/base/features.h).
+  /// The kind of the network's input: input_kinds::kText or kImages (convoy/base/features.h).
   const char* kind() const { return text() != nullptr ? input_kinds::kText : input_kinds::kImages; }
   InputShape shape() const;
   /// The preparation of images. Throws std::bad_variant_access for a network that reads texts.
@@ -83,7 +85,7 @@ struct ModelMetadata {
   const TextInput* text() const { return std::get_if<TextInput>(&input); }
 };
 
-/// Sums of one of the network's objectives over the steps of an epoch.
+/// Sums over the steps of an epoch for one objective (loss) of the network.
 struct EpochSums {
   double loss = 0;
   std::int64_t num_correct = 0, num_samples = 0, num_labels = 0;
@@ -92,85 +94,95 @@ struct EpochSums {
 };
 
 struct TrainingState {
-  std::int64_t step = 0;     ///< steps done
-  std::int64_t samples = 0;  ///< seen in training; the position in the epoch follows from `step`
+  std::int64_t step = 0;  ///< number of steps that the training has completed
+  /// Number of samples that the training has read; the position in the epoch follows from `step`.
+  std::int64_t samples = 0;
   std::int64_t seed = 0;
   std::int64_t batch_global = 0;
   std::int64_t batch_micro = 0;
-  std::int64_t num_samples = 0;     ///< of the training set
-  std::int64_t train_hash = 0;      ///< Dataset::content_hash() of the training set; 0: not known, from an older Convoy
+  std::int64_t num_samples = 0;  ///< number of samples of the training set
+  /// Dataset::content_hash() of the training set; 0: not known, since an older Convoy wrote the file.
+  std::int64_t train_hash = 0;
   std::int64_t metric_hash = 0;     ///< content hash of the data set on which best_value was measured; 0: not known
-  std::int64_t evaluated_step = 0;  ///< the step whose row is the latest in log.csv
-  std::string metric = "top1";      ///< train.metric; files older than that key use top-1
-  double best_value = 0;            ///< best value of `metric` so far on data.val, or else data.test
-  std::int64_t best_step = 0;       ///< step at which best_value was measured; 0: not measured yet
-  std::int64_t updates = 0;         ///< number of steps that were applied
-  double loss_scale = 1;            ///< fp16: factor of the loss's gradient
-  std::int64_t loss_scale_steps = 0;  ///< steps since loss_scale last changed
-  /// Sums over the unfinished epoch, by objective (at least one), so that its line in the log is the same after a
-  /// restart.
+  std::int64_t evaluated_step = 0;  ///< step of the last row of log.csv
+  /// Metric that selects the best checkpoint (train.metric); older files without it use top-1.
+  std::string metric = "top1";
+  double best_value = 0;              ///< best value of `metric` so far, on data.val or, without it, on data.test
+  std::int64_t best_step = 0;         ///< step at which best_value was measured; 0: not measured yet
+  std::int64_t updates = 0;           ///< number of steps whose update was applied, not skipped
+  double loss_scale = 1;              ///< loss scale of fp16: the factor of the loss's gradient
+  std::int64_t loss_scale_steps = 0;  ///< number of good steps in a row with this loss scale, after which it is doubled
+  /// Sums over the steps of the unfinished epoch, for each objective (at least one), so that the epoch's line in the
+  /// log is the same after a restart.
   std::vector<EpochSums> epoch = {{}};
-  /// The range of the training loss (LossRange): its moving average, the lowest value of this average, and the step at
-  /// which the loss left its range (0: it is within).
+  /// State of the check whether the loss diverges (LossRange): the moving average of the training loss, the lowest
+  /// value of this average, and the step at which the loss left its normal range (0: it is within).
   double loss_average = 0;
   double loss_lowest = std::numeric_limits<double>::infinity();
   std::int64_t loss_left_step = 0;
-  /// Bad steps (run/bad_steps.h): the number of skipped steps, in all and in a row, the number of rollbacks, and the
-  /// factor by which these changed the learning rate.
+  /// State of the handling of bad steps (run/bad_steps.h): the number of skipped steps, in all and in a row, and the
+  /// number of rollbacks.
   std::int64_t bad_steps = 0, bad_steps_in_row = 0, rollbacks = 0;
+  /// Factor by which rollbacks have changed the learning rate.
   double rate_factor = 1;
 };
 
-/// The name of the counter of a batch norm: "bn1.num_batches_tracked" for "bn1.running_mean"; empty for other names.
+/// The name of a batch normalisation's step counter, from the name of its running mean: "bn1.num_batches_tracked" for
+/// "bn1.running_mean". Empty for the names of other tensors.
 std::string counter_name(const std::string& tensor_name);
 
 struct Checkpoint {
   TrainingState state;
   ModelMetadata metadata;
   std::vector<NamedTensor> model;                             ///< parameters and running statistics
-  std::map<std::string, std::vector<NamedTensor>> optimizer;  ///< by slot, e.g. "momentum"
-  std::vector<NamedTensor> ema;  ///< moving averages of the tensors of `model`; empty if not kept
-  /// bn1.num_batches_tracked: the number of training steps that the running statistics of a batch norm have followed,
-  /// including those of the weights that the run began with. Steps in which it is frozen do not count. PyTorch counts
-  /// micro-batches instead.
+  std::map<std::string, std::vector<NamedTensor>> optimizer;  ///< optimizer state, by the name of its kind: "momentum"
+  std::vector<NamedTensor> ema;  ///< moving averages of the tensors of `model` (EMA); empty if not computed
+  /// Step counters of the batch normalisations, by names such as "bn1.num_batches_tracked": the number of training
+  /// steps in which the running statistics were updated, including those before the run if it began with trained
+  /// weights. Steps in which the layer is frozen do not count. PyTorch counts micro-batches instead.
   std::map<std::string, std::int64_t> counters;
-  std::string parameters;  ///< the effective parameter file
-  /// The files that hold the values: tensors have none until load_values() reads them. No parts: the file itself holds
-  /// them.
+  std::string parameters;  ///< text of the effective parameter file of the run
+  /// The files that hold the tensors' values, if they are outside this checkpoint's file; load_values() reads them.
+  /// Empty: the file itself holds all values.
   std::optional<CheckpointParts> parts;
-  std::string written_by;  ///< "convoy 0.9.0 (git 7c1d976f12)". Decoding fills it; encoding writes this program's.
+  /// Program that wrote the file: "convoy 0.9.0 (git 7c1d976f12)". Decoding sets it; encoding ignores it and writes
+  /// this program's version.
+  std::string written_by;
 };
 
-/// The fingerprint of all values of these tensors (convoy/base/fingerprint.h).
+/// Returns the fingerprint (convoy/base/fingerprint.h) of all values of these tensors, a 64-bit number that does not
+/// depend on the layout.
 std::uint64_t fingerprint(const std::vector<NamedTensor>& tensors);
 
 /// Returns the bytes of the checkpoint's file. The same content gives the same bytes (no times of day inside; tensors
 /// in the order of their names).
 std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint);
 
-/// Verifies the hash, then decodes a checkpoint. `where` names the file in messages. Throws Error saying what is wrong
-/// (too short, not a checkpoint, truncated, damaged: the hash differs, a dataset missing or of another type), and
-/// RequestError if it is of another format. HDF5 never sees bytes whose hash was not verified. Tensors come in the
-/// order of their names; those of a checkpoint in parts have no values yet.
+/// Verifies the hash of the file's bytes, then decodes a checkpoint. `where` names the file in messages. Throws Error
+/// saying what is wrong (too short, not a checkpoint, truncated, damaged: the hash differs, a dataset missing or of
+/// another type), and RequestError if the file has another format version. HDF5 never reads bytes whose hash was not
+/// verified. Tensors come in the order of their names; those of a checkpoint in parts have no values yet.
 Checkpoint decode_checkpoint(std::span<const std::byte> bytes, const std::string& where);
 
-/// Decodes only the state of a checkpoint; like decode_checkpoint() otherwise.
+/// Verifies the hash of the file's bytes, then decodes only the state of a checkpoint. Throws as decode_checkpoint()
+/// does.
 TrainingState decode_state(std::span<const std::byte> bytes, const std::string& where);
 
-/// Verifies the trailer and its hash. Returns the reason if the bytes are damaged, else nothing.
+/// Verifies the last 32 bytes of a checkpoint, and the hash in them. Returns the reason if the bytes are damaged, else
+/// nothing.
 std::optional<std::string> find_damage(std::span<const std::byte> bytes);
 
-/// Whether the file ends like a checkpoint. Throws Error if it cannot be read.
+/// Whether the file's last 32 bytes are those of a checkpoint. Throws Error if it cannot be read.
 bool is_checkpoint_file(const std::string& path);
 
-/// Returns the bytes of a checkpoint after verifying their hash and those of its parts. The file's last 32 bytes are
-/// read first: a file that is not a checkpoint, or has another size than its end says, takes neither time nor memory,
-/// however large it is. Throws Error with the reason.
+/// Returns the bytes of a checkpoint's file after verifying their hash, and those of its parts. The last 32 bytes are
+/// read first: a file that is not a checkpoint, or has another size than they say, takes neither time nor memory, even
+/// if it is large. Throws Error with the reason.
 std::vector<std::byte> read_checkpoint_file(const std::string& path);
 
-/// Returns the bytes of a checkpoint in one file: `bytes` itself if it holds all values, else a new file made from
-/// `bytes` and the parts next to `path`. `with_optimizer` is false if the weights are enough. Throws Error if a part
-/// cannot be read.
+/// Returns the bytes of a checkpoint that holds all values in one file: `bytes` itself if it does, else a new file made
+/// from `bytes` and the parts next to `path`. If `with_optimizer` is false, the optimizer state is left out. Throws
+/// Error if a part cannot be read.
 std::vector<std::byte> join_parts(std::vector<std::byte> bytes, const std::string& path, bool with_optimizer);
 
 /// Replaces a checkpoint in parts by one file of the same name, and removes its parts if no other checkpoint in the
@@ -180,42 +192,43 @@ bool join_checkpoint(const std::string& path);
 /// The path of a step's checkpoint: DIRECTORY/step-00001234.h5.
 std::string checkpoint_path(const std::string& directory, std::int64_t step);
 
-/// The path of the best checkpoint: DIRECTORY/best.h5. It holds a whole training state like the others, but only a
-/// better one replaces it.
+/// The path of the best checkpoint: DIRECTORY/best.h5. It holds a complete training state like other checkpoints. It is
+/// replaced only by a better one.
 std::string best_checkpoint_path(const std::string& directory);
 
 struct FoundCheckpoint {
   std::string path;
-  std::vector<std::byte> bytes;  ///< verified
+  std::vector<std::byte> bytes;  ///< bytes of the file, whose hash was verified
   TrainingState state;
 };
 
-/// Finds the usable checkpoint with the highest step below `below`, best.h5 included. A checkpoint is usable if its
-/// hash holds, its format is this program's, and it holds the step that its name says. Each higher one that is not
-/// usable, and a best.h5 that is not, is passed to `skipped` with the reason. Returns nothing if there is no usable one
-/// (or no directory). Left-over temporary files are ignored. Throws Error if the directory cannot be listed.
+/// Finds the usable checkpoint with the highest step below `below`, including best.h5. A checkpoint is usable if its
+/// hash is right, this program can read its format, and it holds the step that its name says. `skipped` is called with
+/// the reason for each unusable file of a higher step, and for an unusable best.h5. Returns nothing if there is no
+/// usable checkpoint or no such directory. Ignores temporary files. Throws Error if the directory cannot be listed.
 std::optional<FoundCheckpoint> find_newest_checkpoint(
     const std::string& directory,
     const std::function<void(const std::string& path, const std::string& reason)>& skipped,
     std::int64_t below = std::numeric_limits<std::int64_t>::max());
 
-/// Removes the checkpoints of steps above `step`, up to `last`, also a best.h5 of such a step.
+/// Removes the checkpoints of steps in (step, last], and best.h5 if it is of such a step.
 void remove_checkpoints_after(const std::string& directory, std::int64_t step, std::int64_t last);
-/// Renames the same checkpoints instead: their names then end in ".suspect", so that no run finds them.
+/// Renames the checkpoints of steps in (step, last], and best.h5 if it is of such a step, to names that end in
+/// ".suspect", so that no run finds them.
 void set_aside_checkpoints_after(const std::string& directory, std::int64_t step, std::int64_t last);
 
-/// Keeps the newest step-*.h5 of a run's directory and removes older ones. Only usable files are counted: those that
-/// this process has written or resumed, and others once they have been read and found whole.
+/// Keeps the newest checkpoints, step-*.h5, of a run's directory and removes older ones. Only usable files are counted:
+/// those that this process has written or resumed from, and others after they have been read and verified.
 class CheckpointKeeper {
  public:
-  /// `keep` is the number of checkpoints to keep; 0: all.
+  /// `keep` is the number of checkpoints to keep; 0: keeps all.
   CheckpointKeeper(std::string directory, std::int64_t keep) : directory_(std::move(directory)), keep_(keep) {}
 
-  /// Marks a file as usable, so that it need not be read: it is whole, and of the step in its name.
+  /// Marks a file as usable: it is complete, and of the step in its name. Then remove_old() does not read it.
   void trust(const std::string& path) { usable_[path] = true; }
-  /// For a run that is at `step`: removes the checkpoints older than the `keep` newest, except the newest one below
-  /// step `below`, and temporary files that a killed run left. Files above `step` stay and are not counted: the run
-  /// found them unusable when it began.
+  /// Removes the checkpoints that are older than the `keep` newest ones, for a run that is at `step`. The newest
+  /// checkpoint below step `below` is kept in any case. Also removes temporary files that a killed run left. Files of
+  /// steps above `step` stay and are not counted: the run found them unusable when it began.
   void remove_old(std::int64_t step, std::int64_t below = 0);
 
  private:
@@ -223,7 +236,7 @@ class CheckpointKeeper {
 
   std::string directory_;
   std::int64_t keep_;
-  std::map<std::string, bool> usable_;  ///< by path
+  std::map<std::string, bool> usable_;  ///< whether a file is usable, by its path, for files that were checked
 };
 
 }  // namespace convoy::io

@@ -24,7 +24,8 @@ enum class FileOrder {    ///< The order in which files store the values of a pa
   kChannelsBeforePixels,  ///< (O,I,H,W) in files, (O,H,W,I) in the device's memory
 };
 
-enum class UpdateRule {  ///< The rule by which a step changes a parameter.
+/// The rule by which a step changes a parameter.
+enum class UpdateRule {
   kOptimizer,
   kMovingAverage,  ///< a running statistic, whose "gradient" is the statistic of the micro-batch
 };
