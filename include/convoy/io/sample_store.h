@@ -37,7 +37,7 @@ struct DatasetInfo {
   /// Number of samples of each class, over the opened shards; empty for a folder.
   std::vector<std::int64_t> class_counts;
   std::vector<double> channel_mean;    ///< (C) mean of values / 255 over all pixels; empty for a folder
-  std::vector<double> channel_stddev;  ///< (C) standard deviation of the same values; empty for a folder
+  std::vector<double> channel_stddev;  ///< (C) standard deviation of values / 255 over all pixels; empty for a folder
   TextInfo text;                       ///< only if `kind` is kText; the members about images are then not set
   std::string source;                  ///< the path that was imported, or the folder
 };

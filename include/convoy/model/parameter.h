@@ -19,7 +19,8 @@ struct InitialValues {
   double size = 0;  ///< the value of kConstant, the bound of kUniform, the standard deviation of kNormal
 };
 
-enum class FileOrder {    ///< The order in which files store the values of a parameter.
+/// The order in which files store the values of a parameter.
+enum class FileOrder {
   kAsOnDevice,            ///< the same as in the device's memory
   kChannelsBeforePixels,  ///< (O,I,H,W) in files, (O,H,W,I) in the device's memory
 };

@@ -35,7 +35,7 @@ struct BatchNormInputs {
 struct BatchNormOutputs {
   void* y = nullptr;         ///< (N,H,W,C)
   float* mean = nullptr;     ///< (C) means of the N*H*W values of this micro-batch; backward reads them
-  float* inv_std = nullptr;  ///< (C) 1 / sqrt(biased variance + epsilon) of the same values; backward reads them
+  float* inv_std = nullptr;  ///< (C) 1 / sqrt(biased variance + epsilon) of this micro-batch; backward reads it
   /// (C) unbiased variances for the running statistics: sum of squared deviations from the mean / max(1, N*H*W - 1).
   float* var_unbiased = nullptr;
   std::uint8_t* mask = nullptr;  ///< relu_mask_bytes() bytes, with spec.relu and spec.residual; backward reads them

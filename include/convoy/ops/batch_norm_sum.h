@@ -27,7 +27,7 @@ struct BatchNormSumInputs {
 struct BatchNormSumOutputs {
   struct Branch {
     float* mean = nullptr;     ///< (C) means of the N*H*W values of this micro-batch; backward reads them
-    float* inv_std = nullptr;  ///< (C) 1 / sqrt(biased variance + epsilon) of the same values; backward reads them
+    float* inv_std = nullptr;  ///< (C) 1 / sqrt(biased variance + epsilon) of this micro-batch; backward reads it
     /// (C) unbiased variances for the running statistics, as BatchNormOutputs::var_unbiased.
     float* var_unbiased = nullptr;
   };

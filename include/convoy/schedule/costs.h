@@ -27,8 +27,8 @@ struct BucketCost {
   /// Weight of this bucket's cells in the time of the chunk's backward, relative to the chunk's other buckets.
   double share = 1;
   double reduce_seconds = 0;  ///< duration of the exchange until all addends of the replica's own slice have arrived
-  double fold_seconds = 0;    ///< time to add the last addends of this slice, during which the stage is busy
-  double update_seconds = 0;  ///< time to update the weights of this slice, during which the stage is busy
+  double fold_seconds = 0;  ///< time to add the last addends of the replica's own slice, during which the stage is busy
+  double update_seconds = 0;  ///< time to update the weights of the replica's own slice, during which the stage is busy
   /// Duration of the exchange from the end of the update until the slices of all replicas have arrived.
   double gather_seconds = 0;
 };
@@ -41,7 +41,7 @@ struct ChunkCost {
   double loss_seconds = 0;     ///< time of the loss; only the last virtual stage uses it
   double backward_input_seconds = 0;
   double backward_weight_seconds = 0;
-  /// Time of a Backward that computes both gradients; empty: the sum of the two times above.
+  /// Time of a Backward that computes both gradients; empty: backward_input_seconds + backward_weight_seconds.
   std::optional<double> backward_seconds = {};
   TransferCost to_next = {};  ///< cost of a message to the next virtual stage
   /// Costs of each bucket; empty: buckets share the backward equally, and exchanges and updates take no time.
