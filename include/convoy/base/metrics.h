@@ -13,9 +13,9 @@ inline constexpr std::int64_t kNumGuesses = 5;
 
 /// Counts of samples of one class over an evaluation.
 struct ClassCounts {
-  std::int64_t num_samples = 0;    ///< samples with this label
-  std::int64_t num_predicted = 0;  ///< samples predicted as this class
-  std::int64_t num_correct = 0;    ///< samples with this label that were predicted as this class
+  std::int64_t num_samples = 0;    ///< number of samples with this label
+  std::int64_t num_predicted = 0;  ///< number of samples predicted as this class
+  std::int64_t num_correct = 0;    ///< number of samples with this label that were predicted as this class
 
   bool operator==(const ClassCounts&) const = default;
 };
@@ -24,7 +24,7 @@ struct ClassCounts {
 struct MetricCounts {
   double loss = 0;  ///< mean loss over the labels
   std::int64_t num_correct = 0, num_labels = 0;
-  std::int64_t num_among_five = 0;            ///< number of labels among the kNumGuesses largest logits of their sample
+  std::int64_t num_among_five = 0;  ///< number of labels that are among the kNumGuesses largest logits of their sample
   std::span<const ClassCounts> classes = {};  ///< counts of each class; empty if classes were not counted
 };
 

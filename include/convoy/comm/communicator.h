@@ -56,8 +56,10 @@ class Backoff {
   bool offers_core() const { return num_pauses_ > kSpins; }
 
  private:
-  static constexpr std::int64_t kSpins = 2000;    // at about 0.1 us per test: below the length of a time slice
-  static constexpr std::int64_t kYields = 20000;  // at 0.3 us or more per yield
+  /// Number of pauses that only test again: at about 0.1 us each, together less than a time slice.
+  static constexpr std::int64_t kSpins = 2000;
+  /// Number of pauses that yield the core, which take 0.3 us or more each.
+  static constexpr std::int64_t kYields = 20000;
 
   void offer_core() const;
 

@@ -128,7 +128,7 @@ class DeviceMemory {
 
  private:
   struct Release {
-    Device* device = nullptr;  ///< null: the memory is not owned
+    Device* device = nullptr;  ///< device that releases the memory; null: the memory is not owned
     std::int64_t size_bytes = 0;
 
     void operator()(std::byte* data) const noexcept {

@@ -1,5 +1,6 @@
-/// Checkpoints: one HDF5 file, independent of the layout, written completely or not at all, verified before it is used.
-/// Its values may be in parts in a folder next to it (convoy/io/checkpoint_parts.h); otherwise it holds
+/// Reads and writes checkpoints. A checkpoint is one HDF5 file, independent of the layout, written completely or not at
+/// all, and verified before it is used. Its values may be in parts in a folder next to it
+/// (convoy/io/checkpoint_parts.h); otherwise it holds
 ///   /model/<name>              float32, torchvision's name and axes (OIHW)
 ///   /optimizer/<slot>/<name>   float32, the same axes
 ///   /ema/<name>                float32, the same names and axes: the moving average of all tensors of /model, if any
@@ -37,7 +38,7 @@ namespace convoy::io {
 struct NamedTensor {
   std::string name;                ///< name of the tensor: "layer1.0.conv1.weight"
   std::vector<std::int64_t> dims;  ///< dimensions: (O,I,H,W), (O,I) or (C)
-  std::vector<float> values;       ///< row-major
+  std::vector<float> values;       ///< values in row-major order
 
   std::int64_t count() const;  ///< number of values of this shape
 };
@@ -72,7 +73,7 @@ struct TextInput {
 /// The information that an evaluation needs about a trained network: its input and the names of its classes.
 struct ModelMetadata {
   std::string name;                    ///< name of the network (model.name)
-  TransformerParams transformer = {};  ///< only for networks that read texts
+  TransformerParams transformer = {};  ///< shape of a transformer; only for networks that read texts
   std::variant<ImageInput, TextInput> input;
   std::vector<std::string> class_names;  ///< names of the classes, in the order of the logits
 

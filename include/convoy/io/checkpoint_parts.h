@@ -1,5 +1,5 @@
-/// Checkpoints in parts (checkpoint.files = sharded): the values are in a folder next to the checkpoint's file, in one
-/// file for each rank that held some of them.
+/// Reads and writes checkpoints in parts (checkpoint.files = sharded): the values are in a folder next to the
+/// checkpoint's file, in one file for each rank that held some of them.
 ///   step-00000100.h5           as in convoy/io/checkpoint.h, but with /parts in place of /model, /optimizer and /ema
 ///   step-00000100-7.parts/K.h5 part K, written by rank K: GROUP/NAME, float32, the values of a tensor that the rank
 ///                              held. The last 32 bytes are like those of a checkpoint, but begin with "CONVOYCP"

@@ -1,4 +1,4 @@
-/// Data sets as HDF5 shards:
+/// Reads data sets. A split of a data set is stored as one HDF5 file or several, its shards:
 ///   /labels                            int32 (N)
 ///   /hashes                            uint64 (N): XXH3-64 of each sample's bytes
 ///   /class_names, /class_counts        texts; int64, samples of each class over all shards

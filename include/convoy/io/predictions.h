@@ -1,4 +1,4 @@
-/// A network's predictions for a data set, as HDF5 that h5py opens:
+/// Writes a network's predictions for a data set to an HDF5 file, which h5py can open:
 ///   /class_names   texts: the network's classes
 ///   /names         texts: the samples' names
 ///   /labels        int32 (N): indices in class_names; -1 if the sample's class is none of them

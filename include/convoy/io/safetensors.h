@@ -1,5 +1,5 @@
-/// Weights in the format that PyTorch's users share: safetensors files, read strictly and written so that all readers
-/// take them.
+/// Reads and writes weights as safetensors files, the format that PyTorch's users share. Files are checked strictly
+/// when they are read, and are written so that all readers accept them.
 ///   [ N, little-endian 64 bit ][ header: JSON, N bytes ][ values of all tensors, one after the other ]
 ///   header: {"__metadata__": {"format": "pt"}, "conv1.weight": {"dtype": "F32", "shape": [64,3,7,7],
 ///            "data_offsets": [0,37632]}, ...}; offsets count from the header's end

@@ -50,7 +50,7 @@ struct ArenaLayout {
   std::vector<ArenaRun> runs;
   std::vector<std::int64_t> cell_offsets;  ///< offset of each cell's parameters in floats, run after run
   std::vector<ArenaEntry> entries;         ///< parameters in the order of the arena
-  std::vector<Bucket> buckets;             ///< run after run; the first bucket of a run holds its first cells
+  std::vector<Bucket> buckets;             ///< buckets, run after run; the first bucket of a run holds its first cells
   std::int64_t count = 0;                  ///< number of floats of the arena, padding included
 
   std::vector<CellRange> cells() const;  ///< the cells of each run

@@ -62,7 +62,7 @@ struct Frame {
   /// the chunk has such a layer.
   const ops::DrawKey* draw_key = nullptr;
   const float* parameters = nullptr;  ///< float32 parameters: this cell's part of the arena
-  Weights weights;  ///< the same parameters in the type that products read: the argument of load_weights()
+  Weights weights;  ///< weights in the type that products read, this cell's part: the argument of load_weights()
   /// Gradients of the parameters: this cell's part for this micro-batch. Null if none are computed: in forward, in a
   /// backward with respect to the input only, and in a frozen cell.
   float* gradients = nullptr;
@@ -143,7 +143,7 @@ class CellMemory {
   std::int64_t statistic_bytes() const { return statistic_bytes_; }
   std::int64_t weight_gradient_input_bytes() const { return weight_gradient_input_bytes_; }
   std::int64_t scratch_bytes() const { return scratch_bytes_; }
-  bool needs_draw_key() const { return needs_draw_key_; }  ///< whether a layer draws random numbers
+  bool needs_draw_key() const { return needs_draw_key_; }  ///< whether a layer needs random numbers
   double forward_flop() const { return forward_flop_; }    ///< floating-point operations of forward per micro-batch
   /// Floating-point operations of backward per micro-batch: the gradients with respect to the input, if it is wanted,
   /// and to the weights.

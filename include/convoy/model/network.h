@@ -16,9 +16,9 @@ namespace convoy {
 using Network = std::vector<std::unique_ptr<Cell>>;
 
 struct NetworkSpec {
-  std::string name;  ///< model.name: "resnet50"
+  std::string name;  ///< name of the network (model.name): "resnet50"
   InputShape input;
-  TransformerParams transformer = {};  ///< only for networks that read texts
+  TransformerParams transformer = {};  ///< shape of a transformer; only for networks that read texts
   double stochastic_depth = 0;         ///< share of samples that skip the last block; it falls to 0 for the first block
   std::int64_t micro_batch = 0;        ///< number of samples of a micro-batch, the N of all shapes
   std::int64_t num_classes = 0;

@@ -27,7 +27,7 @@ inline std::int64_t relu_mask_bytes(const Shape& y, DataType type) {
 
 struct BatchNormInputs {
   const void* x = nullptr;         ///< (N,H,W,C)
-  const void* residual = nullptr;  ///< (N,H,W,C), with spec.residual
+  const void* residual = nullptr;  ///< (N,H,W,C), only with spec.residual: added before the ReLU
   const float* gamma = nullptr;    ///< (C)
   const float* beta = nullptr;     ///< (C)
 };
@@ -38,7 +38,9 @@ struct BatchNormOutputs {
   float* inv_std = nullptr;  ///< (C) 1 / sqrt(biased variance + epsilon) of this micro-batch; backward reads it
   /// (C) unbiased variances for the running statistics: sum of squared deviations from the mean / max(1, N*H*W - 1).
   float* var_unbiased = nullptr;
-  std::uint8_t* mask = nullptr;  ///< relu_mask_bytes() bytes, with spec.relu and spec.residual; backward reads them
+  /// A mask of relu_mask_bytes() bytes that tells which values of y are positive, only with spec.relu and
+  /// spec.residual; backward reads it.
+  std::uint8_t* mask = nullptr;
 };
 
 struct BatchNormInference {
@@ -56,8 +58,8 @@ struct BatchNormGradInputs {
   /// (N,H,W,C), a second part of dy, only with spec.residual: it is added to dy first, and the sum is rounded to
   /// spec.type; null: dy is the whole gradient.
   const void* dy_addend = nullptr;
-  const void* x = nullptr;             ///< forward's input
-  const std::uint8_t* mask = nullptr;  ///< forward's mask, with spec.relu and spec.residual
+  const void* x = nullptr;             ///< the x of forward()
+  const std::uint8_t* mask = nullptr;  ///< the mask that forward() wrote; only with spec.relu and spec.residual
   const float* gamma = nullptr;
   const float* beta = nullptr;
   const float* mean = nullptr;

@@ -51,7 +51,7 @@ struct BatchNormSumInference {
 
 struct BatchNormSumGradInputs {
   struct Branch {
-    const void* x = nullptr;  ///< forward's input
+    const void* x = nullptr;  ///< the x of forward()
     const float* gamma = nullptr;
     const float* mean = nullptr;
     const float* inv_std = nullptr;

@@ -33,8 +33,8 @@ struct AdamSpec {
   float weight_factor = 1;    ///< factor of the weight, applied first: 1 - lr * decay (AdamW)
   float beta1 = 0.9f, one_minus_beta1 = 0.1f;
   float beta2 = 0.999f, one_minus_beta2 = 0.001f;
-  float step_size = 0;        ///< lr / (1 - beta1^t)
-  float root_correction = 1;  ///< sqrt(1 - beta2^t)
+  float step_size = 0;        ///< lr / (1 - beta1^t) in step t = 1, 2, ...
+  float root_correction = 1;  ///< sqrt(1 - beta2^t) in step t = 1, 2, ...
   float epsilon = 1e-8f;
   DataType copy_type = DataType::kFloat32;  ///< storage type of AdamArguments::weight_copy
 };

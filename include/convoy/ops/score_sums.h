@@ -16,9 +16,9 @@ struct ScoreSumsSpec {
 
 struct ScoreSumsArguments {
   const SampleScore* scores = nullptr;  ///< (O,N)
-  SampleScore* dscores = nullptr;       ///< (O,N) overwritten; null in evaluation
-  float loss_scale = 1;                 ///< factor of the gradient, multiplied with spec.gradient_scale
-  LossSums* sums = nullptr;             ///< (O) overwritten, in a HostBuffer; valid after Device::synchronize()
+  SampleScore* dscores = nullptr;  ///< (O,N) overwritten by the gradient with respect to each score; null in evaluation
+  float loss_scale = 1;            ///< factor of the gradient, multiplied with spec.gradient_scale
+  LossSums* sums = nullptr;        ///< (O) overwritten, in a HostBuffer; valid after Device::synchronize()
 };
 
 /// Adds up the scores of all samples for each objective, in double and in an order that depends on N alone.

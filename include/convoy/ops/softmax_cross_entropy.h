@@ -43,7 +43,8 @@ struct LossArguments {
   const float* logits = nullptr;             ///< (N,classes)
   const std::int32_t* labels = nullptr;      ///< (N) in a HostBuffer, kNoLabel or 0..classes-1
   const MixedLabel* mixed_labels = nullptr;  ///< (N) in a HostBuffer; null: no row has two labels
-  void* dlogits = nullptr;                   ///< (N,classes) overwritten, zeros for kNoLabel rows; null in evaluation
+  /// (N,classes) overwritten by the gradient, zeros for rows with kNoLabel; null in evaluation.
+  void* dlogits = nullptr;
   /// Factor of the gradient, multiplied with spec.gradient_scale, so that 16-bit gradients do not underflow.
   float loss_scale = 1;
   LossSums* sums = nullptr;  ///< overwritten, in a HostBuffer; valid after Device::synchronize()

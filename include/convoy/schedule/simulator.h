@@ -13,7 +13,7 @@ namespace convoy {
 struct SimulationOptions {
   /// The network buffers no messages: a send leaves when its receive is posted, as large messages do in MPI and NCCL.
   bool zero_buffering = false;
-  bool keep_spans = true;  ///< fill Simulation::spans; without it simulate() is faster and takes less memory
+  bool keep_spans = true;  ///< true: fills Simulation::spans; false: simulate() is faster and takes less memory
 };
 
 /// The time in which an instruction ran: first it waits, then it works. A stage's spans follow each other without gaps.
