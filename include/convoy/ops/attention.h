@@ -34,8 +34,9 @@ struct AttentionForward {
   /// (N) numbers of tokens, 0..T, in memory that the device reads; null: each sequence has T tokens.
   const std::int32_t* lengths = nullptr;
   const DrawKey* key = nullptr;  ///< key of the dropout's random numbers; null: nothing is dropped
-  void* y = nullptr;             ///< (N,T,H,D) overwritten
-  float* log_sum_exp = nullptr;  ///< (N,H,T) overwritten; backward reads it; 0 at positions past the sequence's length
+  void* y = nullptr;             ///< output of the heads, (N,T,H,D), overwritten
+  /// Logarithms of the softmax's denominators, (N,H,T), overwritten; backward reads them; 0 past a sequence's length.
+  float* log_sum_exp = nullptr;
 };
 
 struct AttentionBackward {
@@ -46,7 +47,7 @@ struct AttentionBackward {
   const std::int32_t* lengths = nullptr;
   /// Key of the dropout's random numbers, the same as in forward; null: nothing is dropped.
   const DrawKey* key = nullptr;
-  void* dqkv = nullptr;  ///< (N,T,3,H,D) overwritten
+  void* dqkv = nullptr;  ///< gradient with respect to qkv, (N,T,3,H,D), overwritten
 };
 
 /// Multi-head self-attention. For each sequence n and head h, over the tokens q and k below length[n]:

@@ -9,7 +9,7 @@
 namespace convoy::ops {
 
 struct BatchNormSpec {
-  Shape x;                ///< (N,H,W,C)
+  Shape x;                ///< shape of x and y, (N,H,W,C)
   bool relu = false;      ///< a ReLU follows: y = max(0, ...)
   bool residual = false;  ///< a second input is added before the ReLU
   float epsilon = 1e-5f;
@@ -26,14 +26,14 @@ inline std::int64_t relu_mask_bytes(const Shape& y, DataType type) {
 }
 
 struct BatchNormInputs {
-  const void* x = nullptr;         ///< (N,H,W,C)
-  const void* residual = nullptr;  ///< (N,H,W,C), only with spec.residual: added before the ReLU
-  const float* gamma = nullptr;    ///< (C)
-  const float* beta = nullptr;     ///< (C)
+  const void* x = nullptr;         ///< input, (N,H,W,C)
+  const void* residual = nullptr;  ///< second input, (N,H,W,C), added before the ReLU; only with spec.residual
+  const float* gamma = nullptr;    ///< scale of each channel, (C)
+  const float* beta = nullptr;     ///< shift of each channel, (C)
 };
 
 struct BatchNormOutputs {
-  void* y = nullptr;         ///< (N,H,W,C)
+  void* y = nullptr;         ///< output, (N,H,W,C), overwritten
   float* mean = nullptr;     ///< (C) means of the N*H*W values of this micro-batch; backward reads them
   float* inv_std = nullptr;  ///< (C) 1 / sqrt(biased variance + epsilon) of this micro-batch; backward reads it
   /// (C) unbiased variances for the running statistics: sum of squared deviations from the mean / max(1, N*H*W - 1).
@@ -54,9 +54,9 @@ struct BatchNormInference {
 };
 
 struct BatchNormGradInputs {
-  const void* dy = nullptr;  ///< (N,H,W,C)
-  /// (N,H,W,C), a second part of dy, only with spec.residual: it is added to dy first, and the sum is rounded to
-  /// spec.type; null: dy is the whole gradient.
+  const void* dy = nullptr;  ///< gradient with respect to y, (N,H,W,C)
+  /// Second part of dy, (N,H,W,C), only with spec.residual: it is added to dy first, and the sum is rounded to
+  /// spec.type. Null: dy is the whole gradient.
   const void* dy_addend = nullptr;
   const void* x = nullptr;             ///< the x of forward()
   const std::uint8_t* mask = nullptr;  ///< the mask that forward() wrote; only with spec.relu and spec.residual
@@ -68,12 +68,12 @@ struct BatchNormGradInputs {
 };
 
 struct BatchNormGradOutputs {
-  void* dx = nullptr;  ///< (N,H,W,C), overwritten; may be dy or dy_addend
-  /// (N,H,W,C), only with spec.residual; overwritten by dy, or by 0 where the ReLU's output is 0. May be dy or
-  /// dy_addend (then dx is neither of them), never dx.
+  void* dx = nullptr;  ///< gradient with respect to x, (N,H,W,C), overwritten; may be dy or dy_addend
+  /// Gradient with respect to the residual, (N,H,W,C), only with spec.residual. Overwritten by dy, or by 0 where the
+  /// ReLU's output is 0. May be dy or dy_addend (then dx is neither of them), never dx.
   void* dresidual = nullptr;
-  float* dgamma = nullptr;  ///< (C) overwritten
-  float* dbeta = nullptr;   ///< (C) overwritten
+  float* dgamma = nullptr;  ///< gradient with respect to gamma, (C), overwritten
+  float* dbeta = nullptr;   ///< gradient with respect to beta, (C), overwritten
   float* mean = nullptr;    ///< (C) overwritten by the micro-batch's means, as the "gradient" of the running mean
   /// (C) overwritten by the micro-batch's variances, as the "gradient" of the running variance.
   float* var_unbiased = nullptr;
@@ -82,15 +82,18 @@ struct BatchNormGradOutputs {
 /// The arguments of BatchNormOp::infer_backward(). It needs no x: with fixed statistics, batch normalisation multiplies
 /// each channel by a constant.
 struct BatchNormInferenceGrad {
-  const void* dy = nullptr;  ///< (N,H,W,C)
-  /// (N,H,W,C) added to dy first, and the sum is rounded to spec.type; null: nothing is added.
+  const void* dy = nullptr;  ///< gradient with respect to y, (N,H,W,C)
+  /// Second part of dy, (N,H,W,C): it is added to dy first, and the sum is rounded to spec.type. Null: dy is the whole
+  /// gradient.
   const void* dy_addend = nullptr;
   /// The y of infer(); its positive values are those whose gradient the ReLU lets through; only with spec.relu.
   const void* y = nullptr;
   const float* gamma = nullptr;
   const float* running_var = nullptr;
-  void* dx = nullptr;         ///< (N,H,W,C), overwritten; may be dy or dy_addend
-  void* dresidual = nullptr;  ///< (N,H,W,C), only with spec.residual; overwritten; may be dy or dy_addend, never dx
+  void* dx = nullptr;  ///< gradient with respect to x, (N,H,W,C), overwritten; may be dy or dy_addend
+  /// Gradient with respect to the residual, (N,H,W,C), only with spec.residual; overwritten; may be dy or dy_addend,
+  /// never dx.
+  void* dresidual = nullptr;
 };
 
 /// Batch normalisation: y = relu(gamma * (x - mean) / sqrt(var + epsilon) + beta [+ residual])

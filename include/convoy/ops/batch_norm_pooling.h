@@ -12,7 +12,7 @@ namespace convoy::ops {
 struct BatchNormMaxPoolSpec {
   static constexpr std::int64_t kChannelGroup = 64;
 
-  Shape x;  ///< (N,H,W,C)
+  Shape x;  ///< shape of the input, (N,H,W,C)
   std::int64_t kernel = 2;
   std::int64_t stride = 2;
   std::int64_t padding = 0;

@@ -17,9 +17,9 @@ struct BatchNormSumSpec {
 
 struct BatchNormSumInputs {
   struct Branch {
-    const void* x = nullptr;       ///< (N,H,W,C)
-    const float* gamma = nullptr;  ///< (C)
-    const float* beta = nullptr;   ///< (C)
+    const void* x = nullptr;       ///< input of this branch, (N,H,W,C)
+    const float* gamma = nullptr;  ///< scale of each channel, (C)
+    const float* beta = nullptr;   ///< shift of each channel, (C)
   };
   Branch a, b;
 };
@@ -31,7 +31,7 @@ struct BatchNormSumOutputs {
     /// (C) unbiased variances for the running statistics, as BatchNormOutputs::var_unbiased.
     float* var_unbiased = nullptr;
   };
-  void* y = nullptr;  ///< (N,H,W,C)
+  void* y = nullptr;  ///< output, (N,H,W,C), overwritten
   /// A mask of relu_mask_bytes(y, type) bytes that tells which values of y are positive; backward reads it.
   std::uint8_t* mask = nullptr;
   Branch a, b;
@@ -57,8 +57,9 @@ struct BatchNormSumGradInputs {
     const float* inv_std = nullptr;
     const float* var_unbiased = nullptr;
   };
-  const void* dy = nullptr;  ///< (N,H,W,C)
-  /// (N,H,W,C) added to dy first, and the sum is rounded to spec.type; null: nothing is added.
+  const void* dy = nullptr;  ///< gradient with respect to y, (N,H,W,C)
+  /// Second part of dy, (N,H,W,C): it is added to dy first, and the sum is rounded to spec.type. Null: dy is the whole
+  /// gradient.
   const void* dy_addend = nullptr;
   const std::uint8_t* mask = nullptr;  ///< the mask that forward wrote: which values of y are positive
   Branch a, b;
@@ -66,9 +67,10 @@ struct BatchNormSumGradInputs {
 
 struct BatchNormSumGradOutputs {
   struct Branch {
-    void* dx = nullptr;       ///< (N,H,W,C), overwritten; may be dy or dy_addend, never the other branch's dx
-    float* dgamma = nullptr;  ///< (C) overwritten
-    float* dbeta = nullptr;   ///< (C) overwritten, with the same values in both branches
+    /// Gradient with respect to x, (N,H,W,C), overwritten; may be dy or dy_addend, never the other branch's dx.
+    void* dx = nullptr;
+    float* dgamma = nullptr;  ///< gradient with respect to gamma, (C), overwritten
+    float* dbeta = nullptr;   ///< gradient with respect to beta, (C), overwritten; the same values in both branches
     float* mean = nullptr;    ///< (C) overwritten by the micro-batch's means, as the "gradient" of the running mean
     /// (C) overwritten by the micro-batch's variances, as the "gradient" of the running variance.
     float* var_unbiased = nullptr;
@@ -80,10 +82,12 @@ struct BatchNormSumInferenceGrad {
   struct Branch {
     const float* gamma = nullptr;
     const float* running_var = nullptr;
-    void* dx = nullptr;  ///< (N,H,W,C), overwritten; may be dy or dy_addend, never the other branch's dx
+    /// Gradient with respect to x, (N,H,W,C), overwritten; may be dy or dy_addend, never the other branch's dx.
+    void* dx = nullptr;
   };
-  const void* dy = nullptr;  ///< (N,H,W,C)
-  /// (N,H,W,C) added to dy first, and the sum is rounded to spec.type; null: nothing is added.
+  const void* dy = nullptr;  ///< gradient with respect to y, (N,H,W,C)
+  /// Second part of dy, (N,H,W,C): it is added to dy first, and the sum is rounded to spec.type. Null: dy is the whole
+  /// gradient.
   const void* dy_addend = nullptr;
   const void* y = nullptr;  ///< the y of infer(); its positive values are those whose gradient the ReLU lets through
   Branch a, b;

@@ -14,7 +14,7 @@ namespace convoy::ops {
 /// With groups, the channels of x and the filters are divided into equal runs, and a filter sees only the channels of
 /// its own group (Xie et al. 2016, "Aggregated residual transformations"). groups = C is a depthwise convolution.
 struct ConvolutionSpec {
-  Shape x;                       ///< (N,H,W,C)
+  Shape x;                       ///< shape of the input, (N,H,W,C)
   std::int64_t num_filters = 0;  ///< number of filters, K
   std::int64_t kernel = 1;       ///< extent of the kernel on both axes, R = S
   std::int64_t stride = 1;
@@ -27,8 +27,8 @@ struct ConvolutionSpec {
 
   /// The number of channels that a filter sees, C/G.
   std::int64_t filter_channels() const { return x.c / groups; }
-  /// The shape of y, (N,P,Q,K), with P = (H + 2 padding - R) / stride + 1, and Q from W likewise. P or Q is below 1 if
-  /// the kernel does not fit into the padded image.
+  /// The shape of y, (N,P,Q,K), with P = (H + 2 padding - R) / stride + 1 and Q = (W + 2 padding - S) / stride + 1. P
+  /// or Q is below 1 if the kernel does not fit into the padded image.
   Shape y() const {
     return {x.n, (x.h + 2 * padding - kernel) / stride + 1, (x.w + 2 * padding - kernel) / stride + 1, num_filters};
   }

@@ -15,7 +15,7 @@ namespace convoy::ops {
 inline constexpr int kNumBytes = 256;  ///< number of different values of a byte
 
 struct ImageBatchSpec {
-  Shape x;                      ///< (N,H,W,C)
+  Shape x;                      ///< shape of the network's input, (N,H,W,C)
   std::vector<float> value_of;  ///< (C,256) the normalised value for each channel and byte
   DataType type = DataType::kFloat32;
   BorderKind border = BorderKind::kBlack;

@@ -15,10 +15,10 @@ struct LayerNormSpec {
 };
 
 struct LayerNormForward {
-  const void* x = nullptr;       ///< (R,C)
-  const float* gamma = nullptr;  ///< (C)
-  const float* beta = nullptr;   ///< (C)
-  void* y = nullptr;             ///< (R,C) overwritten; may be x
+  const void* x = nullptr;       ///< input, (R,C)
+  const float* gamma = nullptr;  ///< scale of each column, (C)
+  const float* beta = nullptr;   ///< shift of each column, (C)
+  void* y = nullptr;             ///< output, (R,C), overwritten; may be x
   float* mean = nullptr;         ///< (R) overwritten by the mean of each row; backward reads it
   float* inv_std = nullptr;      ///< (R) overwritten by 1 / sqrt(variance + epsilon); backward reads it
 };
@@ -29,12 +29,13 @@ struct LayerNormBackward {
   const float* gamma = nullptr;
   const float* mean = nullptr;
   const float* inv_std = nullptr;
-  void* dx = nullptr;  ///< (R,C) overwritten; may be dy
+  void* dx = nullptr;  ///< gradient with respect to x, (R,C), overwritten; may be dy
   /// (R,C) added to dx: the gradient with respect to x from other layers that read x; may be dx; null: nothing is
   /// added.
   const void* addend = nullptr;
-  float* dgamma = nullptr;  ///< (C) overwritten; null if dgamma and dbeta are not wanted
-  float* dbeta = nullptr;   ///< (C) overwritten; null if dgamma is null
+  /// Gradient with respect to gamma, (C), overwritten; null if dgamma and dbeta are not wanted.
+  float* dgamma = nullptr;
+  float* dbeta = nullptr;  ///< gradient with respect to beta, (C), overwritten; null if dgamma is null
 };
 
 /// Layer normalisation, with the mean and the (biased) variance of each row:

@@ -23,8 +23,9 @@ struct LinearSpec {
 };
 
 struct LinearOutputs {
-  void* y = nullptr;          ///< (N,K) overwritten; with an activation it may be null: y is not wanted
-  void* activated = nullptr;  ///< (N,K) overwritten by f(y), only with an activation; may not be y
+  /// Output before the activation, (N,K), overwritten; may be null if it is not wanted and there is an activation.
+  void* y = nullptr;
+  void* activated = nullptr;  ///< output f(y), (N,K), overwritten, only with an activation; may not be y
 };
 
 /// A fully connected layer:

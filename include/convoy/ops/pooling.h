@@ -10,7 +10,7 @@ namespace convoy::ops {
 
 /// Pooling over square windows. Padding never wins a maximum; an average counts only the pixels inside the image.
 struct PoolingSpec {
-  Shape x;  ///< (N,H,W,C)
+  Shape x;  ///< shape of the input, (N,H,W,C)
   std::int64_t kernel = 2;
   std::int64_t stride = 2;
   std::int64_t padding = 0;
@@ -50,7 +50,7 @@ class AveragePoolOp {
 };
 
 struct GlobalPoolingSpec {
-  Shape x;  ///< (N,H,W,C)
+  Shape x;  ///< shape of the input, (N,H,W,C)
   DataType type = DataType::kFloat32;
 };
 

@@ -15,10 +15,11 @@ struct ScoreSumsSpec {
 };
 
 struct ScoreSumsArguments {
-  const SampleScore* scores = nullptr;  ///< (O,N)
-  SampleScore* dscores = nullptr;  ///< (O,N) overwritten by the gradient with respect to each score; null in evaluation
-  float loss_scale = 1;            ///< factor of the gradient, multiplied with spec.gradient_scale
-  LossSums* sums = nullptr;        ///< (O) overwritten, in a HostBuffer; valid after Device::synchronize()
+  const SampleScore* scores = nullptr;  ///< scores of the samples for each objective, (O,N)
+  SampleScore* dscores = nullptr;       ///< gradient with respect to each score, (O,N), overwritten; null in evaluation
+  float loss_scale = 1;                 ///< factor of the gradient, multiplied with spec.gradient_scale
+  /// Sums for each objective, (O), overwritten, in a HostBuffer; valid after Device::synchronize().
+  LossSums* sums = nullptr;
 };
 
 /// Adds up the scores of all samples for each objective, in double and in an order that depends on N alone.

@@ -9,7 +9,7 @@
 namespace convoy::ops {
 
 struct ShortcutSpec {
-  Shape x;  ///< (N,H,W,C)
+  Shape x;  ///< shape of the input, (N,H,W,C)
   std::int64_t stride = 2;
   std::int64_t num_channels = 0;  ///< number of channels of y, K >= C
   /// Number of zero channels before those of x, of K - C in all; the others follow x's channels.

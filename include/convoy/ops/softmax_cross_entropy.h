@@ -40,14 +40,17 @@ struct LossSums {
 };
 
 struct LossArguments {
-  const float* logits = nullptr;             ///< (N,classes)
-  const std::int32_t* labels = nullptr;      ///< (N) in a HostBuffer, kNoLabel or 0..classes-1
-  const MixedLabel* mixed_labels = nullptr;  ///< (N) in a HostBuffer; null: no row has two labels
+  const float* logits = nullptr;         ///< logits, (N,classes)
+  const std::int32_t* labels = nullptr;  ///< label of each row, kNoLabel or 0..classes-1, (N) in a HostBuffer
+  /// Second label of each row, (N) in a HostBuffer; null: no row has two labels.
+  const MixedLabel* mixed_labels = nullptr;
   /// (N,classes) overwritten by the gradient, zeros for rows with kNoLabel; null in evaluation.
+  /// Gradient with respect to the logits, (N,classes), overwritten, zeros for rows with kNoLabel; null in evaluation.
   void* dlogits = nullptr;
   /// Factor of the gradient, multiplied with spec.gradient_scale, so that 16-bit gradients do not underflow.
   float loss_scale = 1;
-  LossSums* sums = nullptr;  ///< overwritten, in a HostBuffer; valid after Device::synchronize()
+  /// Sums over the micro-batch, overwritten, in a HostBuffer; valid after Device::synchronize().
+  LossSums* sums = nullptr;
 };
 
 /// The softmax cross-entropy and its gradient:

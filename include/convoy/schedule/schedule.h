@@ -49,23 +49,27 @@ using Schedule = std::vector<StageProgram>;
 // number of micro-batches in flight in a stage, over all its chunks. p is the number of stages, s a stage, m the number
 // of micro-batches, v the number of chunks per stage.
 
-/// Makes the naive schedule: one micro-batch at a time goes through all stages. Throws Error if spec is not a pipeline.
+/// Makes the naive schedule: one micro-batch at a time goes through all stages. Throws Error if spec is invalid (a
+/// count below 1, a list of wrong length).
 Schedule make_naive(const PipelineSpec& spec);
 /// Returns the maximal number of micro-batches in flight in a stage of the naive schedule: 1.
 std::int64_t naive_in_flight(const PipelineSpec& spec, std::int64_t stage);
 
-/// Makes the GPipe schedule: all micro-batches forward, then all backward. Throws Error if spec is not a pipeline.
+/// Makes the GPipe schedule: all micro-batches forward, then all backward. Throws Error if spec is invalid (a count
+/// below 1, a list of wrong length).
 Schedule make_gpipe(const PipelineSpec& spec);
 /// Returns the maximal number of micro-batches in flight in a stage of GPipe: all of the step.
 std::int64_t gpipe_in_flight(const PipelineSpec& spec, std::int64_t stage);
 
-/// Makes the 1F1B schedule: one forward and one backward in turn. Throws Error if spec is not a pipeline.
+/// Makes the 1F1B schedule: one forward and one backward in turn. Throws Error if spec is invalid (a count below 1, a
+/// list of wrong length).
 Schedule make_1f1b(const PipelineSpec& spec);
 /// Returns the maximal number of micro-batches in flight in a stage of 1F1B: min(stages - stage, micro_batches).
 std::int64_t in_flight_of_1f1b(const PipelineSpec& spec, std::int64_t stage);
 
 /// Makes the interleaved schedule: v chunks per stage, and a v-th of 1F1B's bubble (Narayanan et al. 2021, here for any
-/// number m of micro-batches). p is the number of stages. Throws Error if spec is not a pipeline.
+/// number m of micro-batches). p is the number of stages. Throws Error if spec is invalid (a count below 1, a list of
+/// wrong length).
 ///
 /// Micro-batches go through the chunks in max(1, floor(m / p)) groups of at most g: g = p if p divides m, else up to 2p
 /// - 1. With m >= p and equal costs, a stage's bubble is (p - 1) (forward + backward) of one chunk. If g > p + 2, up to
@@ -76,7 +80,7 @@ Schedule make_interleaved(const PipelineSpec& spec);
 std::int64_t interleaved_in_flight(const PipelineSpec& spec, std::int64_t stage);
 
 /// Makes the zero-bubble schedule ZB-H1 (Qi et al. 2023): data gradients come first, weight gradients fill the gaps.
-/// Throws Error if spec is not a pipeline.
+/// Throws Error if spec is invalid (a count below 1, a list of wrong length).
 ///
 /// p is the number of stages, m the number of micro-batches. If m >= p, all stages cost the same, and the weight
 /// gradient takes no longer than forward and no longer than the data gradient, then the step's bubble is at most (p -
@@ -122,12 +126,13 @@ const ScheduleTraits& traits_of(ScheduleKind kind);
 /// Returns the kinds of all schedules, in the order of kSchedules.
 std::vector<ScheduleKind> all_schedules();
 
-/// Makes the schedule of the given kind. Throws Error if spec is not a pipeline, or asks for several chunks per stage
-/// and the kind allows only one.
+/// Makes the schedule of the given kind. Throws Error if spec is invalid (a count below 1, a list of wrong length), or
+/// asks for several chunks per stage and the kind allows only one.
 Schedule make_schedule(ScheduleKind kind, const PipelineSpec& spec);
 
 /// Makes the lists of an evaluation or prediction: forward only, with one micro-batch in flight per chunk. With several
-/// chunks per stage, micro-batches go through them in groups of spec.stages. Throws Error if spec is not a pipeline.
+/// chunks per stage, micro-batches go through them in groups of spec.stages. Throws Error if spec is invalid (a count
+/// below 1, a list of wrong length).
 Schedule make_evaluation(const PipelineSpec& spec);
 
 /// Makes a step of the given kind of schedule with one micro-batch, without exchange of gradients and without update.
