@@ -1,4 +1,4 @@
-/// Uses trained weights: `convoy evaluate`, `convoy predict`, `convoy export`.
+/// Runs the commands that use trained weights: `convoy evaluate`, `convoy predict`, `convoy export`.
 #pragma once
 
 #include "convoy/base/error.h"
@@ -10,17 +10,18 @@ namespace convoy {
 struct Request;
 class StatusBoard;
 
-/// Measures loss, top-1, top-5, balanced accuracy and macro F1 on data.test, or else on data.val. The weights are those
-/// of the best checkpoint in run.directory (the newest if there is no best one), or of the file that the command line
-/// names. All ranks of the grid.
+/// Measures loss, top-1, top-5, balanced accuracy and macro F1 on data.test or, without it, on data.val. The weights
+/// are those of the best checkpoint in run.directory (the newest if there is no best one), or of the file that the
+/// command line names. All ranks of the grid call it.
 ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board);
 
 /// Writes a row for each sample of predict.data to predict.output, and its logits to a .h5 file next to it. The weights
-/// are found as by evaluate(). Any grid writes the same bytes. All ranks of the grid.
+/// are those that evaluate() would use. Any grid writes the same bytes. All ranks of the grid call it.
 ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board);
 
-/// Writes export.output in the form that torchvision's load_state_dict reads, and prints what was written. The weights
-/// are found as by evaluate(). Throws RequestError if there are none. One rank.
+/// Writes the weights to export.output, in the form that torchvision's load_state_dict reads, and prints what was
+/// written. The weights are those that evaluate() would use. Throws RequestError if there are none. Only one rank calls
+/// it.
 void export_weights(const Request& request);
 
 }  // namespace convoy

@@ -6,14 +6,14 @@
 namespace convoy {
 
 struct Comparison {
-  bool equal = false;  ///< everything that both have has the same bits
-  std::string text;    ///< lines for people
+  bool equal = false;  ///< true: all values that exist in both are equal to the bit
+  std::string text;    ///< result of the comparison in several lines, to be printed
 };
 
-/// Compares `a` and `b`; each is a run directory, or a checkpoint or safetensors file. For two runs: the first step
-/// whose loss or fingerprint differs, and the tensors of each checkpoint of a step that both have. Otherwise the
-/// tensors; a run is compared with a file by its newest checkpoint. Throws Error if a path is neither, or a file cannot
-/// be read; RequestError if the two have nothing to compare. One rank.
+/// Compares `a` and `b`; each is a run directory, a checkpoint or a safetensors file. For two runs, reports the first
+/// step whose loss or fingerprint differs, and compares the tensors of the checkpoints of each step for which both have
+/// one. Otherwise compares tensors; of a run it takes the newest checkpoint. Throws Error if a path is none of these,
+/// or a file cannot be read; RequestError if the two have nothing to compare. Only one rank calls it.
 Comparison compare(const std::string& a, const std::string& b);
 
 }  // namespace convoy

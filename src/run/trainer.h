@@ -12,16 +12,18 @@ namespace convoy {
 struct Parameters;
 class StatusBoard;
 
-/// Trains until train.epochs or train.max_steps, or until any rank receives one of the stop signals, which the caller
-/// has begun to catch (then kStoppedEarly, with a checkpoint, after at least one step). All ranks of world. The grid
-/// has grid.stages stages; if that is auto, the number with the shortest predicted step.
+/// Trains until train.epochs or train.max_steps is reached, or until any rank receives a signal that requests a stop
+/// (convoy/comm/stop_signals.h), which the caller has begun to catch. In the last case it writes a checkpoint after at
+/// least one step, and returns kStoppedEarly. The grid has grid.stages stages; if that is auto, the number with the
+/// shortest predicted step. All ranks of world call it.
 ExitStatus train(const Parameters& params, const mpi::Communicator& world, ops::Backend& backend, StatusBoard& board);
 
-/// Describes what train() would do on plan.ranks ranks, without doing it: the grid, the stages and their memory, the
-/// step as a drawing. If plan.ranks has several numbers, this is for the first; if it has none, for the ranks of world,
-/// or for one replica if there is only one rank. The drawing is also written to plan.draw if that is set. With
-/// plan.ranks, a table of layouts follows for each number. Its costs are measured with `backend` on the ranks of world
-/// and kept in run.directory; without a backend they come from a model. All ranks of world; empty except on rank 0.
+/// Returns a description of what train() would do on plan.ranks ranks: the grid, the stages and their memory, the step
+/// as a drawing. If plan.ranks has several numbers, it is for the first; if it is empty, for the ranks of world, or for
+/// one replica if there is only one rank. The drawing is also written to plan.draw if that is set. With plan.ranks, a
+/// table of layouts follows for each number. Costs are measured with `backend` on the ranks of world and stored in
+/// run.directory; if `backend` is null, they come from a model. All ranks of world call it; the result is empty except
+/// on rank 0.
 std::string describe_plan(const Parameters& params, const mpi::Communicator& world, ops::Backend* backend);
 
 }  // namespace convoy

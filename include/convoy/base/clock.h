@@ -1,11 +1,11 @@
-/// The clock of everything that is timed, and that of calendars: seconds as double.
+/// The clock of all time measurements: seconds as double.
 #pragma once
 
 #include <chrono>
 
 namespace convoy {
 
-/// Seconds since an arbitrary start; the clock never goes back.
+/// Returns the time in seconds since an arbitrary start, the same for all processes of a machine; it never decreases.
 inline double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
@@ -15,7 +15,7 @@ inline double wall_clock_seconds() {
   return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
-/// Adds the seconds between its construction and its destruction to a total.
+/// Adds the time between its construction and its destruction, in seconds, to a total.
 class ScopedTimer {
  public:
   explicit ScopedTimer(double& total_seconds) : total_(total_seconds), start_(now_seconds()) {}

@@ -9,7 +9,7 @@ enum class DataType {
   kFloat32,
   kBfloat16,  ///< the upper half of a float32: 8 bits of exponent, 7 of fraction
   kFloat16,   ///< IEEE binary16: 5 bits of exponent, 10 of fraction, up to 65504
-  kInt32,     ///< labels, lengths and tokens: operations read them, none computes in this type
+  kInt32,     ///< 32-bit integers for labels, lengths and tokens, which operations read but do not compute with
 };
 
 constexpr std::int64_t size_of(DataType type) {

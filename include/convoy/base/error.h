@@ -1,5 +1,5 @@
-/// The exceptions of every failure that a user can meet. Their messages say what was attempted, on what, and what to do
-/// about it.
+/// Defines the exceptions of all failures that a user can meet. Their messages say what was attempted, on what, and
+/// what to do about it.
 #pragma once
 
 #include <stdexcept>
@@ -18,13 +18,14 @@ enum class ExitStatus : int {
   kStoppedEarly = 75,  ///< stopped on request with a checkpoint written: run the same command again
 };
 
-/// A failure of the run.
+/// A failure of the run, such as a damaged file; the process ends with ExitStatus::kFailed.
 class Error : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-/// A wrong request. Names the key, the value given, what is allowed and the nearest right one.
+/// A wrong request by the user. The message names the parameter, the value given, what is allowed and the nearest right
+/// value. The process ends with ExitStatus::kWrongRequest.
 class RequestError : public Error {
  public:
   using Error::Error;

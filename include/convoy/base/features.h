@@ -1,4 +1,5 @@
-/// Names of the features of a sample, by which cells, the loss and data sets refer to them, and of the kinds of input.
+/// Names of the features of a sample, which cells, the loss and data sets use to refer to them, and names of the kinds
+/// of input. N is the number of samples, T the number of tokens, K the number of masked tokens.
 #pragma once
 
 #include <string_view>
@@ -7,60 +8,69 @@
 
 namespace convoy::features {
 
-inline constexpr const char* kImage = "image";             ///< (N,H,W,C), of the network's type
-inline constexpr const char* kLabel = "label";             ///< (N) std::int32_t; kNoLabel after the data's end
-inline constexpr const char* kMixedLabel = "mixed_label";  ///< (N) ops::MixedLabel: what a label is mixed with
-inline constexpr const char* kTokens = "tokens";           ///< (N,T) std::int32_t; ops::kNoToken after a text's end
-inline constexpr const char* kLength =
-    "length";  ///< (N) std::int32_t: a text's tokens, in 1..T; 1 after the data's end
+inline constexpr const char* kImage = "image";  ///< pixels of the images, (N,H,W,C), in the network's storage type
+inline constexpr const char* kLabel = "label";  ///< class labels, (N) std::int32_t; ops::kNoLabel for padding samples
+inline constexpr const char* kMixedLabel = "mixed_label";  ///< second labels of mixed images, (N) ops::MixedLabel
+/// Tokens of texts, (N,T) std::int32_t; ops::kNoToken after a text's end.
+inline constexpr const char* kTokens = "tokens";
+/// Numbers of tokens of texts, (N) std::int32_t, in 1..T; 1 for padding samples.
+inline constexpr const char* kLength = "length";
 
-// Texts as BERT reads them (Devlin et al. 2018), all std::int32_t. After a text's end, and after the data's end,
-// tokens, positions and labels are ops::kNoToken, ops::kNoPosition and ops::kNoLabel, and a length is 1. With marks a
-// text is [CLS] text [SEP].
-inline constexpr const char* kMarkedTokens = "marked_tokens";      ///< (N,T)
-inline constexpr const char* kMarkedSegments = "marked_segments";  ///< (N,T): 0 for each token
-inline constexpr const char* kMarkedLength = "marked_length";      ///< (N)
-// Two spans A and B of a text, drawn anew in each epoch, with some of their words masked: [CLS] A [SEP] B [SEP].
-inline constexpr const char* kPairTokens = "pair_tokens";            ///< (N,T): masked words are replaced
-inline constexpr const char* kPairSegments = "pair_segments";        ///< (N,T): 0 up to the first [SEP], then 1
-inline constexpr const char* kPairLength = "pair_length";            ///< (N)
-inline constexpr const char* kMaskedPositions = "masked_positions";  ///< (N,K), ascending; K = max_masked_words(T)
-inline constexpr const char* kMaskedWords = "masked_words";    ///< (N,K): the tokens that were there before masking
-inline constexpr const char* kNextSentence = "next_sentence";  ///< (N): 1 if B follows A, else 0
+// Texts as BERT reads them (Devlin et al. 2018): [CLS] text [SEP]. All are std::int32_t. After a text's end, and in
+// padding samples, tokens, positions and labels are ops::kNoToken, ops::kNoPosition and ops::kNoLabel; the length of a
+// padding sample is 1.
+inline constexpr const char* kMarkedTokens = "marked_tokens";  ///< tokens of [CLS] text [SEP], (N,T)
+/// BERT's segments of kMarkedTokens, (N,T): always 0
+inline constexpr const char* kMarkedSegments = "marked_segments";
+inline constexpr const char* kMarkedLength = "marked_length";  ///< numbers of tokens in kMarkedTokens, (N)
+// Two spans A and B of a text, selected at random in each epoch, with some of their tokens masked: [CLS] A [SEP] B
+// [SEP].
+/// Tokens of [CLS] A [SEP] B [SEP], (N,T), masked ones replaced.
+inline constexpr const char* kPairTokens = "pair_tokens";
+/// BERT's segments of kPairTokens, (N,T): 0 up to the first [SEP], then 1.
+inline constexpr const char* kPairSegments = "pair_segments";
+inline constexpr const char* kPairLength = "pair_length";  ///< numbers of tokens in kPairTokens, (N)
+/// Positions of the masked tokens, (N,K), ascending; K = max_masked_words(T).
+inline constexpr const char* kMaskedPositions = "masked_positions";
+inline constexpr const char* kMaskedWords = "masked_words";  ///< original tokens at kMaskedPositions, (N,K)
+/// Labels of next-sentence prediction, (N): 1 if B follows A, else 0.
+inline constexpr const char* kNextSentence = "next_sentence";
 
+/// Shape and type of the class labels of n samples.
 inline TensorSpec label_spec(std::int64_t n) {
   return {.shape = {n, 1, 1, 1}, .type = DataType::kInt32};
 }
-/// The spec of mixed labels: two 32-bit integers per sample, a label and the bits of its share.
+/// Shape and type of kMixedLabel for n samples: two 32-bit integers per sample, a label and the bits of its share.
 inline TensorSpec mixed_label_spec(std::int64_t n) {
   return {.shape = {n, 1, 1, 2}, .type = DataType::kInt32};
 }
 
-/// The spec of the tokens of n texts of up to `length` tokens.
+/// Shape and type of the tokens of n texts of up to `length` tokens.
 inline TensorSpec tokens_spec(std::int64_t n, std::int64_t length) {
   return {.shape = {n, length, 1, 1}, .type = DataType::kInt32};
 }
+/// Shape and type of the lengths of n texts.
 inline TensorSpec length_spec(std::int64_t n) {
   return {.shape = {n, 1, 1, 1}, .type = DataType::kInt32};
 }
-/// The number of words that are masked at most in a text of that many tokens: 15 %, at least one.
+/// Largest number of tokens that are masked in a text of `num_tokens` tokens: 15 %, at least one.
 constexpr std::int64_t max_masked_words(std::int64_t num_tokens) {
   return num_tokens < 7 ? 1 : (15 * num_tokens + 50) / 100;
 }
-/// The spec of the masked words of n texts of up to `length` tokens.
+/// Shape and type of the masked tokens of n texts of up to `length` tokens.
 inline TensorSpec masked_words_spec(std::int64_t n, std::int64_t length) {
   return tokens_spec(n, max_masked_words(length));
 }
 
 }  // namespace convoy::features
 
-/// The kinds of input, by the words that data sets and checkpoints store.
+/// The names of the kinds of input, which data sets and checkpoints store.
 namespace convoy::input_kinds {
 
 inline constexpr const char* kImages = "images";
 inline constexpr const char* kText = "text";
 
-/// The word for one sample of this kind; with an s appended, for several.
+/// The word for one sample of this kind, "text" or "image"; an appended s makes the plural.
 constexpr std::string_view one_of(std::string_view kind) {
   return kind == kText ? "text" : "image";
 }

@@ -13,7 +13,7 @@ class FileDescriptor {
   FileDescriptor() = default;
   explicit FileDescriptor(int descriptor) : descriptor_(descriptor) {}
   ~FileDescriptor() {
-    if (descriptor_ >= 0) ::close(descriptor_);  // read only, or its errors were met by fsync before
+    if (descriptor_ >= 0) ::close(descriptor_);  // no error check: it was only read, or fsync reported them
   }
   FileDescriptor(FileDescriptor&& other) noexcept : descriptor_(std::exchange(other.descriptor_, -1)) {}
   FileDescriptor& operator=(FileDescriptor&& other) noexcept {

@@ -11,7 +11,7 @@
 
 namespace convoy {
 
-/// The system's host name, "node17". Characters that no name should hold are made visible, as excerpt() does.
+/// Returns the system's host name, "node17". Characters that no host name should hold are escaped by excerpt().
 inline std::string host_name() {
   std::array<char, HOST_NAME_MAX + 1> name{};
   gethostname(name.data(), name.size() - 1);

@@ -1,4 +1,4 @@
-/// What a network reads of each sample: the pixels of an image, or the tokens of a text.
+/// Defines the shape of a network's input: the pixels of an image, or the tokens of a text.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// The median, for reporting times: other programs on the machine disturb single measurements.
+/// The median, for reporting times, since other programs on the machine disturb single measurements.
 #pragma once
 
 #include <algorithm>
@@ -7,7 +7,7 @@
 
 namespace convoy {
 
-/// The median of at least one value; of an even number of values, the lower of the two in the middle.
+/// Returns the median of at least one value; of an even number of values, the lower of the two in the middle.
 template <typename T>
 T median(std::vector<T> values) {
   const auto middle = values.begin() + (std::ssize(values) - 1) / 2;

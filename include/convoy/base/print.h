@@ -1,4 +1,4 @@
-/// Text on standard output.
+/// Writes text to standard output.
 #pragma once
 
 #include <string_view>
@@ -8,8 +8,8 @@
 
 namespace convoy {
 
-/// Writes printable(text) to standard output: foreign names and texts cannot move the cursor, ring the bell or turn the
-/// direction of writing.
+/// Writes printable(text) to standard output, so that names and texts from files cannot move the cursor, ring the bell
+/// or change the direction of writing.
 void print_text(std::string_view text);
 
 template <typename... Args>

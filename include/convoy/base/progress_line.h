@@ -1,4 +1,4 @@
-/// The progress of long work: on a terminal a bar that is redrawn, otherwise a plain line now and then.
+/// Shows the progress of long work: on a terminal as a bar that is redrawn, otherwise as a plain line now and then.
 #pragma once
 
 #include <algorithm>
@@ -16,13 +16,14 @@ class ProgressLine {
   ProgressLine(const ProgressLine&) = delete;
   ProgressLine& operator=(const ProgressLine&) = delete;
 
-  /// Whether it is time to call show() again.
+  /// Whether enough time has passed to call show() again: 0.25 s on a terminal, else 30 s.
   bool is_due() const;
-  /// Draws "HEAD [====    ]  NUMBERS"; `fraction` is from 0 to 1.
+  /// Draws "HEAD [====    ]  NUMBERS", or prints "HEAD  NUMBERS" if standard output is no terminal. `fraction` is the
+  /// share of the work that is done, from 0 to 1.
   void show(const std::string& head, double fraction, const std::string& numbers);
   /// Prints the text as a line of its own; the next show() draws the bar below it.
   void line(const std::string& text);
-  /// Removes the bar.
+  /// Removes the bar from the terminal.
   void clear();
 
  private:
@@ -31,23 +32,24 @@ class ProgressLine {
   double next_seconds_ = 0;
 };
 
-/// Counts and rate of work that consists of equal parts: "test  3200/10000  812 images/s  8 s left".
+/// Counts equal parts of work and measures their rate: "test  3200/10000  812 images/s  8 s left".
 class CountedWork {
  public:
   /// `unit` is the plural name of the parts: "images".
   explicit CountedWork(std::string unit) : unit_(std::move(unit)) {}
 
-  /// `done` parts of `work` are done at time `now` (seconds). When the name of the work changes, the rate is measured
-  /// anew: only parts after its first report count.
+  /// Records that `done` parts of `work` are done at time `now`, in seconds of now_seconds(). When the name of the work
+  /// changes, the rate is measured anew, from this report on.
   void report(const std::string& work, std::int64_t done, double now);
-  /// The text after the work's name: counts and, once a rate has been measured, the rate and the time left.
+  /// Returns the text after the work's name: "3200/10000" and `note`, then, once a rate has been measured, the rate and
+  /// the time left.
   std::string numbers(std::int64_t total, const std::string& note = "") const;
   double fraction(std::int64_t total) const {
     return static_cast<double>(done_) / static_cast<double>(std::max<std::int64_t>(1, total));
   }
 
  private:
-  /// Parts per second; 0 if not measured yet.
+  /// Rate in parts per second; 0 if not measured yet.
   double rate() const;
 
   std::string unit_, work_;
@@ -68,7 +70,7 @@ class CountedProgress {
   CountedWork counted_;
 };
 
-/// "  3 min 20 s left"; empty if `seconds` is less than 0.5 or negative (not known).
+/// Returns "  3 min 20 s left", with two leading blanks; empty if `seconds` is less than 0.5 or negative (not known).
 std::string shown_seconds_left(double seconds);
 
 }  // namespace convoy

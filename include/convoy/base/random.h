@@ -1,6 +1,6 @@
-/// Random numbers. Each is a hash of what it is drawn for, never the next number of a stream that a rank or thread
-/// owns. So the layout, the number of threads and a restart cannot change it.
-/// Philox4x64-10: Salmon, Moraes, Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
+/// Generates random numbers. Each is a hash of its purpose and index, never the next number of a stream that a rank or
+/// thread owns. So the layout, the number of threads and a restart cannot change it. Philox4x64-10: Salmon, Moraes,
+/// Dror, Shaw, "Parallel random numbers: as easy as 1, 2, 3", SC 2011.
 #pragma once
 
 #include <array>
@@ -9,7 +9,7 @@
 
 namespace convoy {
 
-/// The purpose that a number is drawn for. The values are part of the results: never renumber them.
+/// The purpose of a random number. The values determine the random numbers, and so results: never renumber them.
 enum class Purpose : std::uint64_t {
   kInitialWeight = 1,
   kShuffle = 2,
@@ -33,7 +33,8 @@ enum class Purpose : std::uint64_t {
   kAudit = 20,
 };
 
-/// The key of all numbers drawn for one thing. `item` is a sample's number or the hash of a tensor's name.
+/// The key of the random numbers for one purpose and one item in one epoch. `item` is a sample's index or the hash of a
+/// tensor's name.
 struct RandomKey {
   std::uint64_t seed = 0;
   Purpose purpose = Purpose::kInitialWeight;
@@ -41,24 +42,24 @@ struct RandomKey {
   std::uint64_t item = 0;
 };
 
-/// Four independent 64-bit numbers for (key, index).
+/// Returns four independent random 64-bit numbers for (key, index).
 std::array<std::uint64_t, 4> random_block(const RandomKey& key, std::uint64_t index);
 
-/// A number uniform in [0, 1), a multiple of 2^-53.
+/// Returns a random number, uniform in [0, 1), a multiple of 2^-53.
 double random_uniform(const RandomKey& key, std::uint64_t index);
 
-/// A standard normal number (Box-Muller on one block).
+/// Returns a standard normal random number (Box-Muller on one block).
 double random_normal(const RandomKey& key, std::uint64_t index);
 
-/// A number from Beta(alpha, alpha) in [0, 1], alpha > 0: X / (X + Y) of two gamma variables by rejection (Marsaglia &
-/// Tsang 2000, "A simple method for generating gamma variables"). Their attempts are counted in the index, so the key's
-/// other numbers must not be used.
+/// Returns a random number of the distribution Beta(alpha, alpha) in [0, 1], alpha > 0: X / (X + Y) of two gamma
+/// variables by rejection (Marsaglia & Tsang 2000, "A simple method for generating gamma variables"). The attempts use
+/// several indices, so other random numbers of the same key must not be used.
 double random_beta(const RandomKey& key, double alpha);
 
-/// A number uniform in {0, ..., bound - 1}; bound > 0. Its bias is below bound / 2^64.
+/// Returns a random number, uniform in {0, ..., bound - 1}; bound > 0. Its bias is below bound / 2^64.
 std::uint64_t random_below(const RandomKey& key, std::uint64_t index, std::uint64_t bound);
 
-/// A stable 64-bit hash of a name (XXH3), for RandomKey::item.
+/// Returns a 64-bit hash of a name (XXH3), the same in every version, for RandomKey::item.
 std::uint64_t hash_name(std::string_view name);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Shapes in the letters N,H,W,C, so that no function takes a list of unnamed ints.
+/// Defines shapes with named extents N,H,W,C, so that no function takes a list of unnamed ints.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,4 @@
-/// Text in SVG pictures.
+/// Prepares text for SVG pictures.
 #pragma once
 
 #include <string>
@@ -6,11 +6,11 @@
 
 namespace convoy {
 
-/// The text with &, < and > escaped, to be put between two tags.
+/// Returns the text with &, < and > escaped, to be put between two tags.
 std::string svg_escaped(std::string_view text);
 
-/// The maximal width of a line of text in pixels, in the usual fonts without serifs: a picture must be at least as
-/// wide.
+/// Returns an upper bound of the width of a line of text in pixels, in the usual sans-serif fonts, so that a picture
+/// can be made wide enough.
 double svg_text_width(std::string_view text, double font_pixels = 12);
 
 }  // namespace convoy

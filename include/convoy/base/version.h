@@ -5,8 +5,9 @@
 
 namespace convoy {
 
-/// "0.9.0 (git 7c1d976f12)"; "0.9.0 (git 7c1d976f12, modified)" if files differed from that revision; "0.9.0" if it was
-/// built outside a git repository. CMakeLists.txt has the number, src/base/write_version.cmake adds the rest.
+/// Returns "0.9.0 (git 7c1d976f12)"; "0.9.0 (git 7c1d976f12, modified)" if source files differed from that revision;
+/// "0.9.0" if it was built outside a git repository. The number is in CMakeLists.txt; src/base/write_version.cmake adds
+/// the rest.
 std::string_view version();
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// What the environment asks of OpenMP.
+/// Reads the settings of OpenMP from the environment.
 #pragma once
 
 #include <cstdint>
@@ -7,11 +7,11 @@
 
 namespace convoy {
 
-/// "OMP_PROC_BIND = close, OMP_PLACES = cores": settings that would bind this process's threads to processors; empty if
-/// there are none. They were taken out of the environment before OpenMP could read them.
+/// Returns the settings that would have bound this process's threads to processors, "OMP_PROC_BIND = close, OMP_PLACES
+/// = cores"; empty if there were none. They were removed from the environment before OpenMP could read them.
 std::string openmp_binding();
 
-/// The first number of OMP_NUM_THREADS; nothing if it is not set, or not above 0.
+/// Returns the first number of OMP_NUM_THREADS; nothing if it is not set, or not above 0.
 std::optional<std::int64_t> openmp_threads();
 
 }  // namespace convoy

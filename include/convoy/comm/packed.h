@@ -1,5 +1,5 @@
-/// Numbers and texts as bytes, for messages between ranks of one program: a text travels with its length, so that it
-/// may hold any bytes.
+/// Converts numbers and texts to bytes, for messages between ranks of one program. A text is stored with its length, so
+/// it may hold any bytes.
 #pragma once
 
 #include <cstddef>
@@ -26,7 +26,8 @@ class Packer {
   std::vector<std::byte> bytes_;
 };
 
-/// Reads what a Packer has written, in the same order. `bytes` must outlive it, and the texts that it returns.
+/// Reads the numbers and texts that a Packer has written, in the same order. `bytes` must exist as long as the Unpacker
+/// and the texts that it returns, which refer to them.
 class Unpacker {
  public:
   explicit Unpacker(std::span<const std::byte> bytes) : rest_(bytes) {}

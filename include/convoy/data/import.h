@@ -1,9 +1,9 @@
-/// Converts public formats into Convoy's data sets; all ranks work together.
+/// Converts public formats into Convoy's data sets; all ranks share the work.
 ///
-/// Samples are listed once, in the order of classes and names (CIFAR and IDX: of their files), and stored in that
-/// order: training shuffles them anyway. A shard takes a fixed range of the list, less what was bad in it, and is
-/// written by one rank; so the files do not depend on the number of ranks. All files get their names after all of them
-/// are on the disk.
+/// Samples are listed once, in the order of classes and names (CIFAR and IDX: of their files), and are stored in that
+/// order: training shuffles them anyway. A shard holds a fixed range of the list, without the samples that cannot be
+/// used, and is written by one rank; so the files do not depend on the number of ranks. All files are renamed to their
+/// final names after all of them are on the disk.
 #pragma once
 
 #include <cstdint>
@@ -25,26 +25,29 @@ struct ImportedSplit {
 };
 
 struct SkippedSample {
-  std::string name;    ///< path below import.source
-  std::string reason;  ///< "it is ..."
+  std::string name;    ///< path of its file, relative to import.source
+  std::string reason;  ///< why it was skipped, beginning with "it is ..."
 };
 
 struct ImportSummary {
   std::vector<ImportedSplit> splits;
-  std::vector<SkippedSample> skipped;  ///< on rank 0, in the order of files and lines
-  std::vector<std::string> warnings;   ///< on rank 0: sentences about good samples
+  /// Samples that could not be used, in the order of files and lines; empty except on rank 0.
+  std::vector<SkippedSample> skipped;
+  /// Sentences about samples that were imported all the same; empty except on rank 0.
+  std::vector<std::string> warnings;
 };
 
 struct ImportProgress {
-  const char* work = "";  ///< what is being done
-  std::int64_t done = 0, total = 0, skipped = 0;
+  const char* work = "";                          ///< name of the current phase, for the progress line: "importing"
+  std::int64_t done = 0, total = 0, skipped = 0;  ///< numbers of samples
 };
 
 using ShowImport = std::function<void(const ImportProgress&)>;
 
-/// Runs an import. `show` is called on rank 0, a few times per second. Throws on all ranks: RequestError if the source
-/// or the parameters are at fault (or, with import.strict, a sample), Error if the disk is. Then no file of the import
-/// remains, and earlier files are unchanged. All ranks of the group.
+/// Runs an import; all ranks of `world` call it. `show` is called on rank 0, a few times per second. `seed` selects the
+/// samples of a validation split. Throws on all ranks: RequestError if the source or the parameters are wrong (or, with
+/// import.strict, a sample cannot be used), Error if a file cannot be written. Then no file of this import remains, and
+/// earlier files are unchanged.
 ImportSummary import_samples(const ImportParams& params, std::uint64_t seed, const mpi::Communicator& world,
                              const ShowImport& show);
 

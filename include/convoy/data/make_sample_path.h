@@ -1,4 +1,4 @@
-/// Makes the path from a data set to a network's input, for any kind of input.
+/// Makes the object that turns samples of a data set into a network's input, for images and for texts.
 #pragma once
 
 #include <memory>
@@ -13,20 +13,21 @@ namespace convoy {
 struct Parameters;
 
 enum class SampleView {
-  kTraining,    ///< changed at random, as the parameters ask for
-  kEvaluation,  ///< only brought to the network's input
-  kMirrored,    ///< brought to the network's input and mirrored: the second view of evaluate.mirror
+  kTraining,    ///< augmented at random, as the parameters ask for
+  kEvaluation,  ///< only resized, cropped and normalised to the network's input
+  kMirrored,    ///< as kEvaluation, and mirrored: the second view of evaluate.mirror
 };
 
 struct SamplePathSpec {
-  const io::SampleStore& samples;     ///< outlives the path
-  const io::ModelMetadata& metadata;  ///< metadata of the network
+  const io::SampleStore& samples;     ///< source of the samples; it must outlive the path
+  const io::ModelMetadata& metadata;  ///< describes the network's input, and the classes
   const Parameters& params;
   SampleView view = SampleView::kTraining;
-  DataType type = DataType::kFloat32;  ///< type of the network's activations
+  DataType type = DataType::kFloat32;  ///< storage type of the network's activations
 };
 
-/// Makes the path. Throws RequestError if the parameters ask for what these samples do not have.
+/// Makes the sample path for images or texts. Throws RequestError if the parameters ask for something that these
+/// samples do not have.
 std::unique_ptr<SamplePath> make_sample_path(const SamplePathSpec& spec);
 
 }  // namespace convoy

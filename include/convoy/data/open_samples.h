@@ -14,55 +14,60 @@
 
 namespace convoy {
 
-/// How files of images are decoded to samples.
+/// Options for decoding image files to samples.
 struct ImageFileOptions {
-  std::int64_t channels = 3;    ///< channels that images are decoded to
-  bool orients = false;         ///< images are turned as their Exif orientation says
-  bool needs_oriented = false;  ///< the images of a data set must be, or will be, turned
+  std::int64_t channels = 3;  ///< number of channels that images are decoded to
+  bool orients = false;       ///< true: images are rotated as their Exif orientation says
+  /// True: an imported data set is refused unless its images were, or will be, rotated by their Exif orientation.
+  bool needs_oriented = false;
 };
 
-/// How files of texts become samples.
+/// Options for turning text files into samples.
 struct TextFileOptions {
   io::Tokenization tokenization;
-  io::ColumnNames columns;  ///< columns of a table; the column of labels may be missing
+  io::ColumnNames columns;  ///< names of the columns of a table; the column of labels may be missing
 };
 
 struct SamplesPath {
   std::string path;
-  std::string key;                                        ///< key that gave the path, for messages: predict.data
-  std::variant<ImageFileOptions, TextFileOptions> files;  ///< what is looked for if the path is not a data set
-  VerifyKind verify = VerifyKind::kEpoch;                 ///< how a data set is verified
-  std::string split = "test";                             ///< split to open in a folder of shards
+  std::string key;  ///< parameter that gave the path, for messages: "predict.data"
+  /// How files are read, images or texts, if the path is not an imported data set.
+  std::variant<ImageFileOptions, TextFileOptions> files;
+  VerifyKind verify = VerifyKind::kEpoch;  ///< how often samples of an imported data set are verified
+  std::string split = "test";              ///< split to open if the path is a folder of shards
 };
 
-/// The columns of a table other than those of texts and classes.
+/// The columns of a table other than those of texts and labels; predictions are written next to them.
 struct OtherColumns {
   std::vector<std::string> names;
-  std::vector<std::string> rows;  ///< the fields of each sample as CSV, each after a comma
+  std::vector<std::string> rows;  ///< the fields of each sample as a piece of a CSV row, with a comma before each field
 };
 
 struct OpenedSamples {
   std::unique_ptr<io::SampleStore> store;
-  OtherColumns others = {};            ///< set on rank 0 for a table; else empty
-  bool is_one_file = false;            ///< the path is one image or one text
-  std::vector<SkippedSample> skipped;  ///< texts that cannot be used; they are not in the store
+  OtherColumns others = {};            ///< other columns, if the path is a table; empty except on rank 0
+  bool is_one_file = false;            ///< whether the path is a single image or text
+  std::vector<SkippedSample> skipped;  ///< texts that cannot be used, which are not in the store
 };
 
-/// Opens the samples at `path`. A folder without shards of an import holds images or texts (.txt), as
-/// [SPLIT/][CLASS/]FILE: all such files below it that do not begin with a dot, in the order of their paths' bytes.
-/// Splits are folders named train*, val* and test* that hold folders; a file in no class folder has no label. Images
-/// are read when they are asked for, texts at once. A file that is not HDF5 is one image or one text (a warning says if
-/// it has several lines), or, if it is named .csv or .tsv, a table of texts. Everything else is opened as io::Dataset;
-/// if it is a folder, the shards of `split`. Rank 0 lists the files and tells all ranks. Throws RequestError, on all
-/// ranks, if the path is at fault, or if images are to be turned and a data set was imported without import.orient. All
-/// ranks of the group.
+/// Opens the samples at `path`; all ranks of `world` call it. Rank 0 lists the files and sends the list to all ranks.
+///
+/// A folder without shards of an import holds images or texts (.txt), as [SPLIT/][CLASS/]FILE: all such files below it
+/// whose names do not begin with a dot, in the byte order of their paths. Splits are folders named train*, val* and
+/// test* that hold folders; a file in no class folder has no label. Images are read when they are used, texts at once.
+/// A file that is not HDF5 is one image or one text (a warning says if it has several lines), or, if it is named .csv
+/// or .tsv, a table of texts. Everything else is opened as io::Dataset; of a folder, the shards of `split`.
+///
+/// Throws RequestError, on all ranks, if the path or its files are wrong, or if images must be rotated (needs_oriented)
+/// and the data set was imported without import.orient.
 OpenedSamples open_samples(const SamplesPath& path, const mpi::Communicator& world);
 
-/// Returns, on rank 0, sentences about what the network does not see of files that all ranks have read: bits and
-/// transparency of images, texts of unknown words. All ranks of the group.
+/// Returns sentences about the information that the network does not see in the files read so far: low bits and
+/// transparency of images, unknown words of texts. Empty except on rank 0. All ranks of `world` call it.
 std::vector<std::string> describe_losses(const io::SampleStore& samples, const mpi::Communicator& world);
 
-/// Makes samples of one text that is given itself. Throws RequestError naming `key` if the text cannot be used.
+/// Makes a store of one sample from `text` itself. Throws RequestError naming the parameter `key` if the text cannot be
+/// used.
 OpenedSamples open_one_text(const std::string& text, const std::string& key, const io::Tokenization& tokenization);
 
 }  // namespace convoy

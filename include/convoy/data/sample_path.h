@@ -1,4 +1,4 @@
-/// Turns samples into what a network reads: one implementation for each kind of input, one loader for all.
+/// Turns samples into a network's input: one implementation for each kind of input, one loader for all.
 #pragma once
 
 #include <cstddef>
@@ -13,33 +13,35 @@
 
 namespace convoy {
 
-inline constexpr std::int64_t kNoSample = -1;  ///< marks a position past the data's end
+inline constexpr std::int64_t kNoSample = -1;  ///< sample index at a position after the last sample of an epoch
 
-/// The samples of a micro-batch. All random draws for it are keyed by these numbers, so that every rank draws the same.
+/// The samples of a micro-batch. All random numbers for it are computed from these numbers, so every rank gets the
+/// same.
 struct BatchSamples {
   std::int64_t epoch = 0;
-  std::int64_t micro_batch = 0;       ///< number within the epoch
-  std::vector<std::int64_t> samples;  ///< (N): numbers in the data set; kNoSample
+  std::int64_t micro_batch = 0;       ///< index of the micro-batch within the epoch, over all replicas
+  std::vector<std::int64_t> samples;  ///< (N) indices of the samples in the data set, or kNoSample
 };
 
-/// Fills slots (see FeatureReader). Each thread has its own writer, which may keep memory from sample to sample.
+/// Fills slots: a slot is host memory that holds one feature of one micro-batch (FeatureReader). Each thread has its
+/// own writer, which may reuse its memory for the next sample.
 class SlotWriter {
  public:
   virtual ~SlotWriter() = default;
 
-  /// Puts sample i of the micro-batch into its part of the slot. Throws Error with a reason ("it is ...") if the sample
-  /// cannot be used, or io::StoreError if the data cannot be read.
+  /// Writes sample i of the micro-batch into its part of the slot. Throws Error with a reason ("it is ...") if the
+  /// sample cannot be used, or io::StoreError if the data cannot be read.
   virtual void write(const BatchSamples& batch, std::int64_t i, std::byte* slot) = 0;
-  /// Fills the part of sample i with values that count for nothing: past the data's end, and instead of a sample that
-  /// cannot be used.
+  /// Fills the part of sample i with padding, which does not count: after the last sample of an epoch, or instead of a
+  /// sample that cannot be used.
   virtual void write_padding(std::int64_t i, std::byte* slot) = 0;
-  /// Completes the slot, after all its parts are written.
+  /// Completes the slot after all its parts have been written, for instance with the mixing of images.
   virtual void finish(const BatchSamples& batch, std::byte* slot) = 0;
 };
 
-/// Reads a feature that threads prepare ahead of the step. A slot is memory of the host that holds the feature for one
-/// micro-batch. Each thread fills slots of its own; one thread hands them to the device, one after the other: start(),
-/// then finish(), then the next. A slot may be started before the one before it has left.
+/// Moves a feature that threads prepare ahead to the device. A slot is host memory that holds the feature for one
+/// micro-batch. Each thread fills its own slots. One thread hands the filled slots to the device, one after the other,
+/// by start() and then finish(). It may start a slot before the device has read the one before.
 class FeatureReader {
  public:
   virtual ~FeatureReader() = default;
@@ -50,30 +52,33 @@ class FeatureReader {
 
   /// Whether start() would return without waiting.
   virtual bool ready() const = 0;
+  /// Starts the copy of a filled slot to the device; waits until ready().
   virtual void start(const std::byte* slot) = 0;
-  /// Writes the slot that was started last to the feature's memory on the device, in order with the device's work.
+  /// Queues the work that writes the slot that was started last to `to`, memory of the device, on the device's stream.
   virtual void finish(void* to) = 0;
-  /// Whether the device no longer reads the slot that was finished last, so that its thread may fill it again.
+  /// Whether the device has read the slot that was finished last, so that a thread may fill the slot again.
   virtual bool has_left() const = 0;
 };
 
 struct FeatureSpec {
-  std::string name;         ///< a name of convoy/base/features.h
-  TensorSpec spec;          ///< shape and type for a micro-batch
-  bool read_ahead = false;  ///< read by a FeatureReader; else written at once by look_up()
+  std::string name;  ///< a name of convoy/base/features.h
+  TensorSpec spec;   ///< shape and type of the feature for a micro-batch
+  /// True: prepared by threads through a FeatureReader; false: written when asked for, by look_up().
+  bool read_ahead = false;
 };
 
-/// Gives the features of samples for one kind of input. All members may be called from any thread.
+/// Provides the features of samples for one kind of input. All members may be called from any thread.
 class SamplePath {
  public:
   virtual ~SamplePath() = default;
 
-  /// The features that the path gives.
+  /// The features that this path provides.
   virtual const std::vector<FeatureSpec>& features() const = 0;
-  /// Opens a reader of a feature that is read ahead, for one loader. The path and the backend outlive it.
+  /// Opens a reader of a feature whose FeatureSpec::read_ahead is true, for one loader. The path and the backend must
+  /// outlive the reader.
   virtual std::unique_ptr<FeatureReader> open(std::string_view feature, ops::Backend& backend) const = 0;
-  /// Writes a feature that is not read ahead to `to`, in memory of the host. Such features lie in memory, so that
-  /// looking them up takes less time than passing them between threads.
+  /// Writes a feature whose FeatureSpec::read_ahead is false to `to`, in host memory. The values of such a feature are
+  /// in memory already, so writing them takes less time than a transfer between threads.
   virtual void look_up(std::string_view feature, const BatchSamples& batch, void* to) const = 0;
   /// Describes a sample for messages: "sample 6 ('ant/6') of the images from photos".
   virtual std::string describe(std::int64_t sample) const = 0;

@@ -1,5 +1,5 @@
-/// Assigns samples to positions of an epoch by a keyed permutation, which is computable at any position without the
-/// ones before it.
+/// Assigns samples to the positions of an epoch by a keyed permutation. The sample at a position can be computed
+/// without those before it.
 #pragma once
 
 #include <cstdint>
@@ -15,24 +15,27 @@ struct SamplerSpec {
   std::int64_t num_samples = 0;
   std::uint64_t seed = 0;
   bool shuffle = true;
-  /// Labels of all samples. If given, each class has the same number of positions in an epoch; if empty, each sample
-  /// has one position.
+  /// Labels of all samples, for balanced classes: each class gets the same number of positions in an epoch. Empty: each
+  /// sample gets one position.
   std::vector<std::int32_t> labels = {};
 };
 
-/// Draws the order of samples. The permutation is a Feistel network of eight rounds over the smallest even number of
-/// bits that holds num_samples, walked until it lands inside (Black & Rogaway 2002, "Ciphers with arbitrary finite
-/// domains"). Philox draws its round keys from (seed, epoch). Without shuffle, the sample is the position itself.
-/// With labels, and K classes that have samples: position x of the permutation belongs to class x mod K. It takes the
-/// next sample of the class, in an order of the class that is drawn anew each time all its samples were taken. So an
-/// epoch has N / K positions for each class: the samples of a rare class occur several times, and some samples of a
-/// frequent class only in another epoch.
+/// Computes the random order of samples in each epoch. The permutation is a Feistel network of eight rounds over the
+/// smallest even number of bits that holds num_samples, applied repeatedly until the result is below num_samples (Black
+/// & Rogaway 2002, "Ciphers with arbitrary finite domains"). Its round keys are random numbers of Philox for (seed,
+/// epoch). Without shuffle, the sample is the position itself.
+///
+/// With labels, let K be the number of classes that have samples. Position x of the permutation belongs to class x mod
+/// K, and gets the next sample of this class, in a random order that changes each time all samples of the class were
+/// used. So an epoch of N samples has N / K positions for each class: samples of a rare class occur several times, and
+/// some samples of a frequent class occur only in another epoch.
 class Sampler {
  public:
   explicit Sampler(SamplerSpec spec);
 
-  /// Returns the sample at `position`, in [0, num_samples), of the epoch. Without labels this is a bijection for each
-  /// epoch. Takes O(1) and no state.
+  /// Returns the index of the sample at `position`, in [0, num_samples), of the epoch. Without SamplerSpec::labels each
+  /// sample has exactly one position; with labels, samples may repeat or be missing. Takes constant time and changes
+  /// nothing.
   std::int64_t sample(std::int64_t epoch, std::int64_t position) const;
   std::int64_t num_samples() const { return spec_.num_samples; }
 
@@ -43,7 +46,7 @@ class Sampler {
   };
 
   SamplerSpec spec_;
-  std::vector<ClassSamples> classes_;  ///< classes that have samples; empty without labels
+  std::vector<ClassSamples> classes_;  ///< classes that have samples; empty if SamplerSpec::labels was empty
 };
 
 /// Returns the sampler that params.train.seed, params.data.shuffle and params.data.balanced ask for.

@@ -1,4 +1,5 @@
-/// Readings of a GPU by NVIDIA's management library (NVML): utilisation, clock, temperature, power, memory errors.
+/// Reads the sensors of a GPU with NVIDIA's management library (NVML): utilisation, clock, temperature, power, memory
+/// errors.
 #pragma once
 
 #include <limits>
@@ -11,18 +12,19 @@ namespace convoy {
 struct GpuReading {
   static constexpr double kUnknown = std::numeric_limits<double>::quiet_NaN();
 
-  double utilisation_percent = kUnknown;  ///< share of the last second or less in which it computed
-  double clock_mhz = kUnknown;            ///< of its multiprocessors
+  /// Share of NVML's last sampling period (a second or less) in which a kernel ran.
+  double utilisation_percent = kUnknown;
+  double clock_mhz = kUnknown;  ///< clock of the multiprocessors (SM)
   double temperature_celsius = kUnknown;
   double power_watts = kUnknown;
-  double ecc_errors = kUnknown;  ///< corrected and uncorrected, since the driver was loaded
+  double ecc_errors = kUnknown;  ///< number of corrected and uncorrected memory errors since the driver was loaded
 };
 
 /// The sensors of one GPU. NVML is loaded when the program runs: neither building nor running Convoy requires it.
 class GpuSensors {
  public:
-  /// Opens the sensors of the GPU with this Device::hardware_id(). Does not throw: if the library or the GPU is
-  /// missing, read() returns no values.
+  /// Opens the sensors of the GPU with this identifier (Device::hardware_id()). Does not throw: if the library or the
+  /// GPU is missing, read() returns NaN for all values.
   explicit GpuSensors(const std::string& hardware_id, const std::string& library = "libnvidia-ml.so.1");
   ~GpuSensors();
   GpuSensors(const GpuSensors&) = delete;

@@ -1,4 +1,4 @@
-/// Data sets as HDF5 shards:
+/// Reads data sets. A split of a data set is stored as one HDF5 file or several, its shards:
 ///   /labels                            int32 (N)
 ///   /hashes                            uint64 (N): XXH3-64 of each sample's bytes
 ///   /class_names, /class_counts        texts; int64, samples of each class over all shards
@@ -42,48 +42,57 @@
 
 namespace convoy::io {
 
-/// A split opened for reading, with all its shards. Any thread may read any sample at any time.
+/// A split of an imported data set, opened for reading with all its shards. Any thread may read any sample at any time.
 class Dataset final : public SampleStore {
  public:
   /// Opens the shards that `path` names: one shard (opened alone), a prefix such as data/fashion/train for train.h5 or
-  /// train-000.h5, train-001.h5 ..., or a folder, in which the prefix is `split` (by default the last word of `key`).
-  /// `key` (data.train, data.test) is named in messages. Throws RequestError naming key, file and what is wrong:
-  /// missing, not HDF5, not from `convoy import`, truncated, damaged (but for the samples: verify_file of inspect.h),
-  /// an HDF5 data set absent or of another type or rank, labels out of range, shards that disagree in image shape,
-  /// classes or import, a gap in the numbering, no samples.
+  /// train-000.h5, train-001.h5 ..., or a folder, in which the prefix is the last word of `key`, such as "train" for
+  /// data.train. Messages name `key`. `verify` says how often the bytes of a sample are compared with its hash:
+  /// whenever they are read, the first time, or never.
+  ///
+  /// Throws RequestError naming key, file and what is wrong: missing, not HDF5, not from `convoy import`, truncated,
+  /// damaged (except for the samples, which verify_file() of inspect.h checks), an HDF5 data set absent or of another
+  /// type or rank, labels out of range, shards that disagree in image shape, classes or import, a gap in the numbering,
+  /// no samples.
   Dataset(const std::string& path, const std::string& key, VerifyKind verify = VerifyKind::kEpoch);
+  /// Opens the shards that `path` names as the other constructor does, but `split` is the prefix in a folder.
   Dataset(const std::string& path, const std::string& key, const std::string& split,
           VerifyKind verify = VerifyKind::kEpoch);
 
   const DatasetInfo& info() const override { return info_; }
-  /// Each reads sample `sample`, in [0, info().num_samples), of the function's kind; throws Error otherwise. `verify`
-  /// says how often the bytes are compared with the sample's hash: whenever they are read, the first time, or never.
+  /// Reads the pixels of a sample in [0, info().num_samples), H*W*C bytes. Throws Error if the data set holds no
+  /// pixels, StoreError if they cannot be read or do not match the sample's hash.
   void read_pixels(std::int64_t sample, std::span<std::byte> pixels) const override;
+  /// Reads the image file of a sample into the caller's `memory` and returns its bytes. Throws Error if the data set
+  /// holds no image files, StoreError if they cannot be read or do not match the sample's hash.
   std::span<const std::byte> read_file(std::int64_t sample, std::vector<std::byte>& memory) const override;
+  /// The number of tokens of a sample. Throws Error if the data set holds no texts.
   std::int64_t num_tokens(std::int64_t sample) const override;
+  /// Reads the tokens of a sample into the caller's `memory` and returns them. Throws Error if the data set holds no
+  /// texts, StoreError if they cannot be read or do not match the sample's hash.
   std::span<const std::int32_t> read_tokens(std::int64_t sample, std::vector<std::int32_t>& memory) const override;
   std::int32_t label(std::int64_t sample) const override;
-  /// The file that the sample came from, relative to the imported folder; empty if the shard has no names.
+  /// The name of the file that the sample came from, relative to the imported folder; empty if the shard has no names.
   std::string name(std::int64_t sample) const override;
-  /// The hash of all that a training reads: image shape or vocabulary, classes, each sample's bytes and label, in
+  /// A hash of everything that a training reads: image shape or vocabulary, classes, each sample's bytes and label, in
   /// order. It does not depend on the path or the number of shards.
   std::int64_t content_hash() const;
 
-  /// The number of shards that its import wrote; more than num_shards() if one of several was opened alone. Then info()
-  /// counts the samples of each class in the opened shard.
+  /// The number of shards that the split's import wrote. If it is above num_shards(), one shard of several was opened
+  /// alone; info() then counts the samples of each class in this shard only.
   std::int64_t num_shards_of_import() const { return num_shards_of_import_; }
 
-  // --- Copies near the node (data.stage). A shard's body is its samples and names.
+  // --- Copies of shards on the node (data.stage). The body of a shard is its samples and their names.
   std::int64_t num_shards() const { return std::ssize(shards_); }
   const std::string& shard_path(std::int64_t shard) const;
   std::int64_t body_bytes(std::int64_t shard) const;
-  /// Writes the body into a file, reading it once, from its first byte to its last. `on_progress` is called every few
-  /// MiB. Returns the reason if the file cannot take it ("No space left on device"). Throws StoreError if the shard
-  /// cannot be read or is damaged.
+  /// Copies the body of a shard to `offset` of another file, reading it once, from its first byte to its last, and
+  /// verifying its hash. `on_progress` is called every few MiB. Returns the reason if the file cannot be written ("No
+  /// space left on device"), else nothing. Throws StoreError if the shard cannot be read or is damaged.
   std::optional<std::string> copy_body(std::int64_t shard, const FileDescriptor& to, std::uint64_t offset,
                                        const std::function<void()>& on_progress) const;
-  /// Reads the shard's samples from that copy from now on, and closes the shard. Must not be called while other threads
-  /// read.
+  /// From now on, reads the shard's samples from the copy that copy_body() made in `file` at `offset`, and closes the
+  /// shard's own file. Must not be called while other threads read.
   void read_from_copy(std::int64_t shard, std::shared_ptr<const FileDescriptor> file, std::uint64_t offset);
 
  private:

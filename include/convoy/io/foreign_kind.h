@@ -1,4 +1,4 @@
-/// The kind of a file by its first bytes, for messages about files that Convoy does not read.
+/// Recognises files of other programs by their first bytes, for messages about files that Convoy does not read.
 #pragma once
 
 #include <cstddef>
@@ -12,14 +12,15 @@ namespace convoy::io {
 inline constexpr std::size_t kForeignKindBytes = 512;
 
 struct ForeignKind {
-  const char* name;    ///< "a WebP image"
-  const char* remedy;  ///< "Convert it to PNG, ...", a sentence without its full stop
+  const char* name;    ///< description of the kind: "a WebP image"
+  const char* remedy;  ///< advice for the user, "Convert it to PNG, ...", a sentence without its full stop
 };
 
-/// The kind of a file that begins with these bytes. Nothing for files that Convoy reads, and for unknown ones.
+/// Returns the kind of a file that begins with these bytes; nothing if the kind is unknown or Convoy can read it.
 std::optional<ForeignKind> find_foreign_kind(std::span<const std::byte> begin);
 
-/// The kind of the file at this path; also nothing if it cannot be read.
+/// Returns the kind of the file at this path; nothing if the kind is unknown, Convoy can read it, or the file cannot be
+/// opened.
 std::optional<ForeignKind> find_foreign_kind(const std::string& path);
 
 }  // namespace convoy::io

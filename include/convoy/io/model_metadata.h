@@ -13,39 +13,41 @@
 
 namespace convoy::io {
 
-/// The preparation of images as a network's input.
+/// The preparation that turns images into a network's input.
 struct ImageInput {
-  ImageShape shape;             ///< of the input
-  bool resizes = false;         ///< whether training resized images to that shape; otherwise they already had it
-  std::int64_t short_side = 0;  ///< pixels of an image's short side before the centre is cut out
-  bool orients = false;         ///< whether the images were turned as their Exif orientation says (import.orient)
-  bool normalizes = true;       ///< (x - mean) / standard deviation, channel by channel
-  std::vector<double> channel_mean, channel_stddev;  ///< (C), of the values / 255 of the training set
+  ImageShape shape;      ///< height, width and channels of the input
+  bool resizes = false;  ///< whether training resized images to this shape; false: the images already had it
+  /// Length to which an image's short side is resized before the centre is cut out, in pixels.
+  std::int64_t short_side = 0;
+  bool orients = false;    ///< whether the images were rotated as their Exif orientation says (import.orient)
+  bool normalizes = true;  ///< whether values are normalised: (x - mean) / standard deviation, channel by channel
+  /// (C) mean and standard deviation of the training set's pixel values / 255.
+  std::vector<double> channel_mean, channel_stddev;
 
   bool operator==(const ImageInput&) const = default;
 };
 
-/// The normalisation as text: "mean 0.485, 0.456, 0.406, standard deviation 0.229, 0.224, 0.225"; or that values are
-/// not normalised.
+/// Returns the normalisation as text: "mean 0.485, 0.456, 0.406, standard deviation 0.229, 0.224, 0.225", or that
+/// values are not normalised.
 std::string describe_normalisation(const ImageInput& input);
 
-/// The preparation of texts as a network's input.
+/// The preparation that turns texts into a network's input.
 struct TextInput {
   std::int64_t length = 0;    ///< number of tokens that the network reads per text
-  Tokenization tokenization;  ///< of the training set
-  ColumnNames columns = {};   ///< of the tables that the training set was imported from
+  Tokenization tokenization;  ///< tokenization of the training set
+  ColumnNames columns = {};   ///< columns of the tables from which the training set was imported
 
   bool operator==(const TextInput&) const = default;
 };
 
-/// All that an evaluation must know about a network's training: its input and the names of its classes.
+/// The information that an evaluation needs about a trained network: its input and the names of its classes.
 struct ModelMetadata {
-  std::string name;                    ///< model.name
-  TransformerParams transformer = {};  ///< only for networks that read texts
+  std::string name;                    ///< name of the network (model.name)
+  TransformerParams transformer = {};  ///< shape of a transformer; only for networks that read texts
   std::variant<ImageInput, TextInput> input;
-  std::vector<std::string> class_names;  ///< in the order of the logits
+  std::vector<std::string> class_names;  ///< names of the classes, in the order of the logits
 
-  /// The kind of its input: input_kinds::kText or kImages (convoy/base/features.h).
+  /// The kind of the network's input: input_kinds::kText or kImages (convoy/base/features.h).
   const char* kind() const { return text() != nullptr ? input_kinds::kText : input_kinds::kImages; }
   InputShape shape() const;
   /// The preparation of images. Throws std::bad_variant_access for a network that reads texts.

@@ -14,15 +14,15 @@
 
 namespace convoy::io {
 
-/// The number of times that each byte occurs in each channel. It gives mean and standard deviation exactly, in any
-/// order of the samples and in sums over ranks.
+/// Counts how often each byte value occurs in each channel. The mean and standard deviation that follow are exact, and
+/// do not depend on the order of the samples or on the ranks that counted them.
 class ChannelCounts {
  public:
   explicit ChannelCounts(std::int64_t channels) : counts_(static_cast<std::size_t>(channels) * 256) {}
 
-  /// Adds pixels (H,W,C): the channels vary fastest.
+  /// Counts the pixels (H,W,C) of an image; channels vary fastest.
   void add(std::span<const std::uint8_t> pixels);
-  /// Fills channel_mean and channel_stddev of `info`: mean = sum v / n, stddev = sqrt(sum (v - mean)^2 / n), v = byte /
+  /// Sets channel_mean and channel_stddev of `info`: mean = sum v / n, stddev = sqrt(sum (v - mean)^2 / n), v = byte /
   /// 255.
   void describe(DatasetInfo& info) const;
   /// The 256 counts of each channel; the caller may replace them by sums over several ranks.
@@ -32,33 +32,33 @@ class ChannelCounts {
   std::vector<std::int64_t> counts_;
 };
 
-/// Path of a shard, and its index among the shards of its split.
+/// The path of a shard, and its index among the shards of its split.
 struct ShardLocation {
   std::string path;
   std::int64_t index = 0;
   std::int64_t num_shards = 1;
 };
 
-/// Writes one shard. `info` of the split gives image shape or tokenization, classes, source, and in num_samples the
-/// maximal number of samples of this shard; counts and statistics follow at the end. Space for the head is reserved
-/// before the body; if samples were skipped, the body moves down. All members throw Error. Until commit() there is only
-/// a temporary file, which the destructor removes.
+/// Writes one shard. The constructor takes from `info` the image shape or tokenization, the classes and the source, and
+/// the maximal number of samples of this shard (num_samples); finish() takes the counts and statistics. Space for the
+/// head is reserved before the samples; if samples were skipped, they are moved to follow the shorter head. All members
+/// throw Error. Until commit() there is only a temporary file, which the destructor removes.
 class ShardWriter {
  public:
   ShardWriter(const ShardLocation& location, const DatasetInfo& info);
   ~ShardWriter();
   ShardWriter(ShardWriter&&) noexcept;
 
-  /// Appends a sample: H*W*C bytes of pixels, or an image file, or a text's tokens of as many bytes each as the
-  /// vocabulary needs. Names are stored only if all samples have one.
+  /// Appends a sample: H*W*C bytes of pixels, the bytes of an image file, or the tokens of a text with 2 or 4 bytes
+  /// each, as the vocabulary needs. Names are stored only if all samples have one.
   void append(std::span<const std::byte> sample, std::int32_t label, std::string_view name);
   std::int64_t num_samples() const;
-  /// Ends the samples and writes their names. Keeps no descriptor open.
+  /// Ends the samples and writes their names. Closes the file descriptor.
   void end_samples();
-  /// Writes the head with class_counts, mean and standard deviation of the whole split in `info`, and brings the file
-  /// to the disk.
+  /// Writes the head with class_counts, mean and standard deviation from `info`, which describes the whole split, and
+  /// flushes the file to the disk.
   void finish(const DatasetInfo& info);
-  /// Gives the file its name.
+  /// Renames the file to its final name.
   void commit();
 
  private:

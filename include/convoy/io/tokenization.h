@@ -1,5 +1,5 @@
-/// The source and the tokenization of texts: stored with the tokens in shards, and in checkpoints of networks that were
-/// trained on them.
+/// Describes how texts were tokenized and where they came from. Shards store it, and so do checkpoints of networks that
+/// were trained on these texts.
 #pragma once
 
 #include <cstdint>
@@ -7,19 +7,20 @@
 
 namespace convoy::io {
 
-/// The columns of the tables that texts and classes were read from, by the names in a table's first row. Empty if the
-/// texts were not read from tables, or an older Convoy wrote the file.
+/// The columns of the tables that texts and labels were read from, by their names in a table's first row. Empty if the
+/// texts were not read from tables, or if an older Convoy wrote the file.
 struct ColumnNames {
   std::string text, label;
 
   bool operator==(const ColumnNames&) const = default;
 };
 
-/// The data by which src/data/text turns texts into tokens.
+/// The vocabulary or model that turns texts into tokens (src/data/text).
 struct Tokenization {
-  std::string kind;             ///< "words", "subwords"
-  std::string model;            ///< words: one per line, in the order of their tokens; subwords: SentencePiece's model
-  std::int64_t vocabulary = 0;  ///< tokens are 0 .. vocabulary - 1
+  std::string kind;  ///< kind of tokens: "words" or "subwords"
+  /// For words: the words, one per line, in the order of their tokens; for subwords: the model file of SentencePiece.
+  std::string model;
+  std::int64_t vocabulary = 0;  ///< number of different tokens, which are 0 .. vocabulary - 1
 
   bool operator==(const Tokenization&) const = default;
 };

@@ -13,15 +13,15 @@ namespace convoy::io {
 struct TraceSpec {
   const Timeline& timeline;
   const std::vector<std::vector<IdleSlice>>& idle;  ///< idle slices of each rank of `timeline`
-  std::int64_t first_step = 1;                      ///< number in the run of the timeline's first step
+  std::int64_t first_step = 1;                      ///< number of the timeline's first step, counted in the run from 1
   /// The names of the cells that an instruction of a rank works on: "layer1.0 .. layer2.1".
   std::function<std::string(std::size_t rank, const Instruction&)> cells;
-  double clock_error_seconds = 0;  ///< maximal disagreement of the clocks of two ranks
+  double clock_error_seconds = 0;  ///< maximal error of the difference between the clocks of two ranks, in seconds
 };
 
-/// Returns JSON in the Trace Event Format, with times in microseconds since the first begin. A process is a replica, a
-/// thread is a rank. The slices of a rank are nested: steps, their instructions, and in those the waits ("idle", with
-/// their cause). A flow leads from each send to its receive.
+/// Returns JSON in the Trace Event Format, with times in microseconds from the first begin of an instruction. A process
+/// of the trace is a replica, a thread is a rank. The slices of a rank are nested: steps contain their instructions,
+/// and these contain their waits ("idle", with their cause). A flow arrow leads from each send to its receive.
 std::string encode_trace(const TraceSpec& spec);
 
 }  // namespace convoy::io

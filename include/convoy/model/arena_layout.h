@@ -1,5 +1,6 @@
-/// The layout of a stage's arenas: parameters, gradients and optimizer state share it, and buckets, shards and
-/// checkpoints are slices of it. Any rank can compute the layout of any stage.
+/// The layout of a stage's arenas. An arena is one array of floats with a value for each parameter of the stage's
+/// cells. Parameters, gradients and each tensor of optimizer state have an arena of the same layout; buckets, shards
+/// and checkpoints are slices of it. Any rank can compute the layout of any stage.
 #pragma once
 
 #include <cstdint>
@@ -20,22 +21,22 @@ struct CellRange {
 
 struct ArenaEntry {
   ParameterSpec spec;
-  std::int64_t offset = 0;  ///< in floats from the start of the arena, a multiple of 16
+  std::int64_t offset = 0;  ///< offset of the parameter from the arena's start in floats, a multiple of 16
 };
 
-/// Neighbouring cells whose gradients are sent together.
+/// Neighbouring cells whose gradients the replicas exchange together, and the gradients' range in the arena.
 struct Bucket {
   CellRange cells;
-  std::int64_t begin = 0, end = 0;  ///< floats in the arena
+  std::int64_t begin = 0, end = 0;  ///< offsets in the arena in floats
 
   std::int64_t count() const { return end - begin; }
 };
 
-/// Neighbouring cells in an arena, and the first of their elements in the lists of ArenaLayout.
+/// A run of neighbouring cells in an arena, and where its elements begin in the lists of ArenaLayout.
 struct ArenaRun {
   CellRange cells;
-  std::int64_t begin = 0, end = 0;  ///< floats in the arena
-  std::int64_t first_cell = 0;      ///< index in ArenaLayout::cell_offsets
+  std::int64_t begin = 0, end = 0;  ///< offsets in the arena in floats
+  std::int64_t first_cell = 0;      ///< index of the run's first cell in ArenaLayout::cell_offsets
   std::int64_t first_entry = 0, num_entries = 0;
   std::int64_t first_bucket = 0, num_buckets = 0;
 
@@ -43,14 +44,14 @@ struct ArenaRun {
   Bucket whole() const { return {.cells = cells, .begin = begin, .end = end}; }
 };
 
-/// The layout of a stage's arena. The stage's cells are one run or, with several chunks, one run per chunk, one after
-/// the other.
+/// The layout of a stage's arena. The stage's cells are one run of neighbouring cells or, with the interleaved
+/// schedule, one run per chunk, one run after the other.
 struct ArenaLayout {
   std::vector<ArenaRun> runs;
-  std::vector<std::int64_t> cell_offsets;  ///< of each cell in floats, run after run
+  std::vector<std::int64_t> cell_offsets;  ///< offset of each cell's parameters in floats, run after run
   std::vector<ArenaEntry> entries;         ///< parameters in the order of the arena
-  std::vector<Bucket> buckets;             ///< run after run; the first bucket of a run holds its first cells
-  std::int64_t count = 0;                  ///< floats, padding included
+  std::vector<Bucket> buckets;             ///< buckets, run after run; the first bucket of a run holds its first cells
+  std::int64_t count = 0;                  ///< number of floats of the arena, padding included
 
   std::vector<CellRange> cells() const;  ///< the cells of each run
   std::int64_t num_cells() const { return std::ssize(cell_offsets); }
@@ -66,32 +67,34 @@ ArenaLayout make_arena_layout(const Network& network, const std::vector<CellRang
 /// The names of the cells in these runs: "stem", "layer1.0 .. layer2.1", "stem .. layer1.1, layer2.2 .. layer3.0".
 std::string cell_names(const Network& network, const std::vector<CellRange>& runs);
 
-/// The floats [begin, end) of an arena.
+/// The range [begin, end) of an arena, in floats.
 struct Slice {
   std::int64_t begin = 0, end = 0;
 
   std::int64_t count() const { return end - begin; }
 };
-/// Slice `number` of the `num_slices` slices into which `bucket` is cut. Slices begin at multiples of 16 floats from
-/// the bucket's begin; the last ones may be empty.
+/// Returns slice `number` of the `num_slices` slices into which `bucket` is cut. Slices begin at multiples of 16 floats
+/// from the bucket's begin; the last slices may be empty.
 Slice slice_at(const Bucket& bucket, std::int64_t number, std::int64_t num_slices);
-/// The number of the slice, of `num_owners`, that replica `owner` reduces, updates and keeps optimizer state for.
-/// Replicas whose numbers differ in low bits own slices that are far apart. With num_owners = 2^k m, m odd, the owner's
-/// low k bits, in reversed order, select one of 2^k equal runs of slices, and the bits above select one of the m slices
-/// there. A bucket is then summed by halving it (update/exchange_rounds.h).
+/// Returns the number of the slice that replica `owner` owns in each bucket, which is cut into num_owners slices. The
+/// owner sums the slice's gradients, updates its weights and stores its optimizer state. Replicas whose numbers differ
+/// in low bits own slices that are far apart: with num_owners = 2^k m and m odd, the low k bits of `owner`, in reversed
+/// order, select one of 2^k equal runs of slices, and the bits above select one of the run's m slices. So the gradients
+/// of a bucket can be summed by recursive halving (update/exchange_rounds.h).
 std::int64_t slice_number(std::int64_t owner, std::int64_t num_owners);
-/// The slice of `bucket` that replica `owner` owns: slice_at(slice_number).
+/// Returns the slice of `bucket` that replica `owner` owns: slice_at() of slice_number(owner, num_owners).
 Slice slice_of(const Bucket& bucket, std::int64_t owner, std::int64_t num_owners);
 
-/// The number of floats by which memory for a sum of gradients is longer than the arena. Its reduction takes slices of
-/// one size, so the last slices of a bucket may end beyond it; what is summed there is not used.
+/// Returns the number of floats by which the memory of a sum of gradients is longer than the arena. The reduction works
+/// on slices of equal size, so the last slices of a bucket may end after the bucket; their excess values are not used.
 std::int64_t slack_of_slices(std::int64_t num_owners);
 
-/// The memory of a replica's slices of all buckets, one after the other.
+/// The memory for the slices that one replica owns in all buckets, one slice after the other; optimizer state is stored
+/// in this form.
 struct Shard {
-  std::vector<Slice> slices;          ///< by bucket
-  std::vector<std::int64_t> offsets;  ///< of each slice in the shard, floats
-  std::int64_t count = 0;             ///< floats
+  std::vector<Slice> slices;          ///< the owned slice of each bucket
+  std::vector<std::int64_t> offsets;  ///< offset of each slice in the shard in floats
+  std::int64_t count = 0;             ///< length of the shard in floats
 };
 Shard shard_of(const ArenaLayout& layout, std::int64_t owner, std::int64_t num_owners);
 

@@ -1,5 +1,5 @@
-/// The layers of a network that take statistics of a micro-batch in training, and of how many values: the deviation of
-/// one value is not defined.
+/// Lists the layers of a network that use statistics of a micro-batch in training, and the number of values of each
+/// statistic. With one value, the standard deviation is not defined.
 #pragma once
 
 #include <cstdint>
@@ -11,9 +11,9 @@
 namespace convoy {
 
 struct BatchStatistics {
-  std::string layer;  ///< layer4.0.bn1
-  Shape x;            ///< (N,H,W,C) that the layer normalises: N samples of a micro-batch
-  std::int64_t num_values() const { return x.n * x.h * x.w; }  ///< per channel
+  std::string layer;  ///< name of the layer: "layer4.0.bn1"
+  Shape x;            ///< (N,H,W,C), the tensor that the layer normalises; N is the micro-batch's size
+  std::int64_t num_values() const { return x.n * x.h * x.w; }  ///< number of values per channel in one statistic
 };
 
 /// Lists every layer that normalises by the statistics of a micro-batch when the network is trained, in order: the

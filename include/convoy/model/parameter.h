@@ -12,65 +12,75 @@ namespace convoy {
 struct InitialValues {
   enum class Kind {
     kConstant,
-    kUniform,  ///< in (-size, size)
-    kNormal,   ///< mean 0, standard deviation `size`
+    kUniform,  ///< uniform in (-size, size)
+    kNormal,   ///< normal with mean 0 and standard deviation `size`
   };
   Kind kind = Kind::kConstant;
-  double size = 0;  ///< kConstant: the value; kUniform, kNormal: see there
+  double size = 0;  ///< the value of kConstant, the bound of kUniform, the standard deviation of kNormal
 };
 
+/// The order in which files store the values of a parameter.
 enum class FileOrder {
-  kAsOnDevice,
-  kChannelsBeforePixels,  ///< (O,I,H,W) in files, (O,H,W,I) on the device
+  kAsOnDevice,            ///< the same as in the device's memory
+  kChannelsBeforePixels,  ///< (O,I,H,W) in files, (O,H,W,I) in the device's memory
 };
 
+/// The rule by which a step changes a parameter.
 enum class UpdateRule {
   kOptimizer,
-  kMovingAverage,  ///< a running statistic: its "gradient" is the micro-batch's statistic
+  kMovingAverage,  ///< a running statistic, whose "gradient" is the statistic of the micro-batch
 };
 
 /// The role of a parameter, which decides how optimizers treat it.
 enum class ParameterRole {
   kWeight,
-  kEmbedding,   ///< a table whose rows are looked up: decays only with optimizer.decay_embeddings
-  kNormOrBias,  ///< decays only with optimizer.decay_norms_and_biases; LARS and LAMB give it no rate of its own
+  kEmbedding,  ///< a table whose rows are looked up; has weight decay only with optimizer.decay_embeddings
+  /// Has weight decay only with optimizer.decay_norms_and_biases; LARS and LAMB do not scale its learning rate by its
+  /// norm.
+  kNormOrBias,
 };
 
 /// The properties of a parameter. Code that handles parameters reads them and does not depend on the layer.
 struct ParameterSpec {
-  std::string name;                ///< as in torchvision: layer1.0.conv1.weight
-  std::vector<std::int64_t> dims;  ///< as in files
+  std::string name;                ///< name in torchvision: "layer1.0.conv1.weight"
+  std::vector<std::int64_t> dims;  ///< dimensions in the order of files, such as (O,I,H,W)
   InitialValues initial;
   FileOrder file_order = FileOrder::kAsOnDevice;
   UpdateRule rule = UpdateRule::kOptimizer;
   ParameterRole role = ParameterRole::kWeight;
-  std::int64_t packed_count = 0;  ///< floats of each copy that operations keep in their own layouts, if any
-  bool joins_shortcut = false;    ///< starts at 0 with init.zero_residual: the scale before a block's shortcut is added
-  bool frozen = false;            ///< no update ever changes it
-  double rate_factor = 1;         ///< factor of its learning rate
+  /// Number of floats of each copy that an operation stores in its own layout; 0: no copy.
+  std::int64_t packed_count = 0;
+  /// Whether it is the last scale of a block, before the shortcut is added: starts at 0 with init.zero_residual.
+  bool joins_shortcut = false;
+  bool frozen = false;     ///< true: no update changes it
+  double rate_factor = 1;  ///< factor of the learning rate
 
   std::int64_t count() const;
   bool is_trained() const { return !is_statistic() && !frozen; }
   bool is_statistic() const { return rule == UpdateRule::kMovingAverage; }
 };
 
-/// Copy values from device order to file order and back; both spans hold spec.count() values.
+/// Copies the values of a parameter from their order in the device's memory to their order in files. Both spans hold
+/// spec.count() values.
 void to_file_order(const ParameterSpec& spec, std::span<const float> device, std::span<float> file);
+/// Copies the values of a parameter from their order in files to their order in the device's memory. Both spans hold
+/// spec.count() values.
 void to_device_order(const ParameterSpec& spec, std::span<const float> file, std::span<float> device);
 
-/// The summand of values [first, first + device.size()) of a parameter, in device order, in a fingerprint
-/// (convoy/base/fingerprint.h).
+/// The part of a network's fingerprint (convoy/base/fingerprint.h) that values [first, first + device.size()) of a
+/// parameter add to it. `first` counts in the order of the device's memory, in which `device` holds the values.
 std::uint64_t fingerprint_part(const ParameterSpec& spec, std::int64_t first, std::span<const float> device);
 
 /// The choice of initial values for a training.
 struct InitialSpec {
   std::uint64_t seed = 0;
-  /// Whether scales that join a shortcut start at 0: every block begins as its shortcut (Goyal et al. 2017, section
-  /// 5.1).
+  /// Whether the last scale of each block starts at 0, so that every block begins as its shortcut (Goyal et al. 2017,
+  /// section 5.1).
   bool zero_residual = false;
 };
 
-/// The initial values of a parameter in file order. A value depends on (seed, name, index) only.
+/// The initial values of a parameter, in the order of files. A value depends only on the seed, the parameter's name and
+/// the value's index.
 std::vector<float> initial_values(const ParameterSpec& spec, const InitialSpec& initial);
 
 }  // namespace convoy

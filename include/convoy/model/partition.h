@@ -10,30 +10,32 @@
 
 namespace convoy {
 
-/// The rates by which the processor of a rank is modelled.
+/// The speed that the model of cell times assumes for the processor of a rank.
 struct ProcessorRates {
-  double flop_per_second = 2e11;   ///< reached by oneDNN's convolutions on a core with AVX-512 at about 3 GHz
-  double bytes_per_second = 2e10;  ///< a core's share of the main memory's bandwidth
+  double flop_per_second = 2e11;   ///< default: what oneDNN's convolutions reach on a core with AVX-512 at about 3 GHz
+  double bytes_per_second = 2e10;  ///< default: a core's share of the main memory's bandwidth
 };
 
-/// The modelled seconds of one micro-batch's forward and backward through each cell: the arithmetic at the processor's
-/// rate, plus the memory traffic at its memory's rate.
+/// The modelled time of one micro-batch's forward and backward through each cell, in seconds: floating-point operations
+/// / flop_per_second + memory traffic / bytes_per_second.
 std::vector<double> model_cell_seconds(const Network& network, const ProcessorRates& rates = {});
 
-/// The modelled seconds of recomputing each cell's activations for one micro-batch.
+/// The modelled time of recomputing each cell's activations for one micro-batch, in seconds; 0 for a cell that stores
+/// none.
 std::vector<double> model_recompute_seconds(const Network& network, const ProcessorRates& rates = {});
 
-/// A function that says whether the stage can consist of these cells.
+/// A function that returns whether `stage` can consist of `cells`, for instance whether they fit into its memory.
 using StageFits = std::function<bool(std::int64_t stage, const CellRange& cells)>;
 
-/// The contiguous partition into `stages` non-empty runs, all accepted by `fits`, whose largest sum of seconds is the
-/// smallest (dynamic programming; among equals the one whose earlier stages are smaller). Without `fits` all runs are
-/// accepted. Empty if no partition fits. Throws RequestError if there are more stages than cells.
+/// Cuts the chain of cells into `stages` non-empty runs of neighbouring cells so that the largest sum of seconds of a
+/// run is the smallest possible (dynamic programming; of equal partitions the one whose earlier stages are smaller).
+/// Each run must be accepted by `fits`, if it is given. Returns an empty list if no partition fits. Throws RequestError
+/// if there are more stages than cells.
 std::vector<CellRange> partition(const std::vector<double>& cell_seconds, std::int64_t stages,
                                  const StageFits& fits = {});
 
-/// The partition of the cells with these names in which each stage but the first begins with the cell of the given
-/// number. Throws RequestError if `cuts` are not stages - 1 ascending numbers of cells.
+/// Cuts the chain of cells at given points: cuts[i] is the index of the first cell of stage i + 1. `cells` are the
+/// names of all cells, for messages. Throws RequestError if `cuts` are not stages - 1 ascending indices of cells.
 std::vector<CellRange> partition_at(const std::vector<std::int64_t>& cuts, const std::vector<std::string>& cells,
                                     std::int64_t stages);
 

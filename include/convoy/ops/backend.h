@@ -18,7 +18,8 @@ namespace convoy::ops {
 class ElementwiseOps;
 class EngineCache;
 
-/// Creates the operations of one device. They share the backend's scratch memory, so they run one after the other.
+/// Creates the operations of one device. All operations share the backend's scratch memory, so no two may run at the
+/// same time.
 class Backend {
  public:
   virtual ~Backend() = default;
@@ -37,8 +38,8 @@ class Backend {
   /// Size in bytes of the scratch memory that the operations created so far share.
   virtual std::int64_t scratch_bytes() const = 0;
 
-  /// The engines that were measured while operations were created, to be used instead of measuring again. Null if the
-  /// backend measures nothing.
+  /// The cache of engines, the implementations that were measured to be the fastest when operations were created. A
+  /// later creation uses them instead of measuring again. Null if the backend measures nothing.
   virtual EngineCache* engine_cache() { return nullptr; }
 };
 
@@ -49,15 +50,17 @@ struct BackendSpec {
   bool tf32 = false;            ///< a GPU may round the inputs of float32 convolutions and linear layers to TF32
 };
 
-/// Creates the backend of a device. kAuto chooses a GPU if one exists and Convoy was built for it, else the CPU. No
-/// other code knows which devices were built in. Throws RequestError if the device is not available, if spec.threads is
-/// less than 1, or if this processor lacks instructions that the CPU operations were compiled for.
+/// Creates the backend of a device. kAuto chooses a GPU if one exists and Convoy was built for it, else the CPU. This
+/// is the only function that knows for which devices Convoy was built. Throws RequestError if the device is not
+/// available, if spec.threads is less than 1, or if this processor lacks instructions that the CPU operations were
+/// compiled for.
 std::unique_ptr<Backend> make_backend(const BackendSpec& spec);
 
 /// Whether make_backend() would choose the CPU for `device`.
 bool computes_on_host(DeviceKind device);
 
-/// The version of oneDNN that this process runs: "oneDNN 2.6.3". The description of a GPU's device names its libraries.
+/// The version of the oneDNN library that this process has loaded: "oneDNN 2.6.3". For a GPU, Device::description()
+/// names the libraries.
 std::string onednn_version();
 
 }  // namespace convoy::ops

@@ -1,5 +1,5 @@
-/// The contract of two batch normalisations with their sum and the ReLU that follows it. A ResNet block that changes
-/// the shape needs it, since its shortcut is normalised, too. What both have in common is read and written once.
+/// The contract of two batch normalisations, their sum and a ReLU in one operation. A ResNet block that changes the
+/// shape needs it, since its shortcut is normalised, too. Memory that both normalisations use is read and written once.
 #pragma once
 
 #include <cstdint>
@@ -17,21 +17,23 @@ struct BatchNormSumSpec {
 
 struct BatchNormSumInputs {
   struct Branch {
-    const void* x = nullptr;       ///< (N,H,W,C)
-    const float* gamma = nullptr;  ///< (C)
-    const float* beta = nullptr;   ///< (C)
+    const void* x = nullptr;       ///< input of this branch, (N,H,W,C)
+    const float* gamma = nullptr;  ///< scale of each channel, (C)
+    const float* beta = nullptr;   ///< shift of each channel, (C)
   };
   Branch a, b;
 };
 
 struct BatchNormSumOutputs {
   struct Branch {
-    float* mean = nullptr;          ///< (C), the same as in BatchNormOutputs
-    float* inv_std = nullptr;       ///< (C), the same as in BatchNormOutputs
-    float* var_unbiased = nullptr;  ///< (C), the same as in BatchNormOutputs
+    float* mean = nullptr;     ///< (C) means of the N*H*W values of this micro-batch; backward reads them
+    float* inv_std = nullptr;  ///< (C) 1 / sqrt(biased variance + epsilon) of this micro-batch; backward reads it
+    /// (C) unbiased variances for the running statistics, as BatchNormOutputs::var_unbiased.
+    float* var_unbiased = nullptr;
   };
-  void* y = nullptr;             ///< (N,H,W,C)
-  std::uint8_t* mask = nullptr;  ///< relu_mask_bytes() bytes for y; backward reads them
+  void* y = nullptr;  ///< output, (N,H,W,C), overwritten
+  /// A mask of relu_mask_bytes(y, type) bytes that tells which values of y are positive; backward reads it.
+  std::uint8_t* mask = nullptr;
   Branch a, b;
 };
 
@@ -49,25 +51,29 @@ struct BatchNormSumInference {
 
 struct BatchNormSumGradInputs {
   struct Branch {
-    const void* x = nullptr;  ///< forward's input
+    const void* x = nullptr;  ///< the x of forward()
     const float* gamma = nullptr;
     const float* mean = nullptr;
     const float* inv_std = nullptr;
     const float* var_unbiased = nullptr;
   };
-  const void* dy = nullptr;            ///< (N,H,W,C)
-  const void* dy_addend = nullptr;     ///< (N,H,W,C) added to dy first, and the sum rounded to spec.type; may be null
-  const std::uint8_t* mask = nullptr;  ///< forward's mask
+  const void* dy = nullptr;  ///< gradient with respect to y, (N,H,W,C)
+  /// Second part of dy, (N,H,W,C): it is added to dy first, and the sum is rounded to spec.type. Null: dy is the whole
+  /// gradient.
+  const void* dy_addend = nullptr;
+  const std::uint8_t* mask = nullptr;  ///< the mask that forward wrote: which values of y are positive
   Branch a, b;
 };
 
 struct BatchNormSumGradOutputs {
   struct Branch {
-    void* dx = nullptr;             ///< (N,H,W,C), overwritten; may be dy or its addend, never the other branch's dx
-    float* dgamma = nullptr;        ///< (C) overwritten
-    float* dbeta = nullptr;         ///< (C) overwritten, with the same values in both branches
-    float* mean = nullptr;          ///< (C) overwritten by the micro-batch's means: "gradient" of the running mean
-    float* var_unbiased = nullptr;  ///< (C) overwritten by the micro-batch's variances: that of the running variance
+    /// Gradient with respect to x, (N,H,W,C), overwritten; may be dy or dy_addend, never the other branch's dx.
+    void* dx = nullptr;
+    float* dgamma = nullptr;  ///< gradient with respect to gamma, (C), overwritten
+    float* dbeta = nullptr;   ///< gradient with respect to beta, (C), overwritten; the same values in both branches
+    float* mean = nullptr;    ///< (C) overwritten by the micro-batch's means, as the "gradient" of the running mean
+    /// (C) overwritten by the micro-batch's variances, as the "gradient" of the running variance.
+    float* var_unbiased = nullptr;
   };
   Branch a, b;
 };
@@ -76,11 +82,14 @@ struct BatchNormSumInferenceGrad {
   struct Branch {
     const float* gamma = nullptr;
     const float* running_var = nullptr;
-    void* dx = nullptr;  ///< (N,H,W,C), overwritten; may be dy or its addend, never the other branch's dx
+    /// Gradient with respect to x, (N,H,W,C), overwritten; may be dy or dy_addend, never the other branch's dx.
+    void* dx = nullptr;
   };
-  const void* dy = nullptr;         ///< (N,H,W,C)
-  const void* dy_addend = nullptr;  ///< (N,H,W,C) added to dy first, and the sum rounded to spec.type; may be null
-  const void* y = nullptr;          ///< infer's output, whose positive values the ReLU let through
+  const void* dy = nullptr;  ///< gradient with respect to y, (N,H,W,C)
+  /// Second part of dy, (N,H,W,C): it is added to dy first, and the sum is rounded to spec.type. Null: dy is the whole
+  /// gradient.
+  const void* dy_addend = nullptr;
+  const void* y = nullptr;  ///< the y of infer(); its positive values are those whose gradient the ReLU lets through
   Branch a, b;
 };
 
@@ -100,8 +109,8 @@ class BatchNormSumOp {
   virtual void forward_again(const BatchNormSumInputs& in, const BatchNormSumOutputs& out) = 0;
   virtual void infer(const BatchNormSumInference& args) = 0;
   virtual void backward(const BatchNormSumGradInputs& in, const BatchNormSumGradOutputs& out) = 0;
-  /// Backward of infer(): dx = g * gamma / sqrt(running_var + epsilon) in each branch. g is dy if the ReLU let the
-  /// value through, else 0.
+  /// The backward pass of infer(): dx = g * gamma / sqrt(running_var + epsilon) in each branch. g is dy if infer's y is
+  /// positive, else 0.
   virtual void infer_backward(const BatchNormSumInferenceGrad& args) = 0;
 };
 

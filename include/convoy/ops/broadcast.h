@@ -18,14 +18,16 @@ struct BroadcastSpec {
 };
 
 struct BroadcastBackward {
-  const void* dy = nullptr;  ///< (R,C)
-  const void* x = nullptr;   ///< (R,C); only kMultiply reads it
-  const float* v = nullptr;  ///< (C); only kMultiply reads it
-  void* dx = nullptr;        ///< (R,C) overwritten; may be dy. Null if not wanted, always with kAdd: dx is dy
-  float* dv = nullptr;       ///< (C) overwritten; null if not wanted
+  const void* dy = nullptr;  ///< gradient with respect to y, (R,C)
+  const void* x = nullptr;   ///< matrix of forward, (R,C); only kMultiply reads it
+  const float* v = nullptr;  ///< vector of forward, (C); only kMultiply reads it
+  /// Gradient with respect to x, (R,C), overwritten; may be dy. Null if not wanted; always null with kAdd, whose dx
+  /// equals dy.
+  void* dx = nullptr;
+  float* dv = nullptr;  ///< gradient with respect to v, (C), overwritten; null if not wanted
 };
 
-/// A vector v added to every row of x, or multiplied with it:
+/// Adds a vector v to every row of x, or multiplies every row by it:
 /// kAdd         y[r,c] = x[r,c] + v[c]     dv[c] = sum over rows of dy[r,c]
 /// kMultiply    y[r,c] = v[c] * x[r,c]     dv[c] = sum over rows of dy[r,c] * x[r,c]     dx[r,c] = v[c] * dy[r,c]
 /// Sums are computed in blocks of rows that follow from the shape, so that no bit depends on the number of threads. y

@@ -14,25 +14,27 @@ namespace convoy::ops {
 /// With groups, the channels of x and the filters are divided into equal runs, and a filter sees only the channels of
 /// its own group (Xie et al. 2016, "Aggregated residual transformations"). groups = C is a depthwise convolution.
 struct ConvolutionSpec {
-  Shape x;                       ///< (N,H,W,C)
+  Shape x;                       ///< shape of the input, (N,H,W,C)
   std::int64_t num_filters = 0;  ///< number of filters, K
   std::int64_t kernel = 1;       ///< extent of the kernel on both axes, R = S
   std::int64_t stride = 1;
   std::int64_t padding = 0;
-  bool needs_dx = true;                ///< false for the first layer of a network: backward_input may not be called
+  /// Whether backward_input may be called. It is false for the first layer of a network, whose dx is not wanted.
+  bool needs_dx = true;
   DataType type = DataType::kFloat32;  ///< storage type of x, w, y, dx and dy
   std::int64_t groups = 1;             ///< number of groups, G, which divides C and K
-  bool has_backward = true;            ///< false: only forward may be called, and gives the same bits
+  bool has_backward = true;  ///< false: only load_weights and forward may be called; forward gives the same bits
 
   /// The number of channels that a filter sees, C/G.
   std::int64_t filter_channels() const { return x.c / groups; }
-  /// The shape of y, (N,P,Q,K), P = (H + 2 padding - R) / stride + 1. P or Q is below 1 if the kernel does not fit.
+  /// The shape of y, (N,P,Q,K), with P = (H + 2 padding - R) / stride + 1 and Q = (W + 2 padding - S) / stride + 1. P
+  /// or Q is below 1 if the kernel does not fit into the padded image.
   Shape y() const {
     return {x.n, (x.h + 2 * padding - kernel) / stride + 1, (x.w + 2 * padding - kernel) / stride + 1, num_filters};
   }
   std::int64_t weight_count() const { return num_filters * kernel * kernel * filter_channels(); }
-  /// The largest number of values that a copy of the weights has in the layout that an operation computes with. A CPU
-  /// may store 3x3 filters transformed (ops/cpu/winograd.h), which takes more values than weight_count().
+  /// The largest number of values in the operation's own copy of the weights, which may have another layout. A CPU may
+  /// store 3x3 filters transformed (ops/cpu/winograd.h), which takes more values than weight_count().
   std::int64_t packed_weight_count() const;
   /// Floating-point operations of one forward pass: two per multiply-add.
   double forward_flop() const { return 2.0 * static_cast<double>(y().pixels()) * static_cast<double>(weight_count()); }
@@ -51,11 +53,13 @@ class ConvolutionOp {
 
   virtual ~ConvolutionOp() = default;
 
-  /// Copies w (K,R,S,C/G) into the layout that forward and backward_input compute with. Call it before these, and after
-  /// every change of w. w must stay where it is until the next call, since some operations read it in place.
+  /// Copies w (K,R,S,C/G) into the layout that forward and backward_input compute with. Call it before these two, and
+  /// after every change of w. w must keep its address and its values until the next call, since some operations read it
+  /// in place.
   virtual void load_weights(const void* w) = 0;
-  /// The copies of w that load_weights() made and that the operation only reads; empty if it reads w in place. Until
-  /// the next load_weights() they may be exchanged for other memory with the same bytes, which may be read-only.
+  /// The copies of w that load_weights() made, which the operation only reads. Empty if the operation reads w itself.
+  /// Until the next load_weights(), the caller may replace a copy by other memory with the same bytes, even by
+  /// read-only memory.
   virtual std::vector<Buffer*> packed_weights() { return {}; }
   virtual void forward(const void* x, void* y) = 0;
   virtual void backward_input(const void* dy, void* dx) = 0;

@@ -1,4 +1,5 @@
-/// The choice of the engine that computes an operation: measured once, then the same on all ranks and after restarts.
+/// The choice of the engine, cuDNN's implementation of an operation: measured once, then the same on all ranks and
+/// after restarts.
 #pragma once
 
 #include <map>
@@ -7,14 +8,14 @@
 
 namespace convoy::ops {
 
-/// The engines that were chosen for operations. Engines differ in the last bits, so ranks that measured for themselves
-/// could disagree. Therefore
-///   1. rank 0's backend takes the engines from the file in the run directory and creates every operation of the whole
-///      network; it measures what the cache lacks;
+/// The engines (implementations of cuDNN) that were chosen for operations. Engines differ in the last bits of their
+/// results, so ranks that each measured for themselves could disagree. Therefore
+///   1. rank 0's backend loads the cache from the file in the run directory and creates every operation of the whole
+///      network; it measures the operations that the cache lacks;
 ///   2. rank 0 broadcasts serialise(), and stores it in the run directory;
-///   3. each rank's backend takes the parsed cache before it creates its own operations: it finds all engines and
+///   3. each rank's backend loads the broadcast cache before it creates its own operations: it finds all engines and
 ///      measures none.
-/// A key names the operation, the GPU and the versions of its libraries, so that other GPUs and versions measure anew.
+/// A key names the operation, the GPU and the versions of its libraries, so other GPUs or versions measure anew.
 class EngineCache {
  public:
   /// Returns the engine for this key, or null if none has been inserted.
@@ -25,7 +26,7 @@ class EngineCache {
 
   /// Returns lines of text, sorted by key: equal caches give equal bytes.
   std::string serialise() const;
-  /// Reads what serialise() wrote. Throws Error, naming the line, if it is not of that form.
+  /// Parses the text that serialise() returned. Throws Error, naming the line, if the text has another form.
   static EngineCache parse(std::string_view text);
 
  private:

@@ -8,18 +8,18 @@
 namespace convoy::ops {
 
 struct LayerNormSpec {
-  std::int64_t num_rows = 0;           ///< number of rows, R; each is normalised by itself
+  std::int64_t num_rows = 0;           ///< number of rows, R; each row is normalised by its own mean and variance
   std::int64_t width = 0;              ///< number of values of a row, C
   float epsilon = 1e-5f;               ///< added to the variance
   DataType type = DataType::kFloat32;  ///< storage type of x, y, dy and dx
 };
 
 struct LayerNormForward {
-  const void* x = nullptr;       ///< (R,C)
-  const float* gamma = nullptr;  ///< (C)
-  const float* beta = nullptr;   ///< (C)
-  void* y = nullptr;             ///< (R,C) overwritten; may be x
-  float* mean = nullptr;         ///< (R) overwritten; backward reads it
+  const void* x = nullptr;       ///< input, (R,C)
+  const float* gamma = nullptr;  ///< scale of each column, (C)
+  const float* beta = nullptr;   ///< shift of each column, (C)
+  void* y = nullptr;             ///< output, (R,C), overwritten; may be x
+  float* mean = nullptr;         ///< (R) overwritten by the mean of each row; backward reads it
   float* inv_std = nullptr;      ///< (R) overwritten by 1 / sqrt(variance + epsilon); backward reads it
 };
 
@@ -29,10 +29,13 @@ struct LayerNormBackward {
   const float* gamma = nullptr;
   const float* mean = nullptr;
   const float* inv_std = nullptr;
-  void* dx = nullptr;            ///< (R,C) overwritten; may be dy
-  const void* addend = nullptr;  ///< (R,C) the gradient of x's other readers, added to dx; may be dx; null: none
-  float* dgamma = nullptr;       ///< (C) overwritten; null if dgamma and dbeta are not wanted
-  float* dbeta = nullptr;        ///< (C) overwritten; null if dgamma is null
+  void* dx = nullptr;  ///< gradient with respect to x, (R,C), overwritten; may be dy
+  /// (R,C) added to dx: the gradient with respect to x from other layers that read x; may be dx; null: nothing is
+  /// added.
+  const void* addend = nullptr;
+  /// Gradient with respect to gamma, (C), overwritten; null if dgamma and dbeta are not wanted.
+  float* dgamma = nullptr;
+  float* dbeta = nullptr;  ///< gradient with respect to beta, (C), overwritten; null if dgamma is null
 };
 
 /// Layer normalisation, with the mean and the (biased) variance of each row:

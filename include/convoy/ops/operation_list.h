@@ -1,5 +1,4 @@
-/// The list of all operations. What a backend creates, forwards or watches follows from it. It only declares them, so
-/// that code that passes a backend on does not depend on their contracts: operations.h includes those.
+/// The list of all operations. A backend that creates, forwards or observes operations gets its cases from this list.
 #pragma once
 
 #include <memory>
@@ -7,7 +6,8 @@
 
 namespace convoy::ops {
 
-/// A request to create an operation. Its contract Op defines the parameters (Op::Spec) and a name (Op::kName).
+/// A request to create an operation of the class Op, which defines the type of its parameters (Op::Spec) and its name
+/// (Op::kName).
 template <typename Op>
 struct OpRequest {
   const typename Op::Spec& spec;

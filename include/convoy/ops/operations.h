@@ -34,7 +34,8 @@ const typename Op::Spec* spec_of(const AnyRequest& request) {
   return found == nullptr ? nullptr : &found->spec;
 }
 
-/// Returns create.template operator()<Op>(spec) for the Op that is requested, a std::unique_ptr<Op>.
+/// Calls create.template operator()<Op>(spec), where Op is the operation that is requested, and returns its result, a
+/// std::unique_ptr<Op>.
 template <typename Create>
 AnyOp create_requested(const AnyRequest& request, Create&& create) {
   return std::visit(

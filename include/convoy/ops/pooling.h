@@ -10,7 +10,7 @@ namespace convoy::ops {
 
 /// Pooling over square windows. Padding never wins a maximum; an average counts only the pixels inside the image.
 struct PoolingSpec {
-  Shape x;  ///< (N,H,W,C)
+  Shape x;  ///< shape of the input, (N,H,W,C)
   std::int64_t kernel = 2;
   std::int64_t stride = 2;
   std::int64_t padding = 0;
@@ -21,8 +21,8 @@ struct PoolingSpec {
   }
 };
 
-/// Max pooling: y[n,p,q,c] is the maximum of the window, the first in row-major order among equals. winner[n,p,q,c] is
-/// its index in the window, row * kernel + column, which backward reads.
+/// Max pooling: y[n,p,q,c] is the maximum of the window. winner[n,p,q,c], which backward reads, is the index of the
+/// maximum in the window, row * kernel + column; of equal values, the first in row-major order.
 class MaxPoolOp {
  public:
   using Spec = PoolingSpec;
@@ -32,7 +32,8 @@ class MaxPoolOp {
   virtual ~MaxPoolOp() = default;
 
   virtual void forward(const void* x, void* y, std::uint8_t* winner) = 0;
-  /// Overwrites dx (N,H,W,C): each value of dy is added to the pixel that has won its window, the others are 0.
+  /// Overwrites dx (N,H,W,C): each value of dy is added to the pixel that was the maximum of its window; all other
+  /// pixels are 0.
   virtual void backward(const void* dy, const std::uint8_t* winner, void* dx) = 0;
 };
 
@@ -45,11 +46,11 @@ class AveragePoolOp {
   virtual ~AveragePoolOp() = default;
 
   virtual void forward(const void* x, void* y) = 0;
-  virtual void backward(const void* dy, void* dx) = 0;  ///< dx overwritten
+  virtual void backward(const void* dy, void* dx) = 0;  ///< overwrites dx
 };
 
 struct GlobalPoolingSpec {
-  Shape x;  ///< (N,H,W,C)
+  Shape x;  ///< shape of the input, (N,H,W,C)
   DataType type = DataType::kFloat32;
 };
 
@@ -62,7 +63,7 @@ class GlobalAveragePoolOp {
   virtual ~GlobalAveragePoolOp() = default;
 
   virtual void forward(const void* x, void* y) = 0;
-  virtual void backward(const void* dy, void* dx) = 0;  ///< dx overwritten
+  virtual void backward(const void* dy, void* dx) = 0;  ///< overwrites dx
 };
 
 }  // namespace convoy::ops

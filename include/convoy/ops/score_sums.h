@@ -1,5 +1,5 @@
-/// The contract of the last step of a loss that the network itself computes: it adds up the scores of a micro-batch's
-/// samples and writes the first gradient of backward.
+/// The contract of the last step of a loss that the network itself computes: the operation adds up the scores of a
+/// micro-batch's samples and writes the gradient with which backward begins.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +10,21 @@ namespace convoy::ops {
 
 struct ScoreSumsSpec {
   std::int64_t n = 0;               ///< number of samples of a micro-batch, N
-  std::int64_t num_objectives = 1;  ///< number of objectives, O
+  std::int64_t num_objectives = 1;  ///< number of objectives (losses) of the network, O
   float gradient_scale = 1;         ///< factor of the gradient: 1 / batch.global if the loss is a mean of samples
 };
 
 struct ScoreSumsArguments {
-  const SampleScore* scores = nullptr;  ///< (O,N)
-  SampleScore* dscores = nullptr;       ///< (O,N) overwritten; null in evaluation
-  float loss_scale = 1;                 ///< factor of the gradient, in addition to spec.gradient_scale
-  LossSums* sums = nullptr;             ///< (O) in a HostBuffer; valid after Device::synchronize()
+  const SampleScore* scores = nullptr;  ///< scores of the samples for each objective, (O,N)
+  SampleScore* dscores = nullptr;       ///< gradient with respect to each score, (O,N), overwritten; null in evaluation
+  float loss_scale = 1;                 ///< factor of the gradient, multiplied with spec.gradient_scale
+  /// Sums for each objective, (O), overwritten, in a HostBuffer; valid after Device::synchronize().
+  LossSums* sums = nullptr;
 };
 
-/// Adds up the scores of all samples for each objective, in double and in an order that depends on N alone. num_samples
-/// counts the samples with a label. The gradient is loss_scale * gradient_scale with respect to each loss, and 0 with
-/// respect to the counts.
+/// Adds up the scores of all samples for each objective, in double and in an order that depends on N alone.
+/// LossSums::num_samples is the number of samples that have a label. The gradient with respect to each sample's loss is
+/// loss_scale * gradient_scale; with respect to the counts it is 0.
 class ScoreSumsOp {
  public:
   using Spec = ScoreSumsSpec;

@@ -9,16 +9,17 @@
 namespace convoy::ops {
 
 struct ShortcutSpec {
-  Shape x;  ///< (N,H,W,C)
+  Shape x;  ///< shape of the input, (N,H,W,C)
   std::int64_t stride = 2;
-  std::int64_t num_channels = 0;     ///< number of channels of y, K >= C
-  std::int64_t channels_before = 0;  ///< how many of the K - C zero channels are before x's; the others are after them
+  std::int64_t num_channels = 0;  ///< number of channels of y, K >= C
+  /// Number of zero channels before those of x, of K - C in all; the others follow x's channels.
+  std::int64_t channels_before = 0;
   DataType type = DataType::kFloat32;
 
   Shape y() const { return {x.n, (x.h + stride - 1) / stride, (x.w + stride - 1) / stride, num_channels}; }
 };
 
-/// A shortcut without parameters: y is every stride-th pixel of x, and the new channels are zero.
+/// A shortcut without parameters: y is every stride-th pixel of x, with K - C additional channels of zeros.
 class ShortcutOp {
  public:
   using Spec = ShortcutSpec;
@@ -27,7 +28,8 @@ class ShortcutOp {
   virtual ~ShortcutOp() = default;
 
   virtual void forward(const void* x, void* y) = 0;
-  /// Adds dy to dx (N,H,W,C) at the pixels and channels that y takes. The block's other branch has written dx before.
+  /// Adds dy to dx (N,H,W,C) at those pixels and channels that forward copies to y. dx must already hold the gradient
+  /// from the block's other branch.
   virtual void backward(const void* dy, void* dx) = 0;
 };
 

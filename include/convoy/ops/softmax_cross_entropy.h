@@ -1,4 +1,4 @@
-/// The contract of the loss: softmax, cross-entropy, label smoothing and its gradient in one pass.
+/// The contract of the loss: softmax, cross-entropy and label smoothing, and the gradient, in one pass.
 #pragma once
 
 #include <cstdint>
@@ -8,43 +8,49 @@
 
 namespace convoy::ops {
 
-/// The label of a row that does not count: a sample that only fills up the last micro-batch, or a word that is not to
+/// The label of a row that does not count: a sample that only fills up the last micro-batch, or a token that is not to
 /// be predicted.
 inline constexpr std::int32_t kNoLabel = -1;
 
 struct SoftmaxCrossEntropySpec {
-  std::int64_t n = 0;  ///< number of rows of a micro-batch, N: its samples, or some of their words
+  std::int64_t n = 0;  ///< number of rows of a micro-batch, N: its samples, or some of their tokens
   std::int64_t num_classes = 0;
-  float label_smoothing = 0;              ///< s: the target is 1 - s + s/classes for the label, s/classes elsewhere
-  float gradient_scale = 1;               ///< factor of the gradient: 1 / batch.global if the loss is a mean of samples
+  float label_smoothing = 0;  ///< share s: the target is 1 - s + s/classes for the label, s/classes for other classes
+  float gradient_scale = 1;   ///< factor of the gradient: 1 / batch.global if the loss is a mean of samples
   DataType type = DataType::kFloat32;     ///< storage type of dlogits; logits are float32
-  std::vector<float> class_weights = {};  ///< w (classes), the weights of the classes, finite and >= 0; empty: all 1
+  std::vector<float> class_weights = {};  ///< (classes) weights w of the classes, finite and >= 0; empty: all 1
 };
 
-/// The second label of a row that was mixed from two samples.
+/// The second label of a row that was mixed from two samples (Mixup, CutMix).
 struct MixedLabel {
   std::int32_t label = 0;  ///< 0..classes-1 if the row's first label is not kNoLabel
-  float share = 0;         ///< share in [0, 1]: the target is (1 - share) of the first label's and share of this one's
+  float share = 0;         ///< share of this label in the target, in [0, 1]; the row's first label has 1 - share
 };
 
-/// The sums over the samples of one micro-batch for one objective, in a fixed order. The step's loss is the sum over
-/// its micro-batches in their order, divided by the number of samples with a label. In this file a sample is a row, and
-/// has at most one label.
+/// The sums over the samples of one micro-batch for one objective, added in a fixed order. The step's loss is the sum
+/// over its micro-batches in their order, divided by the number of samples with a label. For SoftmaxCrossEntropyOp a
+/// sample is a row, and has at most one label.
 struct LossSums {
-  double loss = 0;               ///< sum of the losses of the samples
-  std::int64_t num_correct = 0;  ///< number of labels that have the largest logit (the first among equals); if a row
-                                 ///< has two labels, only the one with the larger share (the first if equal) counts
-  std::int64_t num_labels = 0;   ///< number of labels of all samples, of which num_correct are correct
+  double loss = 0;  ///< sum of the samples' losses, without loss_scale
+  /// Number of labels that have the largest logit (the first among equals). Of a mixed row's two labels, only the one
+  /// with the larger share counts (the first if equal).
+  std::int64_t num_correct = 0;
+  std::int64_t num_labels = 0;   ///< number of labels of all samples, correct or not
   std::int64_t num_samples = 0;  ///< number of samples with a label
 };
 
 struct LossArguments {
-  const float* logits = nullptr;             ///< (N,classes)
-  const std::int32_t* labels = nullptr;      ///< (N) in a HostBuffer, kNoLabel or 0..classes-1
-  const MixedLabel* mixed_labels = nullptr;  ///< (N) in a HostBuffer; null: no row has two labels
-  void* dlogits = nullptr;                   ///< (N,classes) overwritten, zeros for kNoLabel rows; null in evaluation
-  float loss_scale = 1;      ///< factor of the gradient, in addition to gradient_scale: keeps 16-bit gradients normal
-  LossSums* sums = nullptr;  ///< overwritten, in a HostBuffer; valid after Device::synchronize()
+  const float* logits = nullptr;         ///< logits, (N,classes)
+  const std::int32_t* labels = nullptr;  ///< label of each row, kNoLabel or 0..classes-1, (N) in a HostBuffer
+  /// Second label of each row, (N) in a HostBuffer; null: no row has two labels.
+  const MixedLabel* mixed_labels = nullptr;
+  /// (N,classes) overwritten by the gradient, zeros for rows with kNoLabel; null in evaluation.
+  /// Gradient with respect to the logits, (N,classes), overwritten, zeros for rows with kNoLabel; null in evaluation.
+  void* dlogits = nullptr;
+  /// Factor of the gradient, multiplied with spec.gradient_scale, so that 16-bit gradients do not underflow.
+  float loss_scale = 1;
+  /// Sums over the micro-batch, overwritten, in a HostBuffer; valid after Device::synchronize().
+  LossSums* sums = nullptr;
 };
 
 /// The softmax cross-entropy and its gradient:

@@ -1,5 +1,5 @@
-/// A step as a program: the instructions of one stage, in order. The same list is executed, simulated, drawn and
-/// tested.
+/// Describes a step as a program: the instructions of one stage, in order. The same list is executed, simulated, drawn
+/// and tested.
 #pragma once
 
 #include <cstdint>
@@ -8,35 +8,40 @@
 
 namespace convoy {
 
-/// The kinds of instructions. In the notes m is a micro-batch; square brackets mean "optional".
+/// The kinds of instructions. A virtual stage is a chunk of cells on one stage. A bucket is a group of cells of a chunk
+/// whose gradients are exchanged between replicas together.
 enum class Op {
-  kLoad,            ///< m: read the data of m's samples that the chunk's cells, or the loss, need
-  kRecvActivation,  ///< m: receive its activation from the previous virtual stage
-  kForward,         ///< m: forward pass through the chunk
-  kSendActivation,  ///< m: send its activation to the next virtual stage
-  kLoss,            ///< m: loss, and in training its gradient; on the last virtual stage only
-  kRecvGradient,    ///< m: receive its gradient from the next virtual stage
-  kBackward,        ///< m, [bucket]: data gradient and weight gradient, layer by layer while dy is in the cache
-  kBackwardInput,   ///< m: the data gradient alone; it leaves in m's frame what BackwardWeight needs
-  kBackwardWeight,  ///< m, [bucket]: the weight gradient alone, from m's frame only, at any time after BackwardInput
-  kSendGradient,    ///< m: send its gradient to the previous virtual stage
-  kReduceBucket,    ///< bucket: start to exchange its gradients, complete on this rank, between replicas
-  kFoldBucket,      ///< bucket: wait for the last sums of the own slice and add them: its gradient is complete
-  kAgreeOnUpdate,   ///< all ranks agree whether a loss or a gradient is bad (then the step's updates and gathers are
-                    ///< skipped), and on the norms of whole tensors, or of all tensors, that updates need
-  kUpdateBucket,    ///< bucket: update the slice that this replica owns, and start the gather
-  kGatherBucket,    ///< bucket: wait for the updated slices of all replicas
+  kLoad,            ///< reads those features of the micro-batch's samples that the chunk's cells, or the loss, need
+  kRecvActivation,  ///< receives the micro-batch's activation from the previous virtual stage
+  kForward,         ///< forward pass of the micro-batch through the chunk
+  kSendActivation,  ///< sends the micro-batch's activation to the next virtual stage
+  kLoss,  ///< computes the loss of the micro-batch, and in training its gradient; only on the last virtual stage
+  kRecvGradient,  ///< receives the micro-batch's gradient from the next virtual stage
+  /// Computes data gradient and weight gradient of all cells or of one bucket, layer by layer while dy is in the cache.
+  kBackward,
+  kBackwardInput,  ///< computes the data gradient alone; stores in the micro-batch's frame what kBackwardWeight needs
+  /// Computes the weight gradient of all cells or of one bucket, from the micro-batch's frame, after kBackwardInput.
+  kBackwardWeight,
+  kSendGradient,  ///< sends the micro-batch's gradient to the previous virtual stage
+  kReduceBucket,  ///< starts the exchange between replicas of a bucket's gradients, which are complete on this rank
+  /// Waits for the last partial sums of the bucket's own slice and adds them: the slice's gradient is complete.
+  kFoldBucket,
+  /// Lets all ranks agree whether a gradient is not finite, or a loss is not finite or too large (the step's updates
+  /// and gathers are then skipped), and on the norms of tensors that updates need.
+  kAgreeOnUpdate,
+  kUpdateBucket,  ///< updates the slice of the bucket that this replica owns, and starts the exchange of updated slices
+  kGatherBucket,  ///< waits for the bucket's updated slices from all replicas
 };
 
 /// The value of Instruction::bucket for an instruction that covers all cells of its chunk.
 inline constexpr std::int64_t kAllBuckets = -1;
 
-/// One entry of a stage's list. `micro_batch` counts within the replica's step, from 0.
+/// One instruction of a stage's list. `micro_batch` counts within the replica's step, from 0.
 /// A stage has one run of cells (a chunk) or, in the interleaved schedule, several: chunk c of stage s of p is virtual
 /// stage c * p + s. Buckets are numbered within their chunk.
 /// kBackward and kBackwardWeight cover all cells of the chunk (bucket = kAllBuckets) or, for the last micro-batch of a
-/// step, the cells of one bucket, so that a bucket's reduction can start while earlier cells still run.
-/// Recomputing of activations is part of the backward, cell by cell.
+/// step, the cells of one bucket, so that the exchange of the bucket's gradients can start while earlier cells still
+/// run. Recomputing of activations is part of the backward, cell by cell.
 struct Instruction {
   Op op = Op::kForward;
   std::int64_t micro_batch = -1;
