@@ -14,9 +14,9 @@
 
 namespace convoy::ops::cuda {
 
-inline constexpr std::size_t kMaxCandidates = 8;  // engines that are measured at most
+inline constexpr std::size_t kMaxCandidates = 8;  // maximum number of engines that are measured for a pass
 
-// The graph's identifiers of its tensors.
+// Identifiers of the three tensors in a cuDNN graph.
 enum Uid : std::int64_t { kX = 1, kW, kY };
 
 /// The shapes of the three tensors of a convolution, with filters as a "batch" of K images R x S x C/G: from their
