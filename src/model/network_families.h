@@ -19,9 +19,9 @@ namespace convoy {
 struct NetworkFamily {
   std::vector<std::string> names;  ///< names of all networks; empty if names contain numbers that the user chooses
   std::string form = {};           ///< form of names with chosen numbers: "pyramidnetDEPTH-aALPHA"; or empty
-  bool reads_texts = false;   ///< true: reads texts; false: reads images
-  bool drops_blocks = false;  ///< whether the networks support stochastic depth
-  std::string about = {};     ///< description in the help: paper, variant, kind of images
+  bool reads_texts = false;        ///< true: reads texts; false: reads images
+  bool drops_blocks = false;       ///< whether the networks support stochastic depth
+  std::string about = {};          ///< description in the help: paper, variant, kind of images
   /// Makes the network spec.name; returns nothing if the name is of another family. Throws RequestError if the name has
   /// this family's form but no such network exists, or if the network cannot read images of this shape.
   std::function<std::optional<Network>(const NetworkSpec& spec)> make = {};
