@@ -83,7 +83,7 @@ class ReadAhead {
   std::atomic<bool> stopping_{false};
   std::vector<std::uint8_t> bad_;
   std::vector<BadSample> why_bad_;
-  std::vector<std::unique_ptr<SlotWriter>> writers_;  ///< one per thread
+  std::vector<std::unique_ptr<SlotWriter>> writers_;  ///< the writer of each thread
   std::vector<std::jthread> threads_;
 };
 

@@ -33,7 +33,7 @@ class Value {
 };
 
 struct CellSpec {
-  std::string name;        ///< "layer1.0"
+  std::string name;        ///< name of the cell: "layer1.0"
   std::string parameters;  ///< prefix of the parameters' names: "layer1.0."
   DataType type = DataType::kFloat32;
 };

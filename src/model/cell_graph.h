@@ -35,8 +35,8 @@ class CellGraph {
  public:
   explicit CellGraph(DataType type) : memory(type) {}
 
-  /// Completes the graph after the last layer was added: merges layers that one operation computes, lays out the
-  /// memory, and finds what recomputing needs.
+  /// Completes the graph after the last layer was added: merges layers that one operation computes, chooses the memory
+  /// of all tensors, and finds the layers that recomputing must run.
   void finish();
   /// Drops everything that only backward needs, as Cell::drop_backward() says.
   void drop_backward();

@@ -18,7 +18,7 @@ CONVOY_FORMULA std::uint64_t checksum_of(std::int64_t index, std::uint32_t word)
   return x ^ (x >> 31);
 }
 
-/// The 32-bit word at `index` of data with size_bytes bytes. Missing bytes of the last word are zeros.
+/// Returns the 32-bit word at `index` of data with size_bytes bytes. Missing bytes of the last word are zeros.
 CONVOY_FORMULA std::uint32_t word_at(const unsigned char* data, std::int64_t size_bytes, std::int64_t index) {
   std::uint32_t word = 0;
   for (std::int64_t k = 0; k < 4 && 4 * index + k < size_bytes; ++k)

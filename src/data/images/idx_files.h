@@ -17,8 +17,8 @@ namespace convoy {
 /// source.
 struct IdxSplit {
   io::DatasetInfo info;
-  std::vector<std::uint8_t> images;  ///< (N,H,W,C)
-  std::vector<std::int32_t> labels;  ///< (N)
+  std::vector<std::uint8_t> images;  ///< pixels of all images, (N,H,W,C)
+  std::vector<std::int32_t> labels;  ///< label of each image, (N)
 };
 
 /// Reads one split from its two files. Throws RequestError naming the file and what is wrong: it is missing, not gzip,

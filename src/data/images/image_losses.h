@@ -38,7 +38,7 @@ class ImageLosses {
 
  private:
   mutable std::mutex mutex_;
-  std::vector<std::int64_t> low_bits_, alpha_;  ///< numbers of images
+  std::vector<std::int64_t> low_bits_, alpha_;  ///< indices of the images that lose low bits, an alpha channel
 };
 
 }  // namespace convoy

@@ -8,8 +8,8 @@
 namespace convoy {
 
 struct AttentionSettings {
-  std::int64_t num_heads = 1;  ///< divides C
-  double dropout = 0;          ///< share of the attention weights set to 0 in training
+  std::int64_t num_heads = 1;  ///< H, number of heads, which must divide C
+  double dropout = 0;          ///< probability that training sets an attention weight to 0
 };
 
 /// Adds y = out_proj(attention(in_proj(x))): Vaswani et al. 2017, section 3.2.2. Padding (words at or after a

@@ -10,8 +10,8 @@
 namespace convoy {
 
 struct ConvolutionSettings {
-  std::int64_t num_filters = 0;  ///< K
-  std::int64_t kernel = 1;       ///< R = S
+  std::int64_t num_filters = 0;  ///< K, number of filters: channels of y
+  std::int64_t kernel = 1;       ///< R = S, height and width of a filter
   std::int64_t stride = 1;
   std::int64_t padding = 0;
   std::int64_t groups = 1;  ///< G, number of groups: each filter reads C/G channels

@@ -50,7 +50,7 @@ Value average_pool(const Value& x, const PoolingSettings& settings);
 Value global_average_pool(const Value& x);
 
 struct ChannelPadding {
-  std::int64_t num_channels = 0;     ///< K >= C
+  std::int64_t num_channels = 0;     ///< K, number of channels of y, at least C
   std::int64_t channels_before = 0;  ///< number of the K - C zero channels that come before x's; the others come after
   std::int64_t stride = 1;           ///< takes every stride-th pixel in each direction
 };

@@ -109,8 +109,8 @@ struct TilePanels : Bf16Panels {
 };
 #endif
 
-/// Divides the memory of one thread into pieces that begin at multiples of 64 bytes. Created from null, it only counts
-/// the bytes.
+/// Divides the memory of one thread into pieces that begin at multiples of 64 bytes. If it is created from null, it
+/// only counts the bytes.
 class Pieces {
  public:
   explicit Pieces(std::byte* begin) : begin_(begin) {}

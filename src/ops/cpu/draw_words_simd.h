@@ -93,7 +93,7 @@ class LayerWords {
  public:
   static constexpr std::int64_t kNumVectors = 4;                   ///< number of vectors that a call of draw() writes
   static constexpr std::int64_t kNumWords = kNumVectors * kLanes;  ///< number of words that a call of draw() writes
-  static constexpr std::int64_t kNumBlocks = kNumWords / 4;        ///< number of blocks of words of a call of draw()
+  static constexpr std::int64_t kNumBlocks = kNumWords / 4;        ///< number of Philox blocks of a call of draw()
   static constexpr std::int64_t kNumDraws = 2 * kNumWords;         ///< number of 16-bit draws in the words of a call
 
   LayerWords(const DrawKey& key, std::uint64_t layer)

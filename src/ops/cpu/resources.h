@@ -1,5 +1,4 @@
-/// The resources that the operations of one backend share, and make_op(), which creates an operation with them. It is
-/// specialised next to each implementation.
+/// The resources that the operations of one backend share, and make_op(), which creates an operation with them.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +17,7 @@ class Workspace {
  public:
   Workspace(Device& device, std::int64_t threads) : device_(device), threads_(static_cast<int>(threads)) {}
 
-  /// Makes scratch() at least this large.
+  /// Makes scratch() at least `size_bytes` bytes large. Called while operations are created.
   void reserve(std::int64_t size_bytes) {
     if (size_bytes > scratch_.size_bytes()) scratch_ = Buffer(device_, size_bytes);
   }

@@ -18,7 +18,7 @@ __device__ inline float normalised(float centred, float scale, float beta) {
   return __fmaf_rn(centred, scale, beta);
 }
 
-/// max(0, value); NaN if the value is NaN.
+/// Returns max(0, value); NaN if the value is NaN.
 __device__ inline float relu(float value) {
   return value <= 0 ? 0.0f : value;
 }
@@ -149,7 +149,7 @@ struct ChannelAffines {
   __device__ float normalise(float x, int i) const { return normalised(x - mean[i], scale[i], beta[i]); }
 };
 
-/// y = relu((x - mean) * (gamma * inv_std) + beta [+ residual]) and, with kMask, the ReLU's mask for backward.
+/// Computes y = relu((x - mean) * (gamma * inv_std) + beta [+ residual]) and, if kMask, the ReLU's mask for backward.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
 /// Reads x and the residual, writes y, once each.
 template <typename T, int kWidth, bool kRelu, bool kResidual, bool kMask = false>

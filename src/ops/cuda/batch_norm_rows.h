@@ -30,7 +30,7 @@ constexpr std::int64_t kResultBlocks = 2048;
 constexpr std::int64_t kMaxResultRows = 16;
 
 struct Rows {
-  std::int64_t count;  ///< N * H * W
+  std::int64_t count;  ///< number of rows, N * H * W
   int channels;
 };
 

@@ -13,7 +13,7 @@
 
 namespace convoy::ops::cuda {
 
-/// The version of cuDNN: "9.19".
+/// Returns the version of cuDNN: "9.19".
 std::string cudnn_version();
 
 struct CudnnSpec {

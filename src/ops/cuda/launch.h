@@ -10,7 +10,7 @@
 
 namespace convoy::ops::cuda {
 
-inline constexpr int kThreads = 256;  ///< threads of a block, unless a kernel needs another number
+inline constexpr int kThreads = 256;  ///< number of threads of a block, unless a kernel needs another
 
 struct LaunchShape {
   dim3 grid;
@@ -38,7 +38,7 @@ inline LaunchShape shape_for(std::int64_t count) {
   return {dim3(static_cast<unsigned>(ceil_div(count, kThreads))), dim3(kThreads)};
 }
 
-/// The calling thread's index in the grid of shape_for(). In the last block it may be `count` or more.
+/// Returns the calling thread's index in the grid of shape_for(). In the last block it may be `count` or more.
 __device__ inline std::int64_t my_index() {
   return std::int64_t{blockIdx.x} * kThreads + threadIdx.x;
 }

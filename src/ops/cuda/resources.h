@@ -1,5 +1,4 @@
-/// The resources that the operations of one backend share, and make_op(), which creates an operation with them. It is
-/// specialised next to each implementation.
+/// The resources that the operations of one backend share, and make_op(), which creates an operation with them.
 #pragma once
 
 #include <cstdint>
