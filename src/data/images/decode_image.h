@@ -6,7 +6,7 @@
 /// Pixel formats are converted so:
 ///   alpha           dropped, as most training programs do
 ///   16 bits         scaled to 8 bits
-///   CMYK, YCCK      R = (255 - C) (255 - K) / 255, where all four values are taken as stored inverted, as in Pillow
+///   CMYK, YCCK      R = (255 - C) (255 - K) / 255; all four values are taken as stored inverted, as in Pillow
 ///   colour to grey  0.299 R + 0.587 G + 0.114 B
 #pragma once
 

@@ -57,7 +57,7 @@ void with_gradients(const void* dy, const void* addend, const Body& body) {
   body(StoredGradients<T>{values_at<T>(dy)});
 }
 
-// --- The pass of sums -------------------------------------------------------------------------------------------
+// --- Loops that sum over rows -----------------------------------------------------------------------------------
 
 /// Sums g and g * (x - mean) over the calling thread's blocks of rows and, on thread 0, the tail. g is dy if the ReLU
 /// let the value through, else 0. If kWritesG, g is written to `to_g`.
@@ -119,7 +119,7 @@ inline float finish_dgamma(const RowLayout& layout, std::int64_t channel, const 
   return static_cast<float>(dgamma);
 }
 
-// --- The pass of results ----------------------------------------------------------------------------------------
+// --- Loops that write dx ----------------------------------------------------------------------------------------
 
 /// Two numbers for dx of a column, or of a vector of columns: mean_g = mean(g) and slope = inv_std * mean(g * xhat),
 /// with xhat = (x - mean) * inv_std.

@@ -60,7 +60,7 @@ template <typename V>
   return (x - column.mean) * column.scale + column.beta;
 }
 
-// --- The pass of sums -------------------------------------------------------------------------------------------
+// --- Loops that sum over rows -----------------------------------------------------------------------------------
 
 /// kTotals arrays with a number for each column of a row: RowLayout::width numbers each.
 template <std::size_t kTotals>
@@ -164,7 +164,7 @@ void compute_statistics(const BatchNormInputs& in, const BatchNormOutputs& out, 
   });
 }
 
-// --- The pass of results ----------------------------------------------------------------------------------------
+// --- Loops that write y -----------------------------------------------------------------------------------------
 
 /// Computes the calling thread's part of y and, if kMask, of the ReLU's mask for backward. Uses only x, residual and y
 /// of `args`.

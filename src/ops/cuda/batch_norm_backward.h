@@ -56,7 +56,7 @@ void with_gradients(const void* dy, const void* addend, const Rows& rows, const 
   body(StoredGradients<T>{dy, rows.channels});
 }
 
-// --- The pass of sums -------------------------------------------------------------------------------------------
+// --- Kernels that sum over rows ---------------------------------------------------------------------------------
 
 constexpr int kGradientRows = 2;
 constexpr std::int64_t kGradientBlocks = 384;  // 3 on each of 132 multiprocessors: all run at once
@@ -149,7 +149,7 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs args, 
   }
 }
 
-// --- The pass of results ----------------------------------------------------------------------------------------
+// --- Kernels that write dx --------------------------------------------------------------------------------------
 
 constexpr int kInputRows = 2;
 

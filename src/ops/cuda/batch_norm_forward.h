@@ -23,7 +23,7 @@ __device__ inline float relu(float value) {
   return value <= 0 ? 0.0f : value;
 }
 
-// --- The pass of sums -------------------------------------------------------------------------------------------
+// --- Kernels that sum over rows ---------------------------------------------------------------------------------
 
 constexpr int kSumRows = 4;
 constexpr std::int64_t kSumBlocks = 512;  // 4 on each of 132 multiprocessors: all run at once
@@ -105,7 +105,7 @@ __global__ void __launch_bounds__(kThreads, 4) compute_statistics(StatisticsArgs
   }
 }
 
-// --- The pass of results ----------------------------------------------------------------------------------------
+// --- Kernels that write y ---------------------------------------------------------------------------------------
 
 constexpr int kNormaliseRows = 4;
 
