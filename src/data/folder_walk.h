@@ -1,5 +1,6 @@
-/// Lists folders, for importers and for images that are used where they are stored. Names that begin with a dot are
-/// ignored, and links are followed. `key` is named in the messages: RequestError if a folder cannot be listed.
+/// Lists the content of folders, for importers and for images that are used without an import. Names that begin with a
+/// dot are ignored, and symbolic links are followed. The functions throw RequestError, naming the key `key`, if a
+/// folder cannot be listed.
 #pragma once
 
 #include <filesystem>
@@ -8,17 +9,17 @@
 
 namespace convoy {
 
-/// Returns the folders in `parent`, in the order of their names.
+/// Returns the folders in `parent`, in the order of the bytes of their names.
 std::vector<std::filesystem::path> folders_in(const std::filesystem::path& parent, const std::string& key);
 
-/// Returns all files below `folder` at any depth, relative to `root`, which lies above it, in the order of the names'
-/// bytes. Broken links are among them, and links to a folder that leads back to them: the caller finds out when it
-/// reads them.
+/// Returns the paths of all files below `folder` at any depth, relative to `root`, in the order of their bytes.
+/// `folder` is below `root` or the same. The result contains broken links, and links to a folder above them, although
+/// they are no files: the caller cannot read them.
 std::vector<std::string> files_below(const std::filesystem::path& folder, const std::filesystem::path& root,
                                      const std::string& key);
 
-/// Throws RequestError if a link in `parent` leads to nothing, so that a class or a split may be missing, or back up,
-/// so that a folder would be its own class.
+/// Throws RequestError if a symbolic link in `parent` is broken, so that a class or a split may be missing, or leads to
+/// a folder that contains the link, so that a folder would be its own class.
 void check_links_in(const std::filesystem::path& parent, const std::string& key);
 
 }  // namespace convoy

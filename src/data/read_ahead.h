@@ -1,4 +1,4 @@
-/// A ring of micro-batches of a feature, between the threads that fill it and the step that empties it.
+/// A ring buffer of micro-batches of a feature. Threads fill it ahead of the training step, which empties it.
 #pragma once
 
 #include <atomic>
@@ -16,40 +16,46 @@
 
 namespace convoy {
 
-/// Reads a feature ahead. Micro-batches are counted from 0, over all steps.
+/// Reads a feature ahead of the training step. Micro-batches of the replica are numbered from 0, over all steps.
 class ReadAhead {
  public:
-  /// Tells the samples of a micro-batch; called by any thread.
+  /// A function that sets `batch` to the samples of micro-batch s. Any thread may call it.
   using SamplesOf = std::function<void(std::int64_t s, BatchSamples& batch)>;
 
-  /// Reads a feature of the path. path, device and spec outlive it.
+  /// Reads the feature of `reader`, which belongs to `path`. `path`, `device` and `spec` must outlive the object.
   ReadAhead(const SamplePath& path, std::unique_ptr<FeatureReader> reader, Device& device, SamplesOf samples_of,
             const LoaderSpec& spec);
-  /// Ends the threads, also within a micro-batch.
+  /// Stops the threads, even if they have not completed a micro-batch.
   ~ReadAhead();
   ReadAhead(const ReadAhead&) = delete;
   ReadAhead& operator=(const ReadAhead&) = delete;
 
-  /// Starts the threads. Separate from the constructor, so that the destructor stops those that started if one cannot.
+  /// Starts the threads. It is separate from the constructor, so that the destructor stops those that run if another
+  /// thread cannot be started.
   void start();
+  /// The number of the micro-batch that load() will load.
   std::int64_t next() const { return next_; }
-  /// Loads micro-batch next(). Throws the error that a thread met in it; the next one can still be loaded.
+  /// Copies micro-batch next() to the feature's memory `to` on the device, queued on the device's stream. Waits until a
+  /// thread has read it. Throws the error that the thread met in it; the micro-batch after it can still be loaded.
   void load(void* to);
-  /// Returns, if bad samples are skipped, a flag per sample of the micro-batch that was loaded last: 1 if it was bad.
+  /// Returns a flag for each sample of the micro-batch that was loaded last: 1 if the sample could not be used. Empty
+  /// if the spec does not say that bad samples are skipped.
   std::span<const std::uint8_t> bad() const { return bad_; }
-  /// Returns the bad samples since the last call.
+  /// Returns the bad samples of the micro-batches that were loaded since the last call.
   std::vector<BadSample> take_bad();
+  /// The time in seconds that load() has waited for the threads, in total.
   double wait_seconds() const { return wait_seconds_; }
 
  private:
-  /// Micro-batch s has slot s mod R in round r = floor(s / R), and `turn` says whose it is:
-  ///   2r      to be filled by the thread that claimed s
-  ///   2r + 1  to be taken by the step
-  ///   2r + 2  empty again, for round r + 1
+  /// Host memory for one micro-batch of the feature. Micro-batch s uses slot s mod R of the R slots, in round
+  /// r = floor(s / R). The value of `turn` says who may use the slot:
+  ///   2r      the thread that claimed s, to fill it
+  ///   2r + 1  the step, to load it
+  ///   2r + 2  the thread of round r + 1: the slot is empty again
   struct Slot {
     HostBuffer memory;
-    std::exception_ptr error;       ///< error that prevented the samples
-    std::vector<std::uint8_t> bad;  ///< flag per sample
+    std::exception_ptr error;       ///< the error because of which the slot could not be filled; null: none
+    std::vector<std::uint8_t> bad;  ///< for each sample, 1 if it cannot be used; empty if bad samples are not skipped
     std::vector<BadSample> why_bad;
     std::atomic<std::uint32_t> turn{0};
   };
@@ -70,14 +76,14 @@ class ReadAhead {
   const LoaderSpec& spec_;
   std::vector<Slot> slots_;
   std::atomic<std::int64_t> next_to_fill_{0};  ///< next micro-batch that a thread claims
-  std::int64_t next_ = 0;                      ///< next micro-batch of the step
-  std::int64_t num_started_ = 0;               ///< micro-batches on their way to the device or on it
-  std::int64_t num_released_ = 0;              ///< micro-batches whose slots may be filled again
+  std::int64_t next_ = 0;                      ///< next micro-batch that load() loads
+  std::int64_t num_started_ = 0;               ///< number of micro-batches whose copy to the device has been started
+  std::int64_t num_released_ = 0;              ///< number of micro-batches whose slots may be filled again
   double wait_seconds_ = 0;
   std::atomic<bool> stopping_{false};
   std::vector<std::uint8_t> bad_;
   std::vector<BadSample> why_bad_;
-  std::vector<std::unique_ptr<SlotWriter>> writers_;  ///< one per thread
+  std::vector<std::unique_ptr<SlotWriter>> writers_;  ///< the writer of each thread
   std::vector<std::jthread> threads_;
 };
 

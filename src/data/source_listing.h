@@ -10,7 +10,7 @@
 
 namespace convoy {
 
-/// A list of names in one piece of memory: there may be millions, on every rank.
+/// A list of names that is stored in one string, since there may be millions of names, on every rank.
 class NameList {
  public:
   void add(std::string_view name);
@@ -23,45 +23,47 @@ class NameList {
 };
 
 struct SourceSplit {
-  std::string name;                      ///< train, val or test
-  NameList names;                        ///< paths below the source's folder, e.g. train/cat/17.jpg
-  std::vector<std::int32_t> labels;      ///< label of each name; -1: its class is not known
-  std::vector<std::int64_t> source_ids;  ///< number of each name for the source, if it needs more than names
+  std::string name;                      ///< name of the split: train, val or test
+  NameList names;                        ///< names of the samples: paths below the source's folder, "train/cat/17.jpg"
+  std::vector<std::int32_t> labels;      ///< label of each sample; -1: its class is not known
+  std::vector<std::int64_t> source_ids;  ///< number of each sample in the source, if names are not enough to read it
 
   std::int64_t size() const { return names.size(); }
   void add(std::string_view sample_name, std::int32_t label, std::int64_t source_id);
 };
 
-/// The samples of a source, in the order in which they are stored.
+/// The samples of a source, in the order in which an import stores them.
 struct SourceListing {
-  std::vector<std::string> class_names;  ///< labels are their positions
-  std::vector<SourceSplit> splits;       ///< the first is train
+  std::vector<std::string> class_names;  ///< the name of each class; a label is an index in this list
+  std::vector<SourceSplit> splits;       ///< the splits, train first
 };
 
-/// Returns rank 0's listing on all ranks of the group.
+/// Returns the listing of rank 0 on all ranks. Called by all ranks of `world`; `listing` is used on rank 0 only.
 SourceListing broadcast_listing(const SourceListing& listing, const mpi::Communicator& world);
 
-/// Returns the first names as messages quote them: "'a', 'b', 'c', ...".
+/// Returns the first of the names as a text for messages: "'a', 'b', 'c', ...".
 std::string examples(const std::vector<std::string>& names);
 
-/// Returns "'Liked', 'liked' differ in capitals or spaces alone, and are 2 classes" for the first names that do; else
-/// an empty text.
+/// If names of classes differ in capitals or spaces only, returns a text that names the first of them: "'Liked',
+/// 'liked' differ in capitals or spaces alone, and are 2 classes". Else returns an empty text.
 std::string describe_spellings(const std::vector<std::string>& class_names);
 
-/// Numbers of samples that cut_validation() moved and kept.
+/// The numbers of samples and classes that cut_validation() has found and moved.
 struct ValidationCut {
-  std::int64_t num_samples = 0, num_moved = 0;  ///< samples of train before; samples of these that are now in val
-  std::int64_t num_raised = 0;                  ///< classes whose rounded fraction was 0: one sample was moved
-  std::int64_t num_lowered = 0;                 ///< classes whose rounded fraction was all: one sample stayed
-  std::int64_t num_single = 0;                  ///< classes of one sample: it stayed
+  /// Number of samples of train that have a class, before the cut; number of these that were moved to val.
+  std::int64_t num_samples = 0, num_moved = 0;
+  std::int64_t num_raised = 0;   ///< number of classes whose rounded fraction was 0, so that one sample was moved
+  std::int64_t num_lowered = 0;  ///< number of classes whose rounded fraction was all, so that one sample stayed
+  std::int64_t num_single = 0;   ///< number of classes with a single sample, which stayed
 
-  /// Returns what the user must be told; empty if every class gave its fraction.
+  /// Returns a message for the user; empty if every class gave its rounded fraction.
   std::string describe(double fraction) const;
 };
 
-/// Moves `fraction` of each class of train, rounded, but at least one sample and never all, to a split val. Whether a
-/// sample moves depends only on the names in its class and the seed; a sample without a class stays. Throws
-/// RequestError if there is a split val already.
+/// Moves the share `fraction` of each class of train, rounded to whole samples, to a new split val: at least one sample
+/// and never all. Classes with one sample and samples without a class stay. Which samples move depends only on the
+/// names of the samples in the class and on the seed. Throws RequestError if there is a split val already, or if no
+/// sample can be moved.
 ValidationCut cut_validation(SourceListing& listing, double fraction, std::uint64_t seed);
 
 }  // namespace convoy

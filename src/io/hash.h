@@ -1,4 +1,4 @@
-/// XXH3-128, the hash at the end of every file that Convoy writes, in its canonical (big-endian) bytes.
+/// The hash functions XXH3-128, for the hash at the end of Convoy's files, and XXH3-64.
 #pragma once
 
 #include <array>
@@ -9,9 +9,10 @@
 
 namespace convoy::io {
 
+/// A hash by XXH3-128, in its canonical (big-endian) byte order.
 using Hash = std::array<std::byte, 16>;
 
-/// Computes the hash of bytes that are not all in memory at once.
+/// Computes the XXH3-128 of bytes that are given piece by piece.
 class Hasher {
  public:
   Hasher();
@@ -20,7 +21,7 @@ class Hasher {
   Hasher& operator=(const Hasher&) = delete;
 
   void update(std::span<const std::byte> bytes);
-  /// The hash of all bytes so far.
+  /// Returns the hash of all bytes that were given to update().
   Hash digest() const;
 
  private:
@@ -28,9 +29,10 @@ class Hasher {
   std::unique_ptr<State> state_;
 };
 
+/// Returns the XXH3-128 of the bytes.
 Hash hash_of(std::span<const std::byte> bytes);
 
-/// XXH3-64, the hash that data sets store for each sample.
+/// Returns the XXH3-64 of the bytes, which data sets store for each sample.
 std::uint64_t short_hash_of(std::span<const std::byte> bytes);
 
 }  // namespace convoy::io

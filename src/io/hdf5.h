@@ -1,4 +1,5 @@
-/// HDF5 with ownership and errors: handles that close themselves, calls that throw HDF5's message.
+/// A thin layer over the C library HDF5: handles that close themselves, and calls that throw an Error with HDF5's
+/// message.
 #pragma once
 
 #include <cstddef>
@@ -17,11 +18,11 @@
 
 namespace convoy::io::hdf5 {
 
-/// Turns off HDF5's own printing for this thread: exceptions carry its messages.
+/// Turns off HDF5's printing of errors for this thread, since exceptions have its messages.
 void be_silent();
 /// Throws Error with the call's text, HDF5's message, file and line.
 [[noreturn]] void fail_call(const char* call, const char* file, int line);
-/// Logs HDF5's message as a warning, for destructors.
+/// Logs a warning with HDF5's message that an object could not be closed. Destructors call it, which must not throw.
 void warn_about_close(hid_t id) noexcept;
 
 template <typename Result>
@@ -34,7 +35,7 @@ Result check(Result result, const char* call, const char* file, int line) {
 #define CONVOY_CHECK_HDF5(call) \
   (::convoy::io::hdf5::be_silent(), ::convoy::io::hdf5::check((call), #call, __FILE__, __LINE__))
 
-/// Owns an HDF5 object; `close` is the library's function for its kind.
+/// Owns an HDF5 object and closes it by `close`, HDF5's function for its kind.
 template <herr_t (*close)(hid_t)>
 class Handle {
  public:
@@ -56,13 +57,14 @@ using Datatype = Handle<&H5Tclose>;
 using Attribute = Handle<&H5Aclose>;
 using PropertyList = Handle<&H5Pclose>;
 
-/// HDF5 must not be used by two threads at once. The thread that holds this lock uses it alone, and may lock again.
+/// A lock on the library HDF5, which two threads must not use at the same time. The thread that holds it may lock
+/// again.
 using Lock = std::unique_lock<std::recursive_mutex>;
-/// Takes the lock, once no other thread has a file open.
+/// Waits until no other thread holds the lock (has a file open), and returns the lock.
 Lock lock_library();
 
-/// An open file, and the library's lock until it is closed: so reading and writing in a file is safe, and HDF5 is
-/// called for nothing else. A thread keeps a file open no longer than it must, and opens none within a step.
+/// An open HDF5 file. It holds the lock on HDF5 until the file is closed, so that no other thread calls HDF5 meanwhile.
+/// A thread must close its file soon, and must not open one during a training step.
 class File {
  public:
   File(Lock lock, hid_t id) : lock_(std::move(lock)), handle_(id) {}
@@ -73,58 +75,59 @@ class File {
   Handle<&H5Fclose> handle_;
 };
 
-/// Creation properties of a file without times of day, so that the same content gives the same bytes.
+/// Returns creation properties of a file without timestamps, so that the same content gives the same bytes.
 PropertyList file_creation();
 
 Group create_group(hid_t parent, const std::string& name);
 Group open_group(hid_t parent, const std::string& name);
-/// Opens the groups of a path such as "optimizer/momentum"; those that are missing are made.
+/// Opens the last group of a path such as "optimizer/momentum". Groups that are missing are created.
 Group open_or_create_groups(hid_t parent, const std::string& path);
-/// Names of a group's members, in the order of the names.
+/// Returns the names of a group's members, in alphabetical order.
 std::vector<std::string> member_names(hid_t group);
 
-/// Write and read attributes of `object`: a 64-bit integer, a double, a list of doubles, a text. Reading throws Error
-/// if the attribute is absent or of another kind.
+// Functions that write and read attributes of an HDF5 object: a 64-bit integer, a double, a list of doubles. Reading
+// throws Error if the attribute is absent or of another type.
 void write_attribute(hid_t object, const std::string& name, std::int64_t value);
 void write_attribute(hid_t object, const std::string& name, double value);
 void write_attribute(hid_t object, const std::string& name, std::span<const double> values);
 bool has_attribute(hid_t object, const std::string& name);
 void read_attribute(hid_t object, const std::string& name, std::int64_t& value);
 void read_attribute(hid_t object, const std::string& name, double& value);
-/// Throws Error if the attribute does not have exactly values.size() values.
+/// Reads a list of doubles. Throws Error if the attribute is absent or does not have exactly values.size() values.
 void read_attribute(hid_t object, const std::string& name, std::span<double> values);
 
-/// Whether `parent` has a member of this name.
+/// Returns whether the group `parent` has a member of this name.
 bool exists(hid_t parent, const std::string& name);
 
-/// The type of texts of `length` bytes, padded with 0.
+/// Returns the HDF5 type of texts of `length` bytes, padded with bytes 0.
 Datatype text_type(std::size_t length);
-/// Writes a data set of texts, all padded to the longest.
+/// Creates an HDF5 data set of texts, all padded to the longest.
 void write_texts(hid_t parent, const std::string& name, std::span<const std::string> texts);
-/// Reads a data set of texts. Throws Error if it is larger than `limit_bytes`, before memory is taken.
+/// Reads an HDF5 data set of texts. Throws Error if it is larger than `limit_bytes`, before it allocates memory.
 std::vector<std::string> read_texts(hid_t parent, const std::string& name, std::uint64_t limit_bytes);
-/// Reads a data set of one text.
+/// Reads an HDF5 data set of one text. Throws Error if it is larger than `limit_bytes`.
 std::string read_text(hid_t parent, const std::string& name, std::uint64_t limit_bytes);
 
-/// A contiguous data set of `type`.
+/// An HDF5 data set that is stored contiguously, and its dimensions.
 struct Array {
   Dataset dataset;
   std::vector<std::int64_t> dims;
 
   std::int64_t count() const;
 };
+/// Creates a contiguous data set of `type`.
 Array create_array(hid_t parent, const std::string& name, hid_t type, std::span<const std::int64_t> dims);
-/// Gives a contiguous data set its offset in the file, after all that was placed before, by writing its first element.
-/// For arrays whose values are then written without HDF5.
+/// Makes HDF5 give a contiguous data set its offset in the file, after everything that has an offset already, by
+/// writing its first element. It is for arrays whose values are then written without HDF5.
 void allocate(const Array& array, hid_t type);
-/// Opens an array. Throws Error if it is absent, of another type, not contiguous, larger than `limit_bytes`, has no
-/// values, or has them in another file.
+/// Opens a contiguous data set. Throws Error if it is absent, has another type, is not contiguous, is larger than
+/// `limit_bytes`, has no values, or has its values in another file.
 Array open_array(hid_t parent, const std::string& name, hid_t type, std::uint64_t limit_bytes);
-/// Opens an array of texts of any fixed length; otherwise like open_array().
+/// Opens a contiguous data set of texts of any fixed length. Throws Error in the same cases as open_array().
 Array open_texts(hid_t parent, const std::string& name, std::uint64_t limit_bytes);
 
-/// The HDF5 types of values in a file and in memory. They are variables, because HDF5's names are values that the
-/// library knows only once it runs.
+/// The HDF5 types of values in a file (`stored`) and in memory (`native`). They are no constants, because HDF5 creates
+/// its types at run time.
 struct ValueType {
   hid_t stored, native;
 };
@@ -142,7 +145,7 @@ ValueType value_type() {
   }
 }
 
-/// Writes all values of an array, row-major.
+/// Writes all values of an array, in row-major order.
 template <typename Values>
 void write_values(const Array& array, const Values& values) {
   using Value = std::remove_cv_t<typename Values::value_type>;
@@ -157,7 +160,7 @@ std::vector<Value> read_values(const Array& array) {
   return values;
 }
 
-/// Writes a list of numbers as a data set of one dimension.
+/// Writes a list of numbers as an HDF5 data set with one dimension.
 template <typename Value>
 void write_list(hid_t parent, const std::string& name, const std::vector<Value>& values) {
   const std::int64_t count = std::ssize(values);
@@ -166,30 +169,34 @@ void write_list(hid_t parent, const std::string& name, const std::vector<Value>&
 
 // --- Files in memory (io/memory_driver.cpp) --------------------------------------------------------------------------
 
-/// Creates a file in memory. When it is closed, `bytes` holds it up to the last byte written. `bytes` must outlive it.
+/// Creates an HDF5 file in memory. When it is closed, `bytes` has its content up to the last byte that was written.
+/// `bytes` must outlive the file.
 File create_in_memory(std::vector<std::byte>& bytes);
-/// Opens a file of `size_bytes` for reading: first `bytes`, then zeros. `bytes` must outlive it.
+/// Opens an HDF5 file in memory for reading. Its content is `bytes`, then zeros up to `size_bytes` bytes. `bytes` must
+/// outlive the file.
 File open_in_memory(std::span<const std::byte> bytes, std::uint64_t size_bytes);
-/// The size of a file in bytes after all that was asked for is written.
+/// Flushes a file, and returns its size in bytes.
 std::uint64_t flushed_size(const File& file);
-/// Returns all bytes of a new file that `write` fills. Memory for `value_bytes`, and in addition for names, is taken
-/// once.
+/// Creates an HDF5 file in memory, calls write(file), which adds its content, and returns the bytes of the file. It
+/// reserves memory for `value_bytes` bytes of values and for some names, so that the memory does not grow step by step.
 std::vector<std::byte> encode_in_memory(std::uint64_t value_bytes, const std::function<void(hid_t file)>& write);
 
 // --- Common content of our files -------------------------------------------------------------------------------------
 
-/// Writes the kind of input as the text /kind of a record.
+/// Writes the kind of input, such as "images", as the text /kind of a file or group.
 void write_kind(hid_t record, const std::string& kind);
-/// Reads /kind. A record without one is older than kinds and holds images. `what` begins the message: "it holds".
-/// Throws RequestError if this program does not know the kind.
+/// Reads the kind of input, the text /kind of a file or group. If it is missing, the file is from an older version and
+/// has images. Throws RequestError if this program does not know the kind; `what` is the beginning of the message: "it
+/// holds".
 std::string read_kind(hid_t record, const std::string& what, std::uint64_t limit_bytes);
 
-/// Write and read /tokenizer (text), /vocabulary (uint8: the model's bytes) and the attribute vocabulary_size of a
-/// record.
+/// Writes a tokenization to a file or group: /tokenizer (text), /vocabulary (uint8: the bytes of the model) and the
+/// attribute vocabulary_size. read_tokenization() reads them.
 void write_tokenization(hid_t record, const Tokenization& tokenization);
 Tokenization read_tokenization(hid_t record, std::uint64_t limit_bytes);
 
-/// Write and read the names of columns, if there are any; a record without them gives empty names.
+/// Writes the names of a table's columns to a file or group, unless they are empty. read_columns() reads them, and
+/// returns empty names if there are none.
 void write_columns(hid_t record, const ColumnNames& columns);
 ColumnNames read_columns(hid_t record, std::uint64_t limit_bytes);
 

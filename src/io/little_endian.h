@@ -1,4 +1,5 @@
-/// Whole numbers in the trailers of our files: 64 bits, least significant byte first, on every machine.
+/// Writes and reads the integers in the trailers of Convoy's files: 64 bits, least significant byte first, on every
+/// machine.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,5 @@
-/// The last 32 bytes of a file that is written in one go: its kind, the size and the hash of what is before them.
+/// The trailer of checkpoint files, their last 32 bytes: the kind of file, and the size and the hash of the bytes
+/// before the trailer.
 #pragma once
 
 #include <cstddef>
@@ -12,36 +13,39 @@ namespace convoy::io {
 
 inline constexpr std::size_t kTrailerBytes = 32;
 
-/// Kinds of files, the trailer's first eight bytes; after them come the size (little-endian 64 bit) and the XXH3-128.
+/// The first eight bytes of a trailer, which tell the kind of file. They are followed by the size (64 bits,
+/// little-endian) and the XXH3-128 of the bytes before the trailer.
 namespace magic {
-inline constexpr std::string_view kCheckpoint = "CONVOYCK";  ///< a checkpoint with all its values
+inline constexpr std::string_view kCheckpoint = "CONVOYCK";  ///< a checkpoint in one file
 inline constexpr std::string_view kCheckpointOfParts =
-    "CONVOYCL";                                        ///< a checkpoint whose values are in the files that it lists
-inline constexpr std::string_view kPart = "CONVOYCP";  ///< one of those files
+    "CONVOYCL";                                        ///< the list of a checkpoint in parts; values are in other files
+inline constexpr std::string_view kPart = "CONVOYCP";  ///< a file with values of a checkpoint in parts
 }  // namespace magic
 
-/// A kind of file that a reader accepts, and its name in messages: "checkpoint".
+/// The kinds of files that a reader accepts.
 struct FileKind {
-  std::string name;
-  std::vector<std::string_view> magics;
+  std::string name;                      ///< name of such files in messages: "checkpoint"
+  std::vector<std::string_view> magics;  ///< the accepted first bytes of the trailer, from namespace magic
 };
 
-/// Checkpoints: both in one file and in parts.
+/// Returns the kind of checkpoints, in one file or in parts.
 const FileKind& checkpoint_kind();
 
+/// Appends the trailer for `bytes`, the content of a file, to them.
 void append_trailer(std::vector<std::byte>& bytes, std::string_view magic);
 
-/// Whether the bytes (of a whole file, or its last ones) end with a trailer that begins with `magic`.
+/// Returns whether `bytes` (a whole file, or its end) end with a trailer that begins with `magic`.
 bool ends_with(std::span<const std::byte> bytes, std::string_view magic);
 
-/// Returns the reason if the bytes are no whole file of the kind; else nothing.
+/// Returns a description of the damage ("it is ...") if `bytes` are not an undamaged file of this kind; else nothing.
 std::optional<std::string> find_damage(std::span<const std::byte> bytes, const FileKind& kind);
 
 /// Returns the last 32 bytes of a file, or fewer if it is shorter. Throws Error if it cannot be read.
 std::vector<std::byte> read_trailer(const std::string& path);
 
-/// Returns the bytes of a whole file of the kind. Its trailer is read first: a file of another kind, or of another size
-/// than its trailer says, takes neither time nor memory, however large it is. Throws Error with the reason.
+/// Reads and verifies a whole file of this kind, and returns its bytes. The trailer is read first, so a large file of
+/// another kind, or of another size than its trailer says, costs neither time nor memory. Throws Error with a
+/// description of the damage.
 std::vector<std::byte> read_with_trailer(const std::string& path, const FileKind& kind);
 
 }  // namespace convoy::io

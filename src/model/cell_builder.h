@@ -3,7 +3,8 @@
 ///   const Value x = cell.input(spec.x);                                               // (N,H,W,C)
 ///   const Value b = relu(batch_norm("bn1", convolution("conv1", x, {.num_filters = k, .kernel = 3, .padding = 1})));
 ///   return cell.finish(relu(batch_norm("bn2", ...) + x));
-/// The order of the parameters in the arena is that of the calls. layers/ holds the functions that return values.
+/// The parameters lie in the stage's parameter arena in the order of these calls. The functions that add a layer, such
+/// as relu(), are in layers/.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,7 @@ namespace convoy {
 
 class CellBuilder;
 
-/// A value of the cell that is being built.
+/// A handle to a tensor of the cell that is being built: the input or the output of a layer.
 class Value {
  public:
   Value(CellBuilder& cell, Tensor& tensor) : cell_(&cell), tensor_(&tensor) {}
@@ -32,7 +33,7 @@ class Value {
 };
 
 struct CellSpec {
-  std::string name;        ///< "layer1.0"
+  std::string name;        ///< name of the cell: "layer1.0"
   std::string parameters;  ///< prefix of the parameters' names: "layer1.0."
   DataType type = DataType::kFloat32;
 };
@@ -41,10 +42,11 @@ class CellBuilder {
  public:
   explicit CellBuilder(const CellSpec& spec);
 
-  /// The output of the cell before.
+  /// Returns the cell's input, which is the output of the cell before it. Must be called first, and once. A network's
+  /// first cell does not call it.
   Value input(const Shape& x);
-  /// A feature of the samples, which the loader gives; its gradient is not wanted. The network's first cell has no
-  /// input; its first feature is located there. num_values: see Feature.
+  /// Returns a feature of the samples, which the loader gives; no gradient with respect to it is computed. If the cell
+  /// has no input, its first feature takes the place of the input, in Frame::x. num_values: see Feature::num_values.
   Value feature(const std::string& name, const TensorSpec& spec, std::int64_t num_values = 0);
   /// Completes the cell, whose output is y. Throws std::logic_error if its gradients cannot be computed.
   std::unique_ptr<Cell> finish(const Value& y);
@@ -53,8 +55,8 @@ class CellBuilder {
   CellMemory& memory() { return graph_->memory; }
   DataType type() const { return graph_->memory.type(); }
   std::string parameter_name(const std::string& name) const { return spec_.parameters + name; }
-  /// The number by which a layer that draws random numbers differs from all others of the network. It is a part of the
-  /// results: it follows from the cell's name and the number of such layers before it in the cell.
+  /// Returns a number, for a layer that uses random numbers (dropout), that no other layer of the network has. The
+  /// random numbers depend on it. It follows from the cell's name and the number of such layers that were added before.
   std::uint64_t number_of_drawing_layer();
   void add_objective(const std::string& name) { graph_->objectives.push_back(name); }
   struct Output {
@@ -69,7 +71,7 @@ class CellBuilder {
 
   CellSpec spec_;
   std::unique_ptr<CellGraph> graph_;
-  std::size_t num_named_ = 0;  ///< number of parameters that belong to the layers so far
+  std::size_t num_named_ = 0;  ///< number of parameters that belong to the layers that have been added
   std::int64_t num_drawing_layers_ = 0;
 };
 

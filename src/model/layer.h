@@ -1,5 +1,5 @@
-/// The elements of a cell: tensors, and layers that each bind one operation of the device to the tensors that it reads
-/// and writes.
+/// The elements of a cell: tensors, and layers. A layer calls one operation of the device with the tensors that the
+/// operation reads and writes.
 #pragma once
 
 #include <cstddef>
@@ -18,12 +18,12 @@ class CellGraph;
 struct Tensor {
   TensorSpec spec;
   DataType gradient_type = DataType::kFloat32;
-  bool has_gradient = true;   ///< whether its gradient is wanted
-  bool is_small = false;      ///< stored with the statistics: never computed again
-  Layer* producer = nullptr;  ///< null: an input of the cell
+  bool has_gradient = true;   ///< whether backward computes its gradient
+  bool is_small = false;      ///< true: it is stored in Frame::statistics and never recomputed
+  Layer* producer = nullptr;  ///< the layer that writes it; null: it is an input of the cell
   std::vector<Layer*> readers;
   TensorLocation location;
-  const GradientLocation* gradient = nullptr;  ///< of the sum over all readers, as the producer's backward reads it
+  const GradientLocation* gradient = nullptr;  ///< memory of its whole gradient, which the producer's backward reads
 };
 
 /// The way in which a layer's backward gives the gradient with respect to an input, dx, from that of its output, dy.
@@ -39,15 +39,16 @@ enum class GradientRule {
 struct LayerInput {
   Tensor* tensor = nullptr;
   GradientRule rule = GradientRule::kWrites;
-  bool can_add = false;  ///< backward can write the sum of dx and of what other readers have written before
-  const GradientLocation* dx = nullptr;      ///< the layer writes its part of the tensor's gradient here, or adds it
-  const GradientLocation* addend = nullptr;  ///< to be added to dx, maybe at the same location; null: nothing
+  bool can_add = false;                      ///< whether backward can write dx + addend in one pass
+  const GradientLocation* dx = nullptr;      ///< where backward writes its gradient; null: it writes none
+  const GradientLocation* addend = nullptr;  ///< gradient from other readers, to be added to dx; may be dx; null: none
 };
 
-/// The tensors that a layer reads in forward or in a part of backward.
+/// The tensors that a layer reads in forward, in backward_input or in backward_weight.
 using Reads = std::vector<const Tensor*>;
 
-/// A layer: y = layer(x, ...), with forward and backward. The cell decides its memory and the order of its calls.
+/// A layer: y = layer(x, ...), with forward and backward. The cell decides in which memory its tensors lie, and in
+/// which order its functions are called.
 class Layer {
  public:
   virtual ~Layer() = default;
@@ -55,55 +56,59 @@ class Layer {
   Layer& operator=(const Layer&) = delete;
 
   std::vector<LayerInput> inputs;
-  std::vector<Tensor*> outputs;  ///< the first one has a gradient; others are small by-products
+  std::vector<Tensor*> outputs;  ///< the first is y; further ones are small by-products without a gradient
   Tensor& x() const { return *inputs.front().tensor; }
   Tensor& y() const { return *outputs.front(); }
   const GradientLocation& dy() const { return *y().gradient; }
   const GradientLocation& dx() const { return *inputs.front().dx; }
   bool wants_dx() const { return inputs.front().dx != nullptr; }
-  /// The addend of dx; null: none.
+  /// Memory of the gradient that must be added to dx of the first input; null: nothing is added.
   const std::byte* addend(const Frame& frame) const {
     const GradientLocation* location = inputs.front().addend;
     return location == nullptr ? nullptr : frame[*location];
   }
-  /// The addend of dy; null: none.
+  /// Memory of the gradient that must be added to dy: Frame::dy_addend, if this layer gives the cell's output. Null:
+  /// nothing is added.
   const std::byte* dy_addend(const Frame& frame) const {
     return y().location.part == &Frame::y ? frame.dy_addend : nullptr;
   }
-  TensorLocation forward_scratch, backward_scratch;  ///< its own memory during a call, if it asks for some
-  std::string full_name, weight_shape;               ///< LayerInfo::name and weight_shape
+  TensorLocation forward_scratch, backward_scratch;  ///< scratch memory for one call; not set if its size is 0
+  std::string full_name, weight_shape;               ///< the texts of LayerInfo::name and LayerInfo::weight_shape
   std::size_t number = 0;                            ///< index in the order of forward, set when the cell is complete
 
-  /// The name of its operation: "convolution".
+  /// The name of the layer's operation, for people: "convolution".
   virtual std::string operation() const = 0;
-  /// Its floating-point operations, known when the cell is complete. `is_split`: whether backward comes in two parts.
+  /// The number of floating-point operations per micro-batch, known when the cell is complete. `is_split` says whether
+  /// the weights' gradients are computed later than the input's.
   virtual LayerFlop flop(bool /*is_split*/) const { return {}; }
 
-  // These are called in this order when the cell is complete.
-  /// Takes over the work of `next`, which alone reads this layer's output, if one operation does both. Returns whether
-  /// it did.
+  // CellGraph::finish() calls merge, fused_with and connect in this order when all layers have been added.
+  /// Takes over the work of `next`, the only reader of this layer's output, if one operation can do both. Returns
+  /// whether it did.
   virtual bool merge(Layer& /*next*/) { return false; }
-  /// Returns a layer, with its inputs set, that does the work of both this one and `next`, which alone reads this one's
-  /// output; null if no such layer exists. Called when no more layers can be merged.
+  /// Returns a new layer, with its inputs set, that does the work of this layer and of `next`, the only reader of this
+  /// layer's output. Returns null if no such layer exists. Called when no more layers can be merged.
   virtual std::unique_ptr<Layer> fused_with(Layer& /*next*/) { return nullptr; }
-  /// Sets what follows from the layers around it.
+  /// Sets the properties that depend on the layers before and after this one. Called after merging and fusing.
   virtual void connect(CellGraph& /*graph*/) {}
-  /// Says that only forward will be called from now on.
+  /// Called if only forward will be called from now on.
   virtual void drop_backward() {}
 
   virtual bool has_weights() const { return false; }
-  /// Whether backward_input changes the output's gradient; backward_weight then reads the changed one.
+  /// Whether backward_input overwrites dy, the gradient of the output. backward_weight then reads the new contents.
   virtual bool overwrites_dy() const { return false; }
-  /// Whether backward_input reads dy_addend.
+  /// Whether backward_input adds dy_addend() to dy.
   virtual bool takes_dy_in_parts() const { return false; }
-  /// Whether backward_weight reads the output's gradient.
+  /// Whether backward_weight reads dy, the gradient of the output.
   virtual bool backward_weight_reads_dy() const { return false; }
 
-  /// The size of its own memory during forward, and during each part of backward.
+  /// The size in bytes of the scratch memory that forward needs; 0: none.
   virtual std::int64_t forward_scratch_bytes() const { return 0; }
+  /// The size in bytes of the scratch memory that backward needs; 0: none.
   virtual std::int64_t backward_scratch_bytes() const { return 0; }
 
-  // The tensors that it reads, in addition to the output's gradient.
+  // The tensors that each pass reads, in addition to dy.
+  /// Returns all inputs, unless a layer overrides it.
   virtual Reads read_by_forward() const;
   virtual Reads read_by_backward_input(bool /*training*/) const { return {}; }
   virtual Reads read_by_backward_weight() const { return {}; }
@@ -112,12 +117,12 @@ class Layer {
   virtual void load_weights(const Weights& /*weights*/) {}
   virtual std::vector<Buffer*> packed_weights() { return {}; }
   virtual void forward(const Frame& frame) const = 0;
-  /// Runs forward again with the statistics that it left, and gives the same bits.
+  /// Computes the outputs again, with the same bits. Uses the statistics that forward has stored in the frame.
   virtual void recompute(const Frame& frame) const { forward(frame); }
   /// Computes the gradients with respect to all inputs.
   virtual void backward_input(const Frame& frame) const = 0;
-  /// Computes the gradients with respect to the weights: right after backward_input in a joint backward, at any later
-  /// time in a split one.
+  /// Computes the gradients with respect to the weights. It is called right after backward_input or, if the frame
+  /// splits backward, at any later time.
   virtual void backward_weight(const Frame& /*frame*/) const {}
 
  protected:

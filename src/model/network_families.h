@@ -1,4 +1,5 @@
-/// The list of all networks: each family has its own file, which knows its names and builds the network of one.
+/// The list of all networks. Each family of networks has its own file, which knows the family's names and creates the
+/// network of a name.
 #pragma once
 
 #include <functional>
@@ -18,24 +19,25 @@
 namespace convoy {
 
 struct NetworkFamily {
-  std::vector<std::string> names;  ///< all of them; empty if they contain numbers to choose
-  std::string form = {};           ///< form of names with numbers to choose: "pyramidnetDEPTH-aALPHA"
-  bool reads_texts = false;        ///< false: images
-  bool drops_blocks = false;       ///< whether it has stochastic depth
-  std::string about = {};          ///< for the help: paper, variant, kind of images
+  std::vector<std::string> names;  ///< names of all networks; empty if names contain numbers that the user chooses
+  std::string form = {};           ///< form of names with chosen numbers: "pyramidnetDEPTH-aALPHA"; or empty
+  bool reads_texts = false;        ///< true: reads texts; false: reads images
+  bool drops_blocks = false;       ///< whether the networks support stochastic depth
+  std::string about = {};          ///< description in the help: paper, variant, kind of images
   /// Makes the network spec.name; returns nothing if the name is of another family. Throws RequestError if the name has
-  /// this family's form but no such network exists, or not for these images.
+  /// this family's form but no such network exists, or if the network cannot read images of this shape.
   std::function<std::optional<Network>(const NetworkSpec& spec)> make = {};
 };
 
-/// The numbers of a name such as "wrn28-10": the one between the prefix "wrn" and the separator "-", and the one after
-/// it. Nothing if the name has another form or a number does not fit.
+/// Returns the two numbers in the name of a network such as "wrn28-10": 28, between the prefix "wrn" and the separator
+/// "-", and 10, after the separator. Returns nothing if the name has another form, or if a number is too large for an
+/// std::int64_t.
 std::optional<std::pair<std::int64_t, std::int64_t>> numbers_of(std::string_view name, std::string_view prefix,
                                                                 std::string_view separator);
 
-/// Adds layers of blocks, each of which reads the block before: layer1.0, layer1.1, ... From the second layer on, the
-/// first block of each layer has stride 2. make_block(spec, layer) gets a spec without filters, and the layer counted
-/// from 0.
+/// Appends residual blocks to the network, each of which reads the output of the block before: layer1.0, layer1.1, ...
+/// num_blocks[l] is the number of blocks of layer l, counted from 0. From the second layer on, the first block of each
+/// layer has stride 2. make_block(spec, l) makes a block; num_filters of this spec is not set.
 template <typename MakeBlock>
 void add_layers(std::span<const std::int64_t> num_blocks, Network& network, MakeBlock&& make_block) {
   for (std::size_t layer = 0; layer < num_blocks.size(); ++layer) {
@@ -50,14 +52,14 @@ void add_layers(std::span<const std::int64_t> num_blocks, Network& network, Make
   }
 }
 
-NetworkFamily resnet_family();        ///< for photographs
-NetworkFamily resnet_cifar_family();  ///< for small images
-NetworkFamily wide_resnet_family();   ///< for small images
+NetworkFamily resnet_family();        ///< ResNets for photographs (ImageNet)
+NetworkFamily resnet_cifar_family();  ///< ResNets for small images (CIFAR)
+NetworkFamily wide_resnet_family();   ///< Wide ResNets for small images (CIFAR)
 NetworkFamily pyramidnet_family();
 NetworkFamily convnext_family();
 NetworkFamily vit_family();
 NetworkFamily transformer_family();
-NetworkFamily bert_family();  ///< pre-training, and classification from its weights
+NetworkFamily bert_family();  ///< BERT for pre-training, and for classification that starts from pre-trained weights
 
 inline std::vector<NetworkFamily> network_families() {
   return {resnet_family(),   resnet_cifar_family(), wide_resnet_family(), pyramidnet_family(),

@@ -1,4 +1,4 @@
-/// Offsets for memory that is used during a part of a call only: what is not used at the same time may share memory.
+/// Chooses offsets in a buffer for temporary arrays. Arrays that are not used at the same time may share memory.
 #pragma once
 
 #include <cstdint>
@@ -6,18 +6,19 @@
 
 namespace convoy {
 
-/// The time during which memory is used. Calls are counted from 0; first and last call are included.
+/// The size of a temporary array and the time during which it is used: from the first to the last call of an operation
+/// that uses it, both included. Calls are counted from 0.
 struct Lifetime {
   std::int64_t bytes = 0;
   std::int64_t first_call = 0, last_call = 0;
 };
 
 struct ScratchLayout {
-  std::vector<std::int64_t> offsets;  ///< by lifetime, in bytes, multiples of 64
-  std::int64_t bytes = 0;             ///< in total
+  std::vector<std::int64_t> offsets;  ///< offset of each array in bytes, a multiple of 64
+  std::int64_t bytes = 0;             ///< size of the whole buffer
 };
 
-/// Places the largest first, each at the lowest offset that is free during its lifetime.
+/// Chooses the offsets. Larger arrays come first; each gets the lowest offset that is free during its lifetime.
 ScratchLayout lay_out_scratch(const std::vector<Lifetime>& lifetimes);
 
 }  // namespace convoy

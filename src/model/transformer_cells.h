@@ -10,7 +10,7 @@
 
 namespace convoy {
 
-/// The properties that all cells of one network share.
+/// The properties that all cells of one Transformer share.
 struct EncoderSpec {
   std::int64_t n = 0;          ///< sequences per micro-batch
   std::int64_t length = 0;     ///< T, words per sequence
@@ -22,20 +22,23 @@ struct EncoderSpec {
   Shape x() const { return {n, length, 1, shape.width}; }
 };
 
-/// The spec of a network that reads texts. Throws RequestError if its heads cannot share its width, or the data holds
-/// images.
+/// Returns the properties of a network that reads texts. Throws RequestError if a head would not have 16, 32, 64
+/// or 128 values (width divided by number of heads), or if the data holds images.
 EncoderSpec encoder_spec(const NetworkSpec& spec);
 
-/// The sum of a vector for each token (N,T,1,1) and one for its position: y (N,T,1,C).
+/// Adds the sum of the embedding of each token and of that of its position: tokens (N,T,1,1), y (N,T,1,C).
 Value embed_tokens(const Value& tokens, const EncoderSpec& spec);
 
-/// Turns words and positions into vectors: reads tokens; y (N,T,1,C).
+/// Returns a Transformer's first cell: the sum of token and position embeddings, with dropout, y (N,T,1,C). It reads
+/// the feature tokens.
 std::unique_ptr<Cell> text_embedding(const EncoderSpec& spec);
 
-/// torch.nn.TransformerEncoderLayer number `index`: x, y (N,T,1,C); reads length.
+/// Returns an encoder layer, as torch.nn.TransformerEncoderLayer: x, y (N,T,1,C). It reads the feature spec.lengths.
+/// `index`, from 0, is the number in its name, "layers.0".
 std::unique_ptr<Cell> encoder_layer(const EncoderSpec& spec, std::int64_t index);
 
-/// The mean over the words, and a linear layer: y (N,1,1,classes); reads length.
+/// Returns the last cell of a classification of texts: the mean over the words of each text, then a linear layer that
+/// gives the logits y (N,1,1,classes). It reads the feature spec.lengths.
 std::unique_ptr<Cell> text_classifier(const EncoderSpec& spec, std::int64_t num_classes);
 
 }  // namespace convoy

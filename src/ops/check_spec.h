@@ -9,9 +9,9 @@ namespace convoy::ops {
 template <typename Op>
 void check(const typename Op::Spec& spec);
 
-/// Throws Error if the table has fewer rows than a sequence has positions.
+/// Throws Error if a table of learned positions has fewer rows than a sequence has positions.
 void check_positions(const EmbeddingSpec& spec);
-/// Throws Error if more of a sequence's first words are to be taken than it has.
+/// Throws Error if the operation would take more words from the start of a sequence than the sequence has.
 void check_positions(const GatherSpec& spec);
 
 }  // namespace convoy::ops

@@ -7,9 +7,10 @@
 
 namespace convoy::ops {
 
-/// A bijection of the word for each index, so that one word that changes always changes a sum of these. The last lines
-/// are the finaliser of SplitMix64 (Steele, Lea & Flood 2014); index and word are spread by odd factors before they
-/// meet, so that neither can undo the other's change.
+/// Returns what the 32-bit word at `index` adds to a checksum. For each index this is an injective function of the
+/// word, so a change of one word always changes the checksum. The last lines are the finaliser of SplitMix64 (Steele,
+/// Lea & Flood 2014). Index and word are first multiplied by odd factors, so that a change of one cannot undo that of
+/// the other.
 CONVOY_FORMULA std::uint64_t checksum_of(std::int64_t index, std::uint32_t word) {
   std::uint64_t x = (static_cast<std::uint64_t>(index) * 0x9e3779b97f4a7c15U) ^ (word * 0xd1342543de82ef95U);
   x = (x ^ (x >> 30)) * 0xbf58476d1ce4e5b9U;
@@ -17,7 +18,7 @@ CONVOY_FORMULA std::uint64_t checksum_of(std::int64_t index, std::uint32_t word)
   return x ^ (x >> 31);
 }
 
-/// The 32-bit word at `index` of data with size_bytes bytes. Missing bytes of the last word are zeros.
+/// Returns the 32-bit word at `index` of data with size_bytes bytes. Missing bytes of the last word are zeros.
 CONVOY_FORMULA std::uint32_t word_at(const unsigned char* data, std::int64_t size_bytes, std::int64_t index) {
   std::uint32_t word = 0;
   for (std::int64_t k = 0; k < 4 && 4 * index + k < size_bytes; ++k)

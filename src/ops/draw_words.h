@@ -1,4 +1,4 @@
-/// The random words that operations draw, for code of every device.
+/// The random numbers of dropout, computed by the counter-based generator Philox, for the code of every device.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,8 @@ namespace convoy::ops {
 
 using DrawnWords = r123::Philox4x32::ctr_type;
 
-/// Words 4 * block to 4 * block + 3 of the layer, as DropoutOp defines them.
+/// Returns the four 32-bit random words of Philox block number `block` of a layer. DropoutOp says which values use
+/// them.
 R123_CUDA_DEVICE inline DrawnWords draw_words(const DrawKey& key, std::uint64_t layer, std::uint32_t block) {
   const std::uint64_t mixed = key.seed ^ layer;
   return r123::Philox4x32()({{block, static_cast<std::uint32_t>(key.micro_batch), static_cast<std::uint32_t>(key.step),

@@ -1,4 +1,4 @@
-/// Marks functions that the code of every device computes alike.
+/// The macro CONVOY_FORMULA marks functions that are compiled into the code of every device.
 #pragma once
 
 #if defined(__CUDACC__)

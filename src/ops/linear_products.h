@@ -18,7 +18,7 @@ struct MatmulSpec {
   DataType output_type = DataType::kFloat32;  ///< type of d: float32 or input_type
 };
 
-/// y (N,K) = x (N,C) w^T (C,K) + b
+/// Returns the product of forward: y (N,K) = x (N,C) w^T (C,K) + b.
 inline MatmulSpec forward_product(const LinearSpec& spec) {
   return {.m = spec.n,
           .n = spec.num_outputs,
@@ -29,17 +29,18 @@ inline MatmulSpec forward_product(const LinearSpec& spec) {
           .output_type = spec.y_type};
 }
 
-/// The activation f of all values of y, which the linear layer itself creates and calls.
+/// Returns the spec of the activation function of y, an operation that the linear layer creates and runs itself.
+/// spec.activation must be set.
 inline ActivationSpec activation_of(const LinearSpec& spec) {
   return {.count = spec.n * spec.num_outputs, .activation = *spec.activation, .type = spec.y_type};
 }
 
-/// dx (N,C) = dy (N,K) w (K,C)
+/// Returns the product of the data gradient: dx (N,C) = dy (N,K) w (K,C).
 inline MatmulSpec backward_input_product(const LinearSpec& spec) {
   return {.m = spec.n, .n = spec.num_inputs, .k = spec.num_outputs, .input_type = spec.type, .output_type = spec.type};
 }
 
-/// dw (K,C) = dy^T (K,N) x (N,C)
+/// Returns the product of the weight gradient: dw (K,C) = dy^T (K,N) x (N,C), in float32.
 inline MatmulSpec backward_weight_product(const LinearSpec& spec) {
   return {.m = spec.num_outputs, .n = spec.num_inputs, .k = spec.n, .a_transposed = true, .input_type = spec.type};
 }

@@ -6,7 +6,8 @@
 
 namespace convoy::ops {
 
-/// Returns null if g is not written: dy is g, or the second pass finds the ReLU's mask from x.
+/// Returns out.dresidual if the first pass must write g; it is the residual's gradient, too. Returns null if it must
+/// not: because dy is g already, or because there is no residual and the second pass finds the ReLU's mask from x.
 inline void* masked_gradient(const BatchNormSpec& spec, const BatchNormGradInputs& in,
                              const BatchNormGradOutputs& out) {
   const bool dy_is_g = !spec.relu && in.dy_addend == nullptr && out.dresidual == in.dy;

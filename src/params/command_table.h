@@ -1,4 +1,5 @@
-/// The table of commands, for reading the command line, for --help and for hints about the nearest name.
+/// The table of Convoy's commands (train, evaluate, ...). It is used to read the command line, for --help, and to
+/// suggest the nearest name for a misspelt one.
 #pragma once
 
 #include <string>
@@ -9,22 +10,23 @@
 
 namespace convoy::params {
 
-/// The kind of a command's positional arguments.
+/// The kind of positional arguments (arguments without "--") that a command takes.
 enum class Takes { kNothing, kParameterFiles, kPaths, kPathsOrNothing, kPathsOrParameterFiles, kTopics };
 
 struct Command {
   std::string name;
   Takes takes = Takes::kNothing;
-  std::vector<std::vector<std::string>> needs = {};  ///< in each of these lists, one key must not be empty
-  std::vector<std::string> reads = {};               ///< sections and keys that can change its work
-  std::string sentence = {};
+  std::vector<std::vector<std::string>> needs = {};  ///< lists of keys, of each of which one key must not be empty
+  std::vector<std::string> reads = {};               ///< sections and keys that have an effect on the command
+  std::string sentence = {};                         ///< what the command does, for --help: "trains a network, ..."
 
+  /// Whether the key has an effect on the command.
   bool is_reading(const Key& key) const;
 };
 
 const std::vector<Command>& commands();
 
-/// The command of that name; null if there is none.
+/// Returns the command of this name; null if there is none.
 const Command* find_command(std::string_view name);
 
 }  // namespace convoy::params

@@ -1,4 +1,4 @@
-/// Checks conditions between keys, as far as this is possible without the number of ranks and the data.
+/// Checks the parameters together, as far as this is possible without knowing the number of ranks and the data.
 #pragma once
 
 #include <optional>
@@ -10,32 +10,34 @@
 
 namespace convoy::params {
 
-/// Returns what is wrong with the path itself: a name too long, links that lead in a circle. Nothing if it can be
-/// followed, or if only the file does not exist.
+/// Returns a description of what is wrong with a path: a name that is too long, or symbolic links that form a cycle.
+/// Returns nothing if the system can follow the path, even if the file does not exist.
 std::optional<std::string> find_defect(const std::string& path);
 
-// Each of these functions makes its checks by attempt() of the builder, one by one.
+// Each of these functions makes each check by ParameterBuilder::attempt(). So a builder that collects errors gets the
+// messages of all failed checks; with others, the first failed check throws.
 
-/// Throws RequestError for a path that begins with '~'. "--data.train=~/x" arrives here unchanged, since a shell
-/// expands '~' only at the beginning of a word, and would name a folder "~". Not called for parameters from
+/// Throws RequestError for a path that begins with '~': it would mean a folder named "~". The shell does not expand it
+/// in "--data.train=~/x", since it expands '~' only at the beginning of a word. Not called for parameters from
 /// checkpoints.
 void check_paths(ParameterBuilder& builder);
 
-/// Throws RequestError for a path that the command reads or writes and that no file system can follow: a name too long,
-/// links that lead in a circle, or links without a target.
+/// Throws RequestError for a path that the command reads or writes and that no file system can follow: a name that is
+/// too long, symbolic links that form a cycle, or links without a target.
 void check_reachable(ParameterBuilder& builder, const Command& command);
 
-/// Throws RequestError if the params.cfg in a run's directory names another directory: the directory was moved or
-/// copied, and the command would begin a new run, or continue another one. `files` are the parameter files of the
-/// command line.
+/// Throws RequestError if one of `files`, the parameter files of the command line, is the params.cfg in a run's
+/// directory and sets run.directory to another directory. Then the run's directory was moved or copied, and the command
+/// would begin a new run, or continue another one.
 void check_moved(ParameterBuilder& builder, const Command& command, const std::vector<std::string>& files);
 
-/// Throws RequestError if keys contradict each other, naming the keys, their values, the places where they were given,
-/// and what would be right. `command` is the command that they are for; null if the parameters come from a stored file.
+/// Throws RequestError if keys contradict each other. The message names the keys, their values, the files and lines
+/// where they were given, and what would be right. `command` is the command that uses the parameters; null if they come
+/// from a stored file.
 void check_consistency(ParameterBuilder& builder, const Command* command = nullptr);
 
-/// Throws RequestError if a key that the command needs is empty or has a value that this command cannot use. Other
-/// commands, and checkpoints with this value, are not affected.
+/// Throws RequestError if a key that the command needs is empty, or has a value that this command cannot use although
+/// other commands can.
 void check_needs(ParameterBuilder& builder, const Command& command);
 
 }  // namespace convoy::params

@@ -1,5 +1,5 @@
-/// Writes one stage's list, so that a schedule has to give only the order in which micro-batches go forward and
-/// backward.
+/// Builds the instruction list of one stage, so that a schedule has to give only the order of its forward and backward
+/// passes.
 #pragma once
 
 #include <functional>
@@ -8,7 +8,8 @@
 
 namespace convoy::schedule {
 
-/// Appends whole passes of one micro-batch through one chunk, with all that is to be loaded, received, scored and sent.
+/// Appends the passes of micro-batches through chunks to the instruction list of a stage. Each pass comes with its
+/// instructions for loading, receiving, the loss, sending and the exchange of gradients. `m` is the micro-batch.
 class StageBuilder {
  public:
   StageBuilder(const PipelineSpec& spec, std::int64_t stage) : spec_(spec), stage_(stage) {}
@@ -17,18 +18,20 @@ class StageBuilder {
   std::int64_t stages() const { return spec_.stages; }
   std::int64_t micro_batches() const { return spec_.micro_batches; }
 
-  /// Appends the input from the loader and the previous virtual stage, the forward pass, and the send to the next
-  /// virtual stage or the loss.
+  /// Appends a forward pass: load, if the chunk reads samples; receive from the previous virtual stage; forward; and
+  /// the send to the next virtual stage or, on the last one, the loss.
   void forward(std::int64_t m, std::int64_t chunk = 0);
-  /// Appends the receive of the gradient, the backward, and the send of the gradient; for the last micro-batch also the
-  /// instructions of the buckets (by_bucket).
+  /// Appends a backward pass: receive of the gradient, backward, send of the gradient. For the last micro-batch it
+  /// appends the backward bucket by bucket, with the exchanges of the buckets.
   void backward(std::int64_t m, std::int64_t chunk = 0);
-  /// Appends the receive of the gradient, the data gradient alone, and the send of the gradient; no buckets.
+  /// Appends a data gradient: receive of the gradient, BackwardInput, send of the gradient.
   void backward_input(std::int64_t m, std::int64_t chunk = 0);
-  /// Appends the weight gradient; for the last micro-batch also the instructions of the buckets (by_bucket).
+  /// Appends a weight gradient. For the last micro-batch it appends BackwardWeight bucket by bucket, with the exchanges
+  /// of the buckets.
   void backward_weight(std::int64_t m, std::int64_t chunk = 0);
 
-  /// Returns the list after appending the end of the step.
+  /// Appends the last folds, updates and gathers of the step, and returns the list. The builder must not be used
+  /// afterwards.
   StageProgram finish();
 
  private:
@@ -46,13 +49,15 @@ class StageBuilder {
   const PipelineSpec& spec_;
   std::int64_t stage_;
   StageProgram program_;
-  StageProgram reduced_;  ///< the ReduceBucket of every bucket so far
+  StageProgram reduced_;  ///< all ReduceBucket instructions that were appended
 };
 
-/// Throws Error if the spec is not a pipeline.
+/// Throws Error if the spec is not a valid pipeline: a number is below 1, or a list does not have one entry per virtual
+/// stage.
 void check(const PipelineSpec& spec);
 
-/// Returns the list of each stage, which `write` writes. Throws Error if the spec is not a pipeline.
+/// Returns the instruction list of each stage: write(builder) appends its passes. Throws Error if the spec is not a
+/// valid pipeline.
 Schedule build(const PipelineSpec& spec, const std::function<void(StageBuilder&)>& write);
 
 }  // namespace convoy::schedule

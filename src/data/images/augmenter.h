@@ -1,4 +1,4 @@
-/// Changes images on their way to the network: draws the changes, and maps bytes to values.
+/// Data augmentation of images: chooses random changes of each image, and normalises bytes to values for the network.
 #pragma once
 
 #include <cstdint>
@@ -24,45 +24,50 @@ enum class Flip {
   kAlways,
 };
 
-/// Changes of an image on its way to the network, in this order. They are keyed by (seed, epoch, sample): the same on
-/// every layout.
+/// The changes of an image between the data set and the network. Their random numbers depend on (seed, epoch, sample),
+/// so they are the same on every number of ranks.
 struct AugmentationSpec {
-  std::int64_t crop_padding = 0;  ///< kPad: width of a border, before a random crop to the image's size
+  std::int64_t crop_padding = 0;  ///< if crop is kPad: width in pixels of a border, before a random crop without it
   Flip flip = Flip::kNever;
   std::uint64_t seed = 0;
   CropKind crop = CropKind::kPad;
-  std::int64_t size = 0;        ///< rows and columns of the network's input; 0: as stored
-  std::int64_t short_side = 0;  ///< kPad: resized to this before `size` is cut out; 0: as `size`
-  double min_share = 0.08;      ///< kRandomResized: smallest share of the image's area
-  double brightness = 0, contrast = 0, saturation = 0;  ///< factors are uniform in 1 -+ this value
-  AutoAugmentSpec policy;                               ///< edits after crop and flip, before the three above
-  std::int64_t cutout = 0;                              ///< pixels: side of a square of zeros
-  BorderKind border = BorderKind::kBlack;               ///< kReflect: the padding is less than rows and columns
-  double erase = 0;                                     ///< probability of random erasing, if there is no cutout
-  double mixup = 0;   ///< alpha of the Beta(alpha, alpha) that another image's share is drawn from; 0: no mixup
-  double cutmix = 0;  ///< alpha of the Beta(alpha, alpha) that a box's area is drawn from; 0: no CutMix
+  std::int64_t size = 0;  ///< number of rows and of columns of the network's input; 0: those of the stored image
+  /// If crop is kPad and size > 0: the image is resized until its short side has this many pixels, then size x size
+  /// pixels in its centre are cut out; 0: the short side gets `size` pixels.
+  std::int64_t short_side = 0;
+  double min_share = 0.08;  ///< if crop is kRandomResized: smallest share of the image's area that is shown
+  double brightness = 0, contrast = 0, saturation = 0;  ///< for each value v a factor is uniform in [1 - v, 1 + v]
+  AutoAugmentSpec policy;                               ///< edits after crop and flip, before brightness etc. change
+  std::int64_t cutout = 0;                              ///< side in pixels of a square that is set to 0; 0: no square
+  BorderKind border = BorderKind::kBlack;               ///< content of the border; kReflect needs enough rows, columns
+  double erase = 0;                                     ///< probability of random erasing; without effect if cutout > 0
+  double mixup = 0;   ///< alpha of the Beta(alpha, alpha) distribution of the other image's share; 0: no mixup
+  double cutmix = 0;  ///< alpha of the Beta(alpha, alpha) distribution of the pasted area's share; 0: no CutMix
 
   bool mixes() const { return mixup > 0 || cutmix > 0; }
 };
 
-/// Returns the changes that bring stored images to the network's input, and no others.
+/// Returns the changes that an evaluation makes: images get the size of the network's input, with no random changes.
 AugmentationSpec evaluation_augmentation(const io::ImageInput& input, const io::DatasetInfo& data);
-/// Returns the changes that training makes. Throws RequestError if a border is wider than reflection allows.
+/// Returns the changes that training makes. Throws RequestError if augment.crop_padding is too wide for a border of
+/// reflected pixels.
 AugmentationSpec training_augmentation(const io::ImageInput& input, const io::DatasetInfo& data,
                                        const Parameters& params);
 
-/// Tells how a sample is augmented, and maps its bytes to values: (value / 255 - mean) / standard deviation of each
-/// channel, computed in double and rounded once. Black is byte 0, normalised like any other. ImagePreparer
-/// (prepare_image.h) decodes, takes random resized crops, resizes, edits and changes colours; if it edits or changes
-/// colours, it also crops and flips before that. The device (ops/image_batch.h) does the rest:
+/// Decides how each sample is augmented, and normalises bytes: (byte / 255 - mean) / standard deviation of each
+/// channel, computed in double and rounded once to float32. Black pixels are byte 0, which is normalised like others.
+/// The changes are made in two places. On the host, ImagePreparer (prepare_image.h) decodes, takes random resized
+/// crops, resizes, edits and changes colours; if it edits or changes colours, it also crops and flips before that. The
+/// device (ops/image_batch.h) makes the other changes:
 ///   crop: out(y, x) = image(y + dy - padding, x + dx - padding) or the border; dy, dx uniform in 0..2*padding
 ///   flip: columns reversed
 ///   cutout (DeVries & Taylor 2017): zeros after normalisation, in a square whose centre is uniform; it may stick out
 ///   erase (Zhong, Zheng, Kang, Li & Yang 2020): zeros after normalisation, in the box of random_erasing (crops.h)
 class Augmenter {
  public:
-  /// `stored`: the images of the data set (0, 0, C if they are encoded). mean and stddev have C values, {0...} and
-  /// {1...} for no normalisation. A standard deviation of 0 (a channel that never varies) counts as 1.
+  /// `stored` is the shape of the data set's images (0, 0, C if they are encoded files). mean and stddev have C values;
+  /// all 0 and all 1 mean no normalisation. A standard deviation of 0 (a channel that never varies) counts as 1. Throws
+  /// Error if the numbers of values differ from C, or if encoded images have no spec.size.
   Augmenter(const ImageShape& stored, const AugmentationSpec& spec, std::vector<double> mean,
             std::vector<double> stddev);
 
@@ -70,29 +75,31 @@ class Augmenter {
   const ImageShape& stored() const { return stored_; }
   const ImageShape& image() const { return image_; }  ///< shape of the network's input
 
-  /// Returns how the sample is cut in that epoch.
+  /// Returns the crop, the flip and the erased box of a sample in an epoch, which the device applies.
   ops::ImageCut cut(std::int64_t epoch, std::int64_t sample) const;
+  /// The table (C,256) of the normalised value of each byte in each channel.
   const std::vector<float>& value_of() const { return value_of_; }
   RandomKey key(Purpose purpose, std::int64_t epoch, std::int64_t sample) const;
 
  private:
   ImageShape stored_, image_;
   AugmentationSpec spec_;
-  std::vector<float> value_of_;  ///< (C,256): the value of each byte
+  std::vector<float> value_of_;  ///< (C,256): the normalised value of each byte
 };
 
-/// Makes the augmenter of images like those of `data`, with the mean and standard deviation of `input`. Throws Error if
-/// the numbers of channels differ, or if encoded images have no spec.size.
+/// Makes the augmenter for the images of `data`, with the mean and standard deviation of `input`. Throws Error if the
+/// numbers of channels of `data` and `input` differ, or if `data` has encoded images and spec.size is 0.
 Augmenter make_augmenter(const io::ImageInput& input, const io::DatasetInfo& data, const AugmentationSpec& spec);
 
 struct SampleMix {
   ops::ImageMix image;
-  float label_share = 0;  ///< share of the partner's label; CutMix: the share of the image that its box covers
+  float label_share = 0;  ///< share of the partner's label in the mixed label; for CutMix that of the box's area
 };
 
-/// Draws what sample i of a micro-batch is mixed with, and by how much: Zhang, Cisse, Dauphin & Lopez-Paz 2018, "mixup:
-/// beyond empirical risk minimization"; Yun et al. 2019, "CutMix". If both are on, each micro-batch draws one of them
-/// with probability 1/2. `image`: shape of the result.
+/// Draws at random with which other sample of its micro-batch (its partner) sample i is mixed, and how: Zhang, Cisse,
+/// Dauphin & Lopez-Paz 2018, "mixup: beyond empirical risk minimization"; Yun et al. 2019, "CutMix". If both are on,
+/// each micro-batch uses one of them, each with probability 1/2. `image` is the shape of the result. If neither is on
+/// or the micro-batch has one sample, the sample is its own partner with a share of 0.
 ///
 /// The partner is in the same micro-batch. A rank with this micro-batch has both images and both labels, so the first
 /// stage and the last draw the same pairs without a message, on any grid, and no image is decoded twice. In a

@@ -9,13 +9,15 @@
 
 namespace convoy {
 
-/// Opens data_batch_*.bin and test_batch.bin (a record: label, then 1024 bytes each of red, green, blue), or train.bin
-/// and test.bin (coarse label, fine label, the same pixels; the fine label is kept). Classes are named by
-/// batches.meta.txt or fine_label_names.txt, else by number. Names of samples are FILE:NUMBER. Throws RequestError
+/// Opens the folder as a source of images. CIFAR-10 is in data_batch_*.bin and test_batch.bin; a record is the label,
+/// then 1024 bytes each of red, green and blue. CIFAR-100 is in train.bin and test.bin; a record begins with the coarse
+/// and the fine label, of which the fine one is used. The names of classes are in batches.meta.txt or
+/// fine_label_names.txt; without this file they are numbers. Names of samples are FILE:NUMBER. Throws RequestError
 /// naming the file if it is missing, empty or cut off, or has a label out of range.
 std::unique_ptr<ImageSource> open_cifar(const std::string& folder);
 
-/// Returns the files of CIFAR-10 or CIFAR-100 that a download has and this folder lacks, if it holds others of them.
+/// Returns the names of the files of CIFAR-10 that this folder lacks or, if it has no data_batch_*.bin, of those of
+/// CIFAR-100.
 std::vector<std::string> missing_cifar_files(const std::string& folder);
 
 }  // namespace convoy

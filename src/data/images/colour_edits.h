@@ -10,24 +10,29 @@
 
 namespace convoy::colour_edits {
 
-/// Pixels (H,W,C) with C = 1 or 3, which are changed in place.
+/// Pixels (H,W,C) with C = 1 or 3, which the functions change in place.
 struct Pixels {
   std::uint8_t* data = nullptr;
   ImageShape shape;
 };
 
-/// brightness(), contrast(), saturation() and sharpness() compute plain + factor * (image - plain), which goes from a
-/// plain picture (factor 0) through the image (1) beyond it, in 0..255: product and sum in float32, then truncated.
-void brightness(const Pixels& image, double factor);  ///< plain: black
-void contrast(const Pixels& image, double factor);    ///< plain: the rounded mean of luma()
-void saturation(const Pixels& image, double factor);  ///< plain: the pixel's luma(); no change for one channel
-/// plain: mean of 3 x 3 neighbours, the pixel itself five times, rounded; the outermost pixels do not change. `plain`
-/// is memory that is used meanwhile.
+// brightness(), contrast(), saturation() and sharpness() compute plain + factor * (image - plain): a factor of 0 gives
+// a plain picture, 1 the image itself, more goes beyond it. Product and sum are float32, limited to 0..255 and
+// truncated.
+
+/// Computes factor * image.
+void brightness(const Pixels& image, double factor);
+/// Computes plain + factor * (image - plain), where plain is the rounded mean of luma() over the image.
+void contrast(const Pixels& image, double factor);
+/// Computes plain + factor * (image - plain), where plain is luma() of the pixel. Changes nothing if C is 1.
+void saturation(const Pixels& image, double factor);
+/// Computes plain + factor * (image - plain), where plain is the rounded mean of the 3 x 3 pixels around each pixel,
+/// the pixel itself counted five times. The outermost pixels do not change. `plain` is scratch memory of the caller.
 void sharpness(const Pixels& image, double factor, std::vector<std::uint8_t>& plain);
 
-void posterize(const Pixels& image, int bits);         ///< keeps only the highest bits. 0 <= bits <= 8
-void solarize(const Pixels& image, double threshold);  ///< v >= threshold becomes 255 - v
-void stretch_contrast(const Pixels& image);            ///< stretches each channel to 0..255: "auto-contrast"
-void equalize(const Pixels& image);                    ///< makes each channel's values as evenly frequent as possible
+void posterize(const Pixels& image, int bits);         ///< keeps the highest `bits` bits of each byte, 0 <= bits <= 8
+void solarize(const Pixels& image, double threshold);  ///< replaces each byte v >= threshold by 255 - v
+void stretch_contrast(const Pixels& image);            ///< stretches each channel to 0..255 (auto-contrast)
+void equalize(const Pixels& image);                    ///< equalizes the histogram of each channel
 
 }  // namespace convoy::colour_edits

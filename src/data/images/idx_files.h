@@ -1,5 +1,5 @@
-/// Reads MNIST-like data in the IDX format (LeCun's), plain or gzipped: a magic number, big-endian dimensions, then
-/// bytes.
+/// Reads data sets like MNIST in LeCun's IDX format, plain or gzipped: a magic number, the dimensions (big-endian),
+/// then the values as bytes.
 #pragma once
 
 #include <cstdint>
@@ -13,11 +13,12 @@
 
 namespace convoy {
 
-/// One split in memory. `info` has the image shape, number, classes and source.
+/// One split of an IDX data set, in memory. `info` has the shape and the number of the images, the classes and the
+/// source.
 struct IdxSplit {
   io::DatasetInfo info;
-  std::vector<std::uint8_t> images;  ///< (N,H,W,C)
-  std::vector<std::int32_t> labels;  ///< (N)
+  std::vector<std::uint8_t> images;  ///< pixels of all images, (N,H,W,C)
+  std::vector<std::int32_t> labels;  ///< label of each image, (N)
 };
 
 /// Reads one split from its two files. Throws RequestError naming the file and what is wrong: it is missing, not gzip,
@@ -30,11 +31,12 @@ struct IdxSplits {
   IdxSplit train, test;
 };
 
-/// Reads the four files of a folder: train-images-idx3-ubyte[.gz], train-labels-idx1-ubyte[.gz], t10k-... Both splits
-/// need the same image shape. The class count is the largest label of both + 1.
+/// Reads the four files of a folder: train-images-idx3-ubyte[.gz], train-labels-idx1-ubyte[.gz], and two that begin
+/// with t10k for the test split. The number of classes is the largest label of both splits + 1. Throws RequestError as
+/// read_idx() does, and if the images of the splits differ in shape.
 IdxSplits read_idx_folder(const std::string& folder);
 
-/// Opens the folder as a source of images. Names of samples are FILE:NUMBER.
+/// Reads the folder by read_idx_folder() and returns it as a source of images. Names of samples are FILE:NUMBER.
 std::unique_ptr<ImageSource> open_idx(const std::string& folder);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Reads folders of JPEG and PNG files, for an import or without one.
+/// Reads folders of JPEG and PNG files, for an import, or for commands that use the files without an import.
 #pragma once
 
 #include <cstddef>
@@ -15,12 +15,12 @@ namespace convoy {
 
 // --- Imported: ROOT/[SPLIT/]CLASS/IMAGE ------------------------------------------------------------------------------
 
-/// Lists the images by list_class_folders().
+/// Lists the images below `root` by list_class_folders(). If has_splits is false, all folders are classes.
 SourceListing list_image_folder(const std::string& root, bool has_splits = true);
 
 class FolderSource final : public ImageSource {
  public:
-  /// `orients`: images are turned as their Exif orientation says.
+  /// `listing` has the files, relative to `root`. If `orients`, images are turned as their Exif orientation says.
   FolderSource(std::string root, SourceListing listing, bool orients = false);
 
   bool has_files() const override { return true; }
@@ -34,19 +34,21 @@ class FolderSource final : public ImageSource {
 
   std::string root_;
   std::vector<std::byte> file_;
-  bool whole_ = false;  ///< file_ holds the whole file
+  bool whole_ = false;  ///< whether file_ has the whole file, not only its beginning
   ImageDecoder decoder_;
 };
 
 // --- Used without an import ---------------------------------------------------------------------------------
 
-/// Lists all files below the folder, whatever their kind, as one split, labelled by class folders (-1 without one); see
-/// open_samples(). Throws RequestError naming `key` if there are none, or if a folder cannot be listed.
+/// Lists all files below the folder, of any kind, as one split. The label of a file is that of its class folder; -1 if
+/// it has none (see open_samples()). Throws RequestError, naming the key `key`, if there are no files, or if a folder
+/// cannot be listed.
 SourceListing list_any_images(const std::string& folder, const std::string& key);
 
 class ImageFolder final : public io::SampleStore {
  public:
-  /// Files are decoded to `channels`. `orients`: they are turned as their Exif orientation says.
+  /// `listing` has the files, relative to `folder`. Images are used with `channels` channels. If `orients`, they are
+  /// turned as their Exif orientation says.
   ImageFolder(std::string folder, SourceListing listing, std::int64_t channels, bool orients = false);
 
   const io::DatasetInfo& info() const override { return info_; }
@@ -54,8 +56,8 @@ class ImageFolder final : public io::SampleStore {
   std::int32_t label(std::int64_t sample) const override;
   std::string name(std::int64_t sample) const override { return std::string(files().names[sample]); }
 
-  /// Returns, on rank 0, sentences about what is left out of the images that all ranks have read. All ranks of the
-  /// group.
+  /// Returns, on rank 0, sentences that say which of the images that any rank has read lost low bits or an alpha
+  /// channel; empty on other ranks. Called by all ranks of `world`.
   std::vector<std::string> describe_losses(const mpi::Communicator& world) const;
 
  private:
@@ -63,7 +65,7 @@ class ImageFolder final : public io::SampleStore {
 
   SourceListing listing_;
   io::DatasetInfo info_;
-  mutable ImageLosses losses_;  ///< losses of the images that were read
+  mutable ImageLosses losses_;  ///< what the images that this rank has read lose when they are decoded
 };
 
 }  // namespace convoy

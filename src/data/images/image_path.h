@@ -1,4 +1,4 @@
-/// Makes the features of images: pixels and labels, and mixes of them by mixup and CutMix.
+/// Makes the features of images, the inputs of a network: pixels and labels, and mixtures of them by mixup and CutMix.
 #pragma once
 
 #include <cstdint>
@@ -15,10 +15,12 @@
 
 namespace convoy {
 
-/// Gives kImage, which is read ahead, kLabel, and kMixedLabel if the augmentation mixes.
+/// The sample path of images. It gives the features kImage, which threads read ahead of the step, kLabel, and
+/// kMixedLabel if the augmentation mixes images.
 class ImagePath final : public SamplePath {
  public:
-  /// `type` is that of the network's input. `samples` outlives the path.
+  /// `type` is the storage type of the network's input, and `batch_micro` the number of samples per micro-batch.
+  /// `samples` must outlive the path.
   ImagePath(const io::SampleStore& samples, Augmenter augmenter, std::int64_t batch_micro, DataType type);
 
   const io::SampleStore& samples() const { return samples_; }
@@ -26,7 +28,8 @@ class ImagePath final : public SamplePath {
   std::int64_t batch_micro() const { return batch_micro_; }
   DataType type() const { return type_; }
   bool mixes() const { return augmenter_.spec().mixes(); }
-  /// Returns what sample i of the micro-batch is mixed with; nothing past the data's end.
+  /// Returns with which other sample of the micro-batch sample i is mixed, and how. If one of the two is past the end
+  /// of the data (kNoSample), sample i is not mixed.
   SampleMix mix(const BatchSamples& batch, std::int64_t i) const;
 
   const std::vector<FeatureSpec>& features() const override { return features_; }
@@ -44,7 +47,7 @@ class ImagePath final : public SamplePath {
   std::vector<FeatureSpec> features_;
 };
 
-/// Makes the reader of the path's images (image_reader.cpp). path and backend outlive it.
+/// Makes the reader of the path's images (image_reader.cpp). `path` and `backend` must outlive it.
 std::unique_ptr<FeatureReader> make_image_reader(const ImagePath& path, ops::Backend& backend);
 
 std::unique_ptr<SamplePath> make_image_path(const SamplePathSpec& spec);

@@ -1,4 +1,4 @@
-/// Reads images from any format: all are listed once, then read one by one.
+/// Reads the images of an import from any format. All images are listed first, then read one by one.
 #pragma once
 
 #include <cstddef>
@@ -20,22 +20,23 @@ namespace convoy {
 
 struct ImportParams;
 
-/// A source of images. Each rank has its own; not for several threads.
+/// The images of an import. Each rank has its own object, which only one thread may use.
 class ImageSource {
  public:
   virtual ~ImageSource() = default;
 
   const SourceListing& listing() const { return listing_; }
   SourceListing& listing() { return listing_; }
-  /// Whether images are files of their own, which can be kept unchanged.
+  /// Whether each image is a file of its own, which the import can store unchanged.
   virtual bool has_files() const { return false; }
-  /// Reads the header of an image. Throws Error with a reason ("it is ...") if the image is faulty; so does read().
-  /// Results are valid until the next call.
+  /// Reads the header of an image. Throws Error with a reason ("it is ...") if the image is faulty.
   virtual ImageHeader read_header(const SourceSplit& split, std::int64_t sample) = 0;
   /// Returns the length of the image's file in bytes; 0 if it cannot be known.
   virtual std::int64_t file_bytes(const SourceSplit&, std::int64_t) const { return 0; }
+  /// Decodes an image. The view is valid until the next call. Throws Error with a reason ("it is ...") if the image is
+  /// faulty.
   virtual ImageView read(const SourceSplit& split, std::int64_t sample, const DecodeRequest& request) = 0;
-  /// Returns the file of the image that was read last.
+  /// Returns the bytes of the file of the image that was read last; empty if has_files() is false.
   virtual std::span<const std::byte> file() const { return {}; }
 
  protected:
@@ -45,10 +46,12 @@ class ImageSource {
   SourceListing listing_;
 };
 
-/// Images of one size, of which a file holds many: every rank that writes some of them reads all of them.
+/// Images of one size that are in memory: formats with many images in a file are read as a whole, on every rank that
+/// writes some of the images.
 class MemorySource final : public ImageSource {
  public:
-  /// `pixels` (N,H,W,C) are images of the shape `image`; the listing's source_ids are their numbers.
+  /// `pixels` (N,H,W,C) has the images, of the shape `image`. SourceSplit::source_ids of the listing are their indices
+  /// n.
   MemorySource(SourceListing listing, const ImageShape& image, std::vector<std::uint8_t> pixels);
 
   ImageHeader read_header(const SourceSplit& split, std::int64_t sample) override;
@@ -60,11 +63,11 @@ class MemorySource final : public ImageSource {
   std::vector<std::uint8_t> converted_;
 };
 
-/// Returns kIdx or kCifar if the folder holds the first files of such a download.
+/// Returns kIdx or kCifar if the folder has the first files of a data set in this format; else nothing.
 std::optional<ImportFormat> find_packed_format(const std::string& folder);
 
-/// Opens import.source in import.format. Rank 0 lists the images and tells all ranks. Throws RequestError, on all
-/// ranks, saying what was looked for. All ranks of the group.
+/// Opens import.source as images in import.format. Rank 0 lists the images and sends the list to all ranks. Throws
+/// RequestError on all ranks if there are none; the message says what was looked for. Called by all ranks of `world`.
 std::unique_ptr<ImageSource> open_source(const ImportParams& params, const mpi::Communicator& world);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Checks that the columns of a table are what they are taken for: texts and their classes.
+/// Checks that the columns of a table that the user has named really have texts and their classes.
 #pragma once
 
 #include <cstdint>
@@ -9,22 +9,23 @@
 
 namespace convoy {
 
-/// Content of the rows of train.
+/// A summary of the rows of the split train.
 struct ColumnContent {
   std::vector<std::string> class_names;
   std::int64_t num_texts = 0;
-  std::int64_t num_numbers = 0;  ///< texts that are numbers
-  std::string number;            ///< first text that is a number
+  std::int64_t num_numbers = 0;  ///< number of texts that are nothing but a number
+  std::string number;            ///< the first of these texts, for messages; empty if there is none
 };
 
-/// Whether the text is a number, whole or not.
+/// Returns whether the text is a number, whole or not.
 bool is_number(std::string_view text);
-/// Whether the text is a whole number, as classes often are.
+/// Returns whether the text is a whole number, as the names of classes often are.
 bool is_whole_number(std::string_view text);
 
-/// Throws RequestError if there are more classes than columns.max_class_fraction of the texts, and more than 10. Warns
-/// if classes are numbers that are not whole, are many whole numbers, seem to be several classes each, or differ in
-/// capitals and spaces only; also if all texts are numbers.
+/// Checks the columns of the table `path`. Throws RequestError if there are more than 10 classes and more than
+/// columns.max_class_fraction times the number of texts. Logs a warning if classes are numbers that are not whole, are
+/// many whole numbers, seem to combine several classes, or differ in capitals and spaces only; also if all texts are
+/// numbers.
 void check_columns(const std::string& path, const TableColumns& columns, const ColumnContent& content);
 
 }  // namespace convoy

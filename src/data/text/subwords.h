@@ -1,4 +1,5 @@
-/// Uses parts of words as tokens, by SentencePiece (Kudo & Richardson 2018): a word can only be unknown by its letters.
+/// Divides words into subwords as tokens, by SentencePiece (Kudo & Richardson 2018). A word is unknown only if it has
+/// letters that the model has not learnt.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +14,7 @@
 
 namespace convoy {
 
-/// Bytes of text that SentencePiece learns from; more takes longer and hardly changes the parts.
+/// Number of bytes of text from which SentencePiece learns. More text takes longer and hardly changes the subwords.
 inline constexpr std::int64_t kSubwordTrainingBytes = std::int64_t{8} << 20;
 
 /// Learns a unigram model (Kudo 2018) of at most `vocabulary` tokens, in lower case, from texts that check_text() has

@@ -1,4 +1,4 @@
-/// Reads rows of tables in files: CSV (RFC 4180) and TSV.
+/// Reads the rows of a table from a CSV (RFC 4180) or TSV file.
 #pragma once
 
 #include <cstdint>
@@ -10,46 +10,50 @@
 
 namespace convoy {
 
-/// How a table's rows are divided into fields.
+/// The way in which the rows of a table are divided into fields.
 struct TableFormat {
   char separator = ',';
-  bool has_quotes = true;  ///< a field in quotes may hold separators, line ends and, doubled, quotes; else quotes are
-                           ///< letters like others
+  /// true: a field in quotes may contain separators, line ends and doubled quotes; false: quotes are ordinary
+  /// characters.
+  bool has_quotes = true;
 };
 
-/// Returns the format that the file's name means: .tsv has tabs and no quotes, any other name commas and quotes.
+/// Returns the format of a file by its name: a file named .tsv has tabs and no quotes, others have commas and quotes.
 TableFormat table_format(const std::string& path);
 
-/// Faults of a row that RFC 4180 refuses.
+/// Violations of RFC 4180 in a row.
 enum class TableFault { kNone, kTextAfterQuote, kOpenQuote, kCarriageReturn };
 
-/// Fields of a row. Fields past kMaxFields are counted and not kept, and so are a field's bytes past kMaxTextBytes.
+/// A row of a table. Fields after the first TableReader::kMaxFields, and bytes of a field after the first
+/// kMaxTextBytes, are counted but not stored.
 struct TableRow {
   std::vector<std::string> fields;
-  std::int64_t num_fields = 0;
+  std::int64_t num_fields = 0;                 ///< number of fields in the file, stored or not
   TableFault fault = TableFault::kNone;        ///< if not kNone, fields are missing or wrong
-  std::int64_t longest = 0;                    ///< bytes of the longest field, kept or not
-  std::int64_t offset = 0;                     ///< bytes from the file's beginning to the row
-  std::int64_t first_line = 0, last_line = 0;  ///< lines of the file, counted from 1
+  std::int64_t longest = 0;                    ///< size in bytes of the longest field in the file
+  std::int64_t offset = 0;                     ///< offset in bytes of the row in the file
+  std::int64_t first_line = 0, last_line = 0;  ///< numbers of the row's first and last line, counted from 1
 };
 
-/// Reads a table row by row. Lines end in \n or \r\n; empty ones are not rows. After a row with text after a closing
-/// quote, or with a quote that is never closed, reading resumes at the row's second line: the lines within its quotes
-/// may be rows of their own. A line is read three times at most, whatever the file holds: between a quote and the one
-/// that closes it all quotes are doubled, and a field that begins with a doubled quote ends there. Reads ahead by
-/// blocks, so that a file of any size takes little memory.
+/// Reads a table row by row. Lines end with \n or \r\n; empty lines are not rows. After a row with text after a closing
+/// quote, or with a quote that is never closed, reading resumes at the row's second line, since the lines within its
+/// quotes may be rows of their own. No line of any file is read more than three times: between a quote and the one that
+/// closes it all quotes are doubled, and a field that begins with a doubled quote ends there. The file is read in
+/// blocks, so a file of any size takes little memory.
 class TableReader {
  public:
   static constexpr std::int64_t kMaxFields = 1000;
 
-  /// Reads in the format of the file's name. Throws Error if the file cannot be read; so does next().
+  /// Reads from the beginning, in the format that table_format() gives. Throws Error if the file cannot be read.
   explicit TableReader(const std::string& path);
-  /// Reads from `offset` on, at which a row begins; `line` is the number of its line.
+  /// Reads from the row that begins at the byte `offset` on. `line` is the number of its line, counted from 1. Throws
+  /// Error if the file cannot be read.
   TableReader(const std::string& path, const TableFormat& format, std::int64_t offset = 0, std::int64_t line = 1);
 
-  /// Reads the next row; returns false at the file's end. `row` keeps its memory.
+  /// Reads the next row to `row`, whose memory it reuses. Returns false at the end of the file. Throws Error if the
+  /// file cannot be read.
   bool next(TableRow& row);
-  /// Offset at which the next row, or an empty line before it, begins.
+  /// Returns the offset in bytes of the next line in the file. If that is not empty, the next row begins there.
   std::int64_t offset() const { return block_offset_ + static_cast<std::int64_t>(at_); }
 
  private:
@@ -70,13 +74,13 @@ class TableReader {
   TableFormat format_;
   std::string block_;
   std::int64_t block_offset_ = 0;
-  std::size_t at_ = 0;  ///< position in the block
+  std::size_t at_ = 0;  ///< index in block_ of the next byte
   std::int64_t line_ = 1;
-  std::int64_t length_ = 0;       ///< bytes of the field that is being read
-  std::int64_t second_line_ = 0;  ///< offset of the row's second line; 0: the row has one line so far
+  std::int64_t length_ = 0;       ///< number of bytes so far of the field that is being read
+  std::int64_t second_line_ = 0;  ///< offset in the file of the row's second line; 0: the row has one line so far
 };
 
-/// Whether the name is that of a table: .csv or .tsv, in any case.
+/// Returns whether the name ends with .csv or .tsv, in small or capital letters.
 bool is_table(const std::string& path);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Reads texts from files of their own.
+/// Reads texts that are stored in one file each.
 #pragma once
 
 #include <string>
@@ -8,13 +8,14 @@
 
 namespace convoy {
 
-/// Folders of text files. aclImdb keeps reviews without stars in train/unsup.
+/// The kind of sample files for class folders of texts. The folder `unsup` is that of reviews without a class in the
+/// data set aclImdb.
 inline constexpr ClassFolders kTextFolders = {
     .file = "TEXT.txt", .samples = "texts", .suffix = ".txt", .unlabelled = "unsup"};
 
 class TextFiles final : public TextSource {
  public:
-  /// Reads the files that the listing names, relative to the folder.
+  /// `listing` has the names of the files, relative to `folder`.
   TextFiles(std::string folder, SourceListing listing) : TextSource(std::move(listing)), folder_(std::move(folder)) {}
 
   std::string_view read(const SourceSplit& split, std::int64_t sample) override;

@@ -1,5 +1,5 @@
-/// Makes the features of texts: their tokens, cut or padded to the network's length, plain or in the form that BERT
-/// reads.
+/// Makes the features of texts, the inputs of a network: their tokens, cut or padded to the length that the network
+/// reads, plain or in the form that BERT reads.
 #pragma once
 
 #include <cstdint>
@@ -19,18 +19,19 @@
 namespace convoy {
 
 struct TextPathSpec {
-  std::int64_t length = 0;  ///< T
-  std::int64_t vocabulary = 0;
-  std::int64_t batch_micro = 0;
-  std::uint64_t seed = 0;  ///< seed of pairs and of masking
+  std::int64_t length = 0;       ///< T, number of tokens per text that the network reads
+  std::int64_t vocabulary = 0;   ///< V, number of tokens of the vocabulary
+  std::int64_t batch_micro = 0;  ///< number of texts per micro-batch
+  std::uint64_t seed = 0;        ///< seed of the random numbers for BERT's pairs and masked words
 };
 
-/// Gives the features of texts (convoy/base/features.h). Features that hold words are read ahead; the others follow
-/// from the texts' lengths, which are in memory. A text that is longer than the network reads is cut at its end; for
-/// pairs, a part of it is drawn. Past the data's end every length is 1.
+/// The sample path of texts, which gives their features (convoy/base/features.h). Threads read the features that
+/// contain words ahead of the step; the others are computed from the texts' lengths, which are in memory. A text that
+/// is longer than the network reads is cut at its end; for BERT's pairs, a random part of it is taken. Past the end of
+/// the data, the length of a text is 1.
 class TextPath final : public SamplePath {
  public:
-  /// `samples` outlives the path.
+  /// `samples` must outlive the path.
   TextPath(const io::SampleStore& samples, const TextPathSpec& spec);
 
   const std::vector<FeatureSpec>& features() const override { return features_; }
@@ -38,7 +39,8 @@ class TextPath final : public SamplePath {
   void look_up(std::string_view feature, const BatchSamples& batch, void* to) const override;
   std::string describe(std::int64_t sample) const override;
 
-  /// Writes the values of one sample of a feature to the front of `row`, which holds the feature's padding.
+  /// A function that writes the values of a feature for one sample to the front of `row`, which has been filled with
+  /// the feature's padding.
   using WriteRow = std::function<void(std::int64_t epoch, std::int64_t sample, std::span<std::int32_t> row,
                                       MaskedPairs::Memory& memory)>;
   struct Row {
@@ -57,10 +59,10 @@ class TextPath final : public SamplePath {
   TextPathSpec spec_;
   MaskedPairs pairs_;
   std::vector<FeatureSpec> features_;
-  std::vector<Row> rows_;  ///< one per feature
+  std::vector<Row> rows_;  ///< one for each of features_
 };
 
-/// Makes the path. Throws RequestError if the parameters ask for changes that only images allow.
+/// Makes the sample path of texts. Throws RequestError if the parameters ask for augmentation, which only images allow.
 std::unique_ptr<SamplePath> make_text_path(const SamplePathSpec& spec);
 
 }  // namespace convoy

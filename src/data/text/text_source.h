@@ -1,4 +1,4 @@
-/// Reads texts from any form of source: all are listed once, then read one by one.
+/// Reads texts from files or tables. All texts are listed first, then read one by one.
 #pragma once
 
 #include <cstdint>
@@ -18,17 +18,17 @@ struct CarriedColumns;
 struct ImportParams;
 struct TableColumns;
 
-/// A source of texts. Each rank has its own; not for several threads.
+/// The texts of an import or of a prediction. Each rank has its own object, which only one thread may use.
 class TextSource {
  public:
   virtual ~TextSource() = default;
 
   const SourceListing& listing() const { return listing_; }
   SourceListing& listing() { return listing_; }
-  /// Returns the text, which check_text() accepts; valid until the next call. Throws Error with a reason if it is not
-  /// accepted.
+  /// Reads a text and checks it by check_text(). The result is valid until the next call. Throws Error with a reason if
+  /// the text is not accepted.
   virtual std::string_view read(const SourceSplit& split, std::int64_t sample) = 0;
-  /// Returns about how many bytes the text has, without reading it; 0 if that cannot be known.
+  /// Returns the approximate size of a text in bytes, without reading it; 0 if it is not known.
   virtual std::int64_t text_bytes(const SourceSplit& split, std::int64_t sample) const = 0;
 
  protected:
@@ -38,23 +38,24 @@ class TextSource {
   SourceListing listing_;
 };
 
-/// Whether import.source holds texts rather than images: import.format says so, or, if it is auto, the files at
-/// import.source do. Throws RequestError if neither does. All ranks of the group.
+/// Returns whether import.source has texts, not images: import.format says so or, if it is auto, the files at
+/// import.source do. Throws RequestError if both leave it open. Called by all ranks of `world`.
 bool holds_texts(const ImportParams& params, const mpi::Communicator& world);
 
-/// The texts of an import, and the columns that they come from: empty if each text is a file of its own.
+/// The texts of an import, and the names of the table's columns from which they come; the names are empty if each text
+/// is a file of its own.
 struct ImportedTexts {
   std::unique_ptr<TextSource> source;
   io::ColumnNames columns;
 };
 
-/// Opens import.source, for which holds_texts() is true. Rank 0 lists the texts and tells all ranks. Throws
-/// RequestError, on all ranks, saying what was looked for. All ranks of the group.
+/// Opens import.source, for which holds_texts() is true. Rank 0 lists the texts and sends the list to all ranks. Throws
+/// RequestError on all ranks if there are none; the message says what was looked for. Called by all ranks of `world`.
 ImportedTexts open_texts(const ImportParams& params, const mpi::Communicator& world);
 
-/// Opens what a prediction is asked for: a folder of texts, a table, or a file with one text. From a table it takes the
-/// column of texts and, if the table has it, that of classes; rank 0 gets the others in `carried`. Throws RequestError
-/// naming `key`. All ranks of the group.
+/// Opens the texts for a prediction: `path` is a folder of texts, a table, or a file with one text. From a table it
+/// takes the column of texts and, if it exists, that of classes; on rank 0, `carried` gets the other columns. Throws
+/// RequestError, naming the key `key`, if it finds no texts. Called by all ranks of `world`.
 std::unique_ptr<TextSource> open_any_texts(const std::string& path, const std::string& key, const TableColumns& columns,
                                            const mpi::Communicator& world, CarriedColumns& carried);
 

@@ -1,4 +1,4 @@
-/// Uses texts where they are stored, without an import.
+/// A store of texts that are used without an import: it reads and tokenizes them when it is created.
 #pragma once
 
 #include <cstdint>
@@ -14,14 +14,14 @@
 
 namespace convoy {
 
-/// Holds the tokens of all texts in memory: 4 bytes per token, on every rank.
+/// The tokens of texts, all in memory: 4 bytes per token, on every rank.
 class TextStore final : public io::SampleStore {
  public:
-  /// Reads the source's first split, each rank a share, and adds texts that cannot be used to `skipped`, on all ranks.
-  /// All ranks of the group.
+  /// Reads the first split of the source; each rank reads a share of the texts and sends their tokens to the others.
+  /// Texts that cannot be used are left out and added to `skipped`, on all ranks. Called by all ranks of `world`.
   TextStore(TextSource& source, const std::string& name, const io::Tokenization& tokenization,
             const mpi::Communicator& world, std::vector<SkippedSample>& skipped);
-  /// Holds one text of that name. Throws Error if the text cannot be used.
+  /// Makes a store of one text with the given name. Throws Error if the text cannot be used.
   TextStore(std::string_view text, const std::string& name, const io::Tokenization& tokenization);
 
   const io::DatasetInfo& info() const override { return info_; }
@@ -30,7 +30,8 @@ class TextStore final : public io::SampleStore {
   std::int32_t label(std::int64_t sample) const override { return labels_[static_cast<std::size_t>(sample)]; }
   std::string name(std::int64_t sample) const override { return std::string(names_[sample]); }
 
-  /// Returns "2 of 10 texts have no word of the vocabulary: 'a.txt' and others. ..."; empty if each has one.
+  /// Returns a message about texts none of whose words is in the vocabulary: "2 of 10 texts have no word that the
+  /// network knows: 'a.txt' and others. ...". Returns an empty text if there are no such texts.
   std::string describe_unknown() const;
 
  private:

@@ -1,4 +1,4 @@
-/// Turns texts into tokens, by a tokenization that an import has made.
+/// Turns texts into tokens, with the tokenization (vocabulary or model) that an import has made.
 #pragma once
 
 #include <cstdint>
@@ -10,17 +10,17 @@
 
 namespace convoy {
 
-/// Turns texts into tokens. Each thread has its own.
+/// Turns texts into tokens. Each thread needs its own tokenizer.
 class Tokenizer {
  public:
   virtual ~Tokenizer() = default;
 
-  /// Writes the tokens of a text that check_text() has accepted to `tokens`, whose old content is removed. A text like
-  /// "?!" has none.
+  /// Replaces the content of `tokens` by the tokens of the text, which check_text() has accepted. A text like "?!" has
+  /// no tokens.
   virtual void encode(std::string_view text, std::vector<std::int32_t>& tokens) = 0;
 };
 
-/// Makes the tokenizer. Throws Error if the tokenization is not one that an import makes.
+/// Makes the tokenizer. Throws Error if no import can have made the tokenization.
 std::unique_ptr<Tokenizer> make_tokenizer(const io::Tokenization& tokenization);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// Uses words as tokens, in lower case, as Unicode divides texts into words.
+/// Divides texts into words as tokens, in lower case, by the rules of Unicode.
 #pragma once
 
 #include <cstdint>
@@ -15,9 +15,9 @@
 
 namespace convoy {
 
-/// Divides texts at the word boundaries of UAX #29, after converting them to NFKC_Casefold: lower case, and one form
-/// for what can be written in several ways. Words hold a letter, a digit or a character of a script without spaces
-/// (which ICU divides by dictionaries); spaces, punctuation and symbols are ignored.
+/// Divides texts at the word boundaries of Unicode (UAX #29), after converting them to NFKC_Casefold: lower case, with
+/// one form for characters that can be written in several ways. A word has at least one letter, digit or character of a
+/// script without spaces (such texts are divided by ICU's dictionaries). Spaces, punctuation and symbols are ignored.
 class WordSplitter {
  public:
   WordSplitter();
@@ -25,7 +25,7 @@ class WordSplitter {
   WordSplitter(const WordSplitter&) = delete;
   WordSplitter& operator=(const WordSplitter&) = delete;
 
-  /// Passes the words of a text that check_text() has accepted to `take`, one after the other, in UTF-16.
+  /// Calls take(word) for each word of the text, in order, in UTF-16. check_text() has accepted the text.
   void split(std::string_view text, const std::function<void(std::u16string_view word)>& take);
 
  private:
@@ -33,7 +33,7 @@ class WordSplitter {
   std::unique_ptr<Impl> impl_;
 };
 
-/// Hash with which words are looked up without a copy of them.
+/// A hash function for WordMap, with which words are looked up by a string_view, without copying them.
 struct WordHash {
   using is_transparent = void;
   std::size_t operator()(std::u16string_view word) const { return std::hash<std::u16string_view>()(word); }
@@ -41,15 +41,18 @@ struct WordHash {
 template <typename Value>
 using WordMap = std::unordered_map<std::u16string, Value, WordHash, std::equal_to<>>;
 
-/// Counts how often words occur: on each rank in a part of the texts, then in all texts.
+/// Counts how often each word occurs. Each rank counts in its part of the texts; then merge() adds the counts of
+/// others.
 class WordCounts {
  public:
+  /// Counts the words of a text.
   void add(std::string_view text);
-  /// Returns the counts as bytes, for merge() on another rank.
+  /// Returns the counts as bytes, which another rank can give to merge().
   std::string pack() const;
+  /// Adds the counts that pack() has returned on another rank.
   void merge(std::string_view packed);
   bool empty() const { return counts_.empty(); }
-  /// Returns the most frequent words as a tokenization of `vocabulary` tokens, including the special ones. Words of
+  /// Returns a tokenization of at most `vocabulary` tokens: the special tokens and the most frequent words. Words with
   /// equal counts are in the order of their bytes.
   io::Tokenization vocabulary_of(std::int64_t vocabulary) const;
 

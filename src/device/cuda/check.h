@@ -1,11 +1,11 @@
-/// Turns a failed call of the CUDA runtime into an Error that shows the call.
+/// Checks calls of the CUDA runtime: CONVOY_CHECK_CUDA(call) throws an Error that shows the call if it fails.
 #pragma once
 
 #include <cuda_runtime.h>
 
 namespace convoy::cuda {
 
-/// Throws Error with the message "cudaMalloc(...) failed: out of memory (file:line)".
+/// Throws Error with a message of the form "cudaMalloc(...) failed: out of memory (file:line)".
 [[noreturn]] void fail_call(cudaError_t status, const char* call, const char* file, int line);
 
 }  // namespace convoy::cuda

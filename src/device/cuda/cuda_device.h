@@ -1,4 +1,5 @@
-/// One GPU as a device: a stream for arithmetic, lanes for copies at the same time, recordings as CUDA graphs.
+/// One GPU as a Device: a CUDA stream for arithmetic, other streams for copies at the same time (copy lanes), and CUDA
+/// graphs as recordings.
 #pragma once
 
 #include <cstdint>
@@ -12,17 +13,17 @@
 
 namespace convoy::cuda {
 
-/// The reason why this process can use no GPU, as part of a sentence; empty if it can.
+/// Returns the reason why this process cannot use a GPU, as part of a sentence; empty if it can.
 std::string why_no_gpu();
 
 struct CudaDeviceSpec {
-  std::int64_t local_rank = 0;  ///< number of the rank on this host; it gets GPU local_rank mod the number of GPUs
-  std::string libraries;        ///< text for description(): "cuDNN 9.19"
+  std::int64_t local_rank = 0;  ///< index of the rank on its host; it uses GPU local_rank mod the number of GPUs
+  std::string libraries;        ///< names and versions of libraries, for description(): "cuDNN 9.19"
 };
 
 class CudaDevice final : public Device {
  public:
-  /// Throws RequestError if the GPU cannot be used: another process may hold it exclusively.
+  /// Throws RequestError if the GPU cannot be used, for example because another process uses it exclusively.
   explicit CudaDevice(const CudaDeviceSpec& spec);
   ~CudaDevice() override;
   CudaDevice(const CudaDevice&) = delete;
@@ -46,10 +47,12 @@ class CudaDevice final : public Device {
   void synchronize() override;
   bool idle() override;
 
-  /// The stream of all work. It has the lowest priority: kernels that move messages, on other streams, go first.
+  /// The stream of all arithmetic. It has the lowest priority, so that kernels on other streams, which transfer
+  /// messages, run first.
   const cudaStream_t& stream() const { return stream_; }
-  /// Calls `issue`, whose folds go to the stream `other`. It may issue nothing else: other operations stay on the
-  /// device's stream, or have memory that two streams must not use at once.
+  /// Calls issue() while stream() is `other`, so that it enqueues its work there. It may enqueue only folds, which add
+  /// up the gradients of replicas. Other operations use the device's own stream all the same, or scratch memory that
+  /// two streams must not use at the same time.
   template <typename Issue>
   void issue_on(cudaStream_t other, Issue&& issue) {
     struct Back {

@@ -1,4 +1,4 @@
-/// Owners of streams, events and graphs.
+/// Smart pointers that own CUDA streams, events and graphs.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,8 @@
 
 namespace convoy::cuda {
 
-/// Destroys without reporting a failure: that is an error of earlier work, which its own caller has met.
+/// Destroys a CUDA object by kDestroy. It ignores the status, since CUDA also returns errors of earlier asynchronous
+/// work, which other calls report.
 template <auto kDestroy>
 struct Destroy {
   template <typename Handle>
@@ -27,14 +28,15 @@ using Event = Owned<cudaEvent_t, &cudaEventDestroy>;
 using Graph = Owned<cudaGraph_t, &cudaGraphDestroy>;
 using GraphExec = Owned<cudaGraphExec_t, &cudaGraphExecDestroy>;
 
-/// Makes a stream whose work runs at the same time as that of all other streams.
+/// Makes a stream whose work may run at the same time as that of all other streams, including the default stream.
 inline Stream make_stream() {
   cudaStream_t stream = nullptr;
   CONVOY_CHECK_CUDA(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
   return Stream(stream);
 }
 
-enum class Timing { kOff, kOn };  ///< kOff: cheaper, for order only
+/// Whether an event records the time. An event without it (kOff) is cheaper and only orders work.
+enum class Timing { kOff, kOn };
 
 inline Event make_event(Timing timing) {
   cudaEvent_t event = nullptr;

@@ -1,24 +1,26 @@
-/// Libraries of CUDA that are opened when a GPU is first used: a process that computes on a CPU neither loads nor needs
-/// them. Loading cublasLt alone takes 80 ms and 94 MB of each process's own memory.
+/// Loads libraries such as cublasLt when a GPU is first used, so that a process that computes on a CPU neither loads
+/// nor needs them. Loading cublasLt alone takes 80 ms and 94 MB of memory in each process.
 #pragma once
 
 namespace convoy::cuda {
 
-/// A shared library. A source file defines the functions that Convoy calls under their own names, each as one call():
+/// A shared library that is loaded at its first call. For each of its functions that Convoy calls, a source file
+/// defines a function of the same name and type, which consists of one call():
 ///   cublasStatus_t cublasLtDestroy(cublasLtHandle_t handle) { return library.call<cublasLtDestroy>(__func__, handle);
 ///   }
-/// Their callers, the headers of cudnn-frontend among them, need not know that the library is not linked.
+/// So callers, including the headers of cudnn-frontend, need not know that the library is not linked.
 class LazyLibrary {
  public:
-  /// `name` is what the dynamic linker looks for ("libcudnn.so.9"). `built_with` is the path of the file that this
-  /// program was built with: it is tried if the dynamic linker finds none.
+  /// `name` is the name for which the dynamic linker searches: "libcudnn.so.9". `built_with` is the path of the file
+  /// with which this program was built; it is opened if the dynamic linker finds none.
   constexpr LazyLibrary(const char* name, const char* built_with) : name_(name), built_with_(built_with) {}
 
-  /// Whether the library can be opened. Opens it.
+  /// Opens the library, unless it is open. Returns whether that succeeded.
   bool is_present() { return handle() != nullptr; }
 
-  /// Calls the function `name` of the library, whose type is that of kFunction. Throws Error if there is no such
-  /// library or function. Each kFunction is looked up once in the program: it is of one library and one name.
+  /// Calls the library's function `name`, which has the type of kFunction. Throws Error if the library or the function
+  /// is missing. The address is looked up once for each kFunction, so a kFunction must always be used with the same
+  /// library and name.
   template <auto* kFunction, typename... Arguments>
   auto call(const char* name, Arguments... arguments) {
     static const auto kFound = reinterpret_cast<decltype(kFunction)>(find(name));
@@ -31,8 +33,8 @@ class LazyLibrary {
 
   const char* name_;
   const char* built_with_;
-  void* handle_ = nullptr;  ///< Stays open until the process ends.
-  char reason_[512] = {};   ///< why it could not be opened by its name
+  void* handle_ = nullptr;  ///< handle of dlopen(), which stays open until the process ends; null: not open
+  char reason_[512] = {};   ///< the reason why the library could not be opened by its name
 };
 
 }  // namespace convoy::cuda

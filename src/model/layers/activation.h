@@ -1,4 +1,4 @@
-/// Activations: alone, or as a part of the layer before them.
+/// Activation functions, computed by a layer of their own or by the layer before them.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace convoy {
 
-/// y = max(0, x). After a batch norm, with or without a sum between, or after a linear layer, it needs no extra pass
-/// over memory.
+/// Adds y = max(0, x). It needs no extra pass over memory if x is the output of a linear layer, of a batch norm, or of
+/// a sum with a batch norm's output.
 Value relu(const Value& x);
 
-/// y = f(x). After a linear layer it needs no extra pass over memory in forward.
+/// Adds y = f(x). It needs no extra pass over memory in forward if x is the output of a linear layer.
 Value activate(ops::Activation f, const Value& x);
 
 class ActivationLayer final : public Layer {
@@ -34,7 +34,7 @@ class ActivationLayer final : public Layer {
   std::unique_ptr<ops::ActivationOp> op_;
 };
 
-/// Whether an activation's derivative follows from its output, which other layers read anyway: true for a ReLU.
+/// Whether the derivative of f can be computed from y = f(x), so that x need not be stored: true for a ReLU only.
 inline bool derivative_follows_from_output(ops::Activation f) {
   return f == ops::Activation::kRelu;
 }

@@ -1,4 +1,5 @@
-/// Batch normalisation, which takes over the sum and the ReLU that follow it, or the ReLU and a max pooling.
+/// Batch normalisation. One operation computes it together with the sum and the ReLU that follow it, or with the ReLU
+/// and the max pooling that follow it.
 #pragma once
 
 #include <memory>
@@ -11,21 +12,23 @@ namespace convoy {
 
 class MaxPool;
 
-/// y = gamma * (x - mean) / sqrt(var + epsilon) + beta    x, y (N,H,W,C)
-/// NAME.weight is gamma, NAME.bias is beta, NAME.running_mean and NAME.running_var are the statistics, each (C).
+/// Adds y = gamma * (x - mean) / sqrt(var + epsilon) + beta    x, y (N,H,W,C)
+/// NAME.weight is gamma, NAME.bias is beta, NAME.running_mean and NAME.running_var are the running statistics, each
+/// (C).
 Value batch_norm(const std::string& name, const Value& x);
 
 /// y = relu(bn(x) [+ residual])
-/// The micro-batch's mean and unbiased variance are written where the gradients of the running statistics are: the
-/// reducer sums them over the step's micro-batches, the update averages them (one update per step). A frozen cell uses
-/// the running statistics in place of the micro-batch's, in backward too.
+/// Backward writes the micro-batch's mean and unbiased variance as the "gradients" of the running statistics. They are
+/// summed over the step's micro-batches like gradients, and the running statistics are updated with their mean, once
+/// per step. A frozen cell uses the running statistics instead of the micro-batch's, in backward too.
 class BatchNorm final : public Layer {
  public:
   BatchNorm(CellMemory& memory, const std::string& name, std::int64_t num_channels);
 
   std::string operation() const override { return ops::BatchNormOp::kName; }
   bool merge(Layer& next) override;
-  /// Fuses with a max pooling of its ReLU, or with the batch norm that adds this one's output and has a ReLU.
+  /// Returns a BatchNormMaxPool if `next` is a max pooling of this batch norm's ReLU, or a BatchNormSum if `next` is a
+  /// batch norm that adds this one's output and has a ReLU; else null.
   std::unique_ptr<Layer> fused_with(Layer& next) override;
   void connect(CellGraph& graph) override;
   bool has_weights() const override { return true; }
@@ -46,7 +49,7 @@ class BatchNorm final : public Layer {
 
   bool has_relu_ = false, has_residual_ = false;
   BatchNormParameters parameters_;
-  TensorLocation mask_;  ///< of the ReLU, if a residual is added before it
+  TensorLocation mask_;  ///< which values the ReLU let through; set only if a residual is added before the ReLU
   ops::BatchNormSpec spec_;
   std::unique_ptr<ops::BatchNormOp> op_;
   ops::ElementwiseOps* elementwise_ = nullptr;

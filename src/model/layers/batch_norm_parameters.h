@@ -1,5 +1,5 @@
-/// The parameters of one batch norm, the statistics of its micro-batch, and the locations of their gradients. Each
-/// layer that normalises has them, alone or fused with what follows it.
+/// The parameters of one batch norm, the statistics of its micro-batch, and the memory of their gradients. Each layer
+/// that computes a batch norm, alone or with the layers that follow it, has them.
 #pragma once
 
 #include <string>
@@ -12,15 +12,17 @@
 namespace convoy {
 
 struct BatchNormParameters {
-  /// NAME.weight is gamma, NAME.bias is beta, NAME.running_mean and NAME.running_var are the statistics, each (C).
+  /// Adds the parameters to `memory`: NAME.weight is gamma, NAME.bias is beta, NAME.running_mean and NAME.running_var
+  /// are the running statistics, each (C).
   BatchNormParameters(CellMemory& memory, const std::string& name, std::int64_t num_channels);
 
   float* mean_of(const Frame& frame) const { return floats(frame, mean); }
   float* inv_std_of(const Frame& frame) const { return floats(frame, inv_std); }
   float* var_unbiased_of(const Frame& frame) const { return floats(frame, var_unbiased); }
 
-  /// The arguments of BatchNormOp and BatchNormMaxPoolOp: tensors, parameters, statistics. The caller adds what a sum
-  /// before the ReLU needs (residual, dy_addend, dresidual, mask) and, with a ReLU, `y` of inference_gradient.
+  /// These functions return the arguments of BatchNormOp and BatchNormMaxPoolOp: tensors, parameters, statistics. If a
+  /// residual is added before the ReLU, the caller sets residual, dy_addend, dresidual and mask. If there is a ReLU,
+  /// the caller sets `y` of inference_gradient().
   ops::BatchNormInputs inputs(const Frame& frame, const Tensor& x) const;
   ops::BatchNormOutputs outputs(const Frame& frame, const Tensor& y) const;
   ops::BatchNormInference inference(const Frame& frame, const Tensor& x, const Tensor& y) const;
@@ -29,10 +31,10 @@ struct BatchNormParameters {
   ops::BatchNormInferenceGrad inference_gradient(const Frame& frame, const GradientLocation& dy,
                                                  const GradientLocation& dx) const;
 
-  std::size_t gamma_number;                             ///< index among the cell's parameters
-  ParameterRef gamma, beta, running_mean, running_var;  ///< neighbours in the arena
-  EarlyGradients gradients;                             ///< of these four parameters
-  TensorLocation mean, inv_std, var_unbiased;           ///< (C) of the micro-batch
+  std::size_t gamma_number;                             ///< index of gamma in CellMemory::parameters()
+  ParameterRef gamma, beta, running_mean, running_var;  ///< they follow one another in the parameter arena
+  EarlyGradients gradients;                             ///< gradients of gamma, beta, running_mean and running_var
+  TensorLocation mean, inv_std, var_unbiased;           ///< the micro-batch's statistics, each (C)
 
  private:
   static float* floats(const Frame& frame, const TensorLocation& location) {

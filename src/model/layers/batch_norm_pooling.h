@@ -12,7 +12,8 @@
 namespace convoy {
 
 /// y = max_pool(relu(bn(x)))    x (N,H,W,C)   y (N,P,Q,C)
-/// It works like BatchNorm, but the normalised values and their gradient are never in memory.
+/// It computes what a BatchNorm with ReLU and a MaxPool compute, but the normalised values and their gradient are never
+/// written to memory.
 class BatchNormMaxPool final : public Layer {
  public:
   BatchNormMaxPool(const BatchNormParameters& parameters, const ops::BatchNormMaxPoolSpec& spec,

@@ -11,14 +11,15 @@
 
 namespace convoy {
 
-/// y = relu(bn(a) + bn(b)), in training and frozen like two BatchNorms. BatchNorm::fused_with() makes it.
+/// y = relu(bn_a(a) + bn_b(b)). It computes what two BatchNorms compute, in training and in a frozen cell.
+/// BatchNorm::fused_with() creates it.
 class BatchNormSum final : public Layer {
  public:
   struct Branch {
     Tensor& x;
     BatchNormParameters parameters;
   };
-  /// b is the shortcut.
+  /// `a` is the branch of the block's convolutions, and `b` that of its shortcut.
   BatchNormSum(const Branch& a, const Branch& b);
 
   std::string operation() const override { return ops::BatchNormSumOp::kName; }
@@ -40,7 +41,7 @@ class BatchNormSum final : public Layer {
   std::uint8_t* mask(const Frame& frame) const { return reinterpret_cast<std::uint8_t*>(frame[mask_]); }
 
   BatchNormParameters of_a_, of_b_;
-  TensorLocation mask_;  ///< of the ReLU
+  TensorLocation mask_;  ///< which values the ReLU let through
   ops::BatchNormSumSpec spec_;
   std::unique_ptr<ops::BatchNormSumOp> op_;
   ops::ElementwiseOps* elementwise_ = nullptr;

@@ -1,4 +1,4 @@
-/// The class token: a word that represents the whole image.
+/// The class token of a Vision Transformer: a trained vector before the patches, whose output represents the image.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace convoy {
 
-/// The image's patches as a sequence, after a trained word: y[n,0] = token, y[n,1 + h W + w] = x[n,h,w].
-/// x (N,H,W,C)   NAME is the token (1,1,C), which starts at 0   y (N,1 + H W,1,C)
+/// Turns an image's patches into a sequence that begins with the class token:
+///   y[n,0] = token, y[n,1 + h W + w] = x[n,h,w]    x (N,H,W,C)   y (N,1 + H W,1,C)
+/// NAME is the token (1,1,C), a parameter with the initial value 0.
 /// Dosovitskiy et al. 2020, "An image is worth 16x16 words", section 3.1.
 Value class_token(const std::string& name, const Value& x);
 

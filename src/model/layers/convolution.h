@@ -13,24 +13,25 @@
 namespace convoy {
 
 struct ConvolutionSettings {
-  std::int64_t num_filters = 0;  ///< K
-  std::int64_t kernel = 1;       ///< R = S
+  std::int64_t num_filters = 0;  ///< K, number of filters: channels of y
+  std::int64_t kernel = 1;       ///< R = S, height and width of a filter
   std::int64_t stride = 1;
   std::int64_t padding = 0;
-  std::int64_t groups = 1;  ///< G: a filter reads C/G channels
+  std::int64_t groups = 1;  ///< G, number of groups: each filter reads C/G channels
   bool bias = false;
-  /// Initial values of the weights. By default He et al. 2015, "Delving deep", fan-out: variance 2 / (K R S), whatever
-  /// the groups, as in torchvision. A bias starts at 0.
+  /// Distribution of the weights' initial values. By default it is that of He et al. 2015, "Delving deep", with
+  /// fan-out: normal with variance 2 / (K R S), for any number of groups, as in torchvision. The bias's initial value
+  /// is 0.
   std::optional<InitialValues> initial_weight = {};
 };
 
-/// y = conv(x, w) [+ b]    x (N,H,W,C)   w (K,R,S,C/G): NAME.weight   b (K): NAME.bias   y (N,P,Q,K)
+/// Adds y = conv(x, w) [+ b]    x (N,H,W,C)   w (K,R,S,C/G): NAME.weight   b (K): NAME.bias   y (N,P,Q,K)
 Value convolution(const std::string& name, const Value& x, const ConvolutionSettings& settings);
-/// A 3x3 convolution, padded: y has the size of x at stride 1.
+/// Adds a 3x3 convolution with padding 1 and without a bias. At stride 1, y has the height and width of x.
 Value convolution_3x3(const std::string& name, const Value& x, std::int64_t num_filters, std::int64_t stride = 1);
 Value convolution_1x1(const std::string& name, const Value& x, std::int64_t num_filters, std::int64_t stride = 1);
 
-/// dx = conv_input(dy, w)    dw = conv_weight(x, dy)    db = sum over N, P, Q of dy
+/// A convolution: y = conv(x, w) [+ b]. The gradient of the bias is the sum of dy over N, P and Q.
 class Convolution final : public Layer {
  public:
   Convolution(CellMemory& memory, const std::string& name, const ConvolutionSettings& settings, const Shape& x);

@@ -1,4 +1,4 @@
-/// Dropout.
+/// Dropout of single values and of whole samples.
 #pragma once
 
 #include <memory>
@@ -9,14 +9,14 @@
 
 namespace convoy {
 
-/// In training x with a share p of its values set to 0 and the others divided by 1 - p; in evaluation, and in a frozen
-/// cell, x itself. The drawn numbers depend on the seed, the step, the micro-batch, the cell's name and the number of
-/// layers of the cell that drew before.
+/// Adds dropout: in training each value of x becomes 0 with probability p, and the others are divided by 1 - p. In
+/// evaluation and in a frozen cell, y = x. The random numbers depend on the seed, the step, the micro-batch, the cell's
+/// name and the number of dropout layers before this one in the cell.
 /// It needs no extra pass over memory if its output is added to another value, or if it follows a linear layer's ReLU.
 Value dropout(const Value& x, double p);
 
-/// Dropout of whole samples: for some samples a block's contribution to its sum is left out (Huang et al. 2016, "Deep
-/// networks with stochastic depth"). With p = 0 it is x.
+/// Adds dropout of whole samples: in training all values of a sample become 0 with probability p, so a residual block
+/// is left out for that sample (Huang et al. 2016, "Deep networks with stochastic depth"). Returns x if p is 0.
 Value stochastic_depth(const Value& x, double p);
 
 /// y = [residual +] dropout(x)

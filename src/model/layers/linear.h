@@ -1,4 +1,4 @@
-/// The fully connected layer, applied to each position of a sequence.
+/// The linear (fully connected) layer, applied to each position of a sequence.
 #pragma once
 
 #include <memory>
@@ -12,7 +12,7 @@ namespace convoy {
 struct LinearSettings {
   std::string weight, bias;  ///< names of the parameters
   std::int64_t num_outputs = 0;
-  /// By default uniform within 1 / sqrt(C), as in torch.nn.Linear.
+  /// Distributions of the initial values. By default uniform in (-1 / sqrt(C), 1 / sqrt(C)), as in torch.nn.Linear.
   std::optional<InitialValues> initial_weight = {}, initial_bias = {};
 };
 
@@ -20,16 +20,17 @@ struct LinearParameters {
   ParameterRef weight, bias;
 };
 
-/// Adds the parameters w (K,C) and b (K) for a layer that does the work of a linear layer of C inputs.
+/// Adds the parameters w (K,C) and b (K) of a linear layer to the cell, for a layer that computes a linear layer as a
+/// part of its work. num_inputs is C; settings.num_outputs is K.
 LinearParameters add_linear_parameters(CellBuilder& cell, std::int64_t num_inputs, const LinearSettings& settings);
 
-/// y = x w^T + b    x (N,T,1,C)   w (K,C)   b (K)   y (N,T,1,K)
+/// Adds y = x w^T + b    x (N,T,1,C)   w (K,C)   b (K)   y (N,T,1,K)
 Value linear(const Value& x, const LinearSettings& settings);
 
-/// A linear layer whose w is NAME.weight and whose b is NAME.bias.
+/// Adds a linear layer with the weight NAME.weight and the bias NAME.bias.
 Value linear(const std::string& name, const Value& x, std::int64_t num_outputs);
 
-/// A linear layer whose w is NAME.weight and whose b is NAME.bias, with y in float32: the loss reads it.
+/// Adds a linear layer with the weight NAME.weight and the bias NAME.bias. Its output is float32, as the loss reads it.
 Value logits(const std::string& name, const Value& x, std::int64_t num_classes);
 
 }  // namespace convoy

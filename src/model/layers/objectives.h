@@ -9,12 +9,12 @@
 namespace convoy {
 
 struct Objective {
-  std::string name;  ///< as shown to people: "masked words"
+  std::string name;  ///< name that logs and tables show: "masked words"
   Value scores;      ///< (N,1,1,3) float32: the ops::SampleScore of each sample
 };
 
-/// The last cell's output: the scores of one objective after the other, (O,N,1,3) float32. The step's loss is the sum
-/// of the objectives' losses.
+/// Returns the output for the network's last cell: the scores of all O objectives, one after the other, (O,N,1,3)
+/// float32. The step's loss is the sum of the objectives' losses. `all` must not be empty.
 Value objectives(const std::vector<Objective>& all);
 
 }  // namespace convoy

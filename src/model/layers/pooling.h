@@ -1,5 +1,5 @@
-/// Layers without parameters that change an image's size: maxima and means over windows, the mean over the image, zero
-/// channels.
+/// Layers without parameters that change the shape of an image: max and average pooling, global average pooling, and
+/// padding with zero channels.
 #pragma once
 
 #include <cstdint>
@@ -18,10 +18,10 @@ struct PoolingSettings {
   std::int64_t padding = 0;
 };
 
-/// The maximum over each window.    x (N,H,W,C)   y (N,P,Q,C)
+/// Adds max pooling: y is the maximum over each window.    x (N,H,W,C)   y (N,P,Q,C)
 Value max_pool(const Value& x, const PoolingSettings& settings);
 
-/// A max pooling. In backward dy of each window goes to the position of its maximum.
+/// Max pooling. Its backward adds dy of each window to dx of the pixel that was the window's maximum.
 class MaxPool final : public Layer {
  public:
   MaxPool(CellMemory& memory, const ops::PoolingSpec& spec);
@@ -36,7 +36,7 @@ class MaxPool final : public Layer {
 
  private:
   ops::PoolingSpec spec_;
-  TensorLocation winner_;  ///< (N,P,Q,C) bytes: the maximum's index in its window
+  TensorLocation winner_;  ///< (N,P,Q,C), one byte each: index of the maximum within its window
   std::unique_ptr<ops::MaxPoolOp> op_;
 };
 
@@ -44,20 +44,21 @@ inline std::uint8_t* bytes_at(const Frame& frame, const TensorLocation& location
   return reinterpret_cast<std::uint8_t*>(frame[location]);
 }
 
-/// The mean over each window's pixels inside the image.    x (N,H,W,C)   y (N,P,Q,C)
+/// Adds average pooling: y is the mean over those pixels of each window that are inside the image.
+/// x (N,H,W,C)   y (N,P,Q,C)
 Value average_pool(const Value& x, const PoolingSettings& settings);
 
-/// The mean over H and W.    x (N,H,W,C)   y (N,1,1,C)
+/// Adds y, the mean over H and W.    x (N,H,W,C)   y (N,1,1,C)
 Value global_average_pool(const Value& x);
 
 struct ChannelPadding {
-  std::int64_t num_channels = 0;     ///< K >= C
+  std::int64_t num_channels = 0;     ///< K, number of channels of y, at least C
   std::int64_t channels_before = 0;  ///< number of the K - C zero channels that come before x's; the others come after
   std::int64_t stride = 1;           ///< takes every stride-th pixel in each direction
 };
 
-/// x with zero channels added.    x (N,H,W,C)   y (N,P,Q,K)
-/// Backward adds to the gradient of x: another reader of x must write it first.
+/// Adds y: the pixels of x that the stride takes, with zero channels added.    x (N,H,W,C)   y (N,P,Q,K)
+/// Its backward only adds to the gradient of x, so another layer must read x, too, and write that gradient first.
 Value pad_channels(const Value& x, const ChannelPadding& padding);
 
 }  // namespace convoy

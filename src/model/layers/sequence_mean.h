@@ -5,7 +5,7 @@
 
 namespace convoy {
 
-/// y[n] = mean of x[n,t] over t < lengths[n]    x (N,T,1,C)   lengths (N,1,1,1) int32   y (N,1,1,C)
+/// Adds y[n], the mean of x[n,t] over t < lengths[n].    x (N,T,1,C)   lengths (N,1,1,1) int32   y (N,1,1,C)
 Value sequence_mean(const Value& x, const Value& lengths);
 
 }  // namespace convoy

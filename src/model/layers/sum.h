@@ -5,8 +5,8 @@
 
 namespace convoy {
 
-/// y = a + b of the same shape, rounded to the network's type. After a batch norm of a or b it needs no extra pass over
-/// memory.
+/// Adds the layer y = a + b, rounded to the network's type. It needs no extra pass over memory if a or b is the output
+/// of a batch norm. Throws std::logic_error if the shapes differ.
 Value operator+(const Value& a, const Value& b);
 
 class Sum final : public Layer {

@@ -1,11 +1,12 @@
-/// Activations for operations that have just computed a part of a tensor, which is still in the cache.
+/// Activation functions, for operations that apply one to a part of a tensor right after computing it, while it is in
+/// the cache.
 #pragma once
 
 #include "convoy/ops/activation.h"
 
 namespace convoy::ops::cpu {
 
-/// Computes ActivationOp's forward, with the same bits, by at most `threads` threads.
+/// Computes y = f(x) with at most `threads` threads, and gives the same bits as ActivationOp::forward().
 void activate(const ActivationSpec& spec, const void* x, void* y, int threads);
 
 }  // namespace convoy::ops::cpu

@@ -1,6 +1,6 @@
-/// The layouts of attention's factors in a thread's scratch memory, for small_products.h: packed from storage row by
-/// row, transposed, or interleaved along the sum.
-/// Like simd.h only for files compiled with -march=CONVOY_ARCH.
+/// Panels: the layouts in which a thread copies the matrices of attention (query, key, value, dy) to its scratch
+/// memory, as factors of the products in small_products.h: row by row, transposed, or interleaved along the dimension
+/// of the sum. Include it, as simd.h, only in files that are compiled with -march=CONVOY_ARCH.
 #pragma once
 
 #include <algorithm>
@@ -18,7 +18,7 @@
 
 namespace convoy::ops::cpu {
 
-/// One head of one sequence in storage: `num` rows of `width` values, `stride` values apart.
+/// The rows of one head of one sequence in a tensor: `num` rows of `width` values, `stride` values apart.
 template <typename T>
 struct HeadRows {
   T* first;
@@ -28,29 +28,31 @@ struct HeadRows {
   HeadRows part(std::int64_t begin, std::int64_t count) const { return {row(begin), stride, count, width}; }
 };
 
-/// The constants of panels that are multiplied by vectors.
+/// The constants for panels whose products are computed with vector instructions.
 template <typename Factors>
 struct VectorProducts : Factors {
-  static constexpr std::int64_t kQueries = 32;  ///< per block, whose rows of z stay in the second cache up to T = 2000
-  static constexpr std::int64_t kQueryAlignment = 8, kKeyAlignment = 16;  ///< numbers are rounded up to these
-  /// Whether products summed over queries are c (width, keys), since left factors cannot be read across; else they are
-  /// c (keys, width).
+  /// Number of queries that a thread computes at a time. Up to T = 2000 their rows of z stay in the second-level cache.
+  static constexpr std::int64_t kQueries = 32;
+  static constexpr std::int64_t kQueryAlignment = 8, kKeyAlignment = 16;  ///< queries, keys are padded to multiples
+  /// Whether the products that are summed over queries (dkey, dvalue) are computed as (width, keys) instead of
+  /// (keys, width), because products cannot read their left factor transposed.
   static constexpr bool kSumsOverQueriesLieAcross = false;
-  struct ThreadState {};  ///< lives while a thread multiplies
+  struct ThreadState {};  ///< an object that a thread holds while it calls multiply()
 
   static void multiply(const SmallProduct<typename Factors::Word>& product) { cpu::multiply<Factors>(product); }
 };
 
-/// Panels that are stored as T and multiplied as floats. A factor that is computed is rounded to T and widened again.
+/// Panels of tensors that are stored as T, whose products are computed with float32 factors. Factors that attention
+/// computes (weights and their gradients) are rounded to T and widened again.
 template <typename T>
 struct FloatPanels : VectorProducts<FloatFactors> {
   using Stored = T;
 
-  /// kLanes words of a row from word i on.
+  /// Returns the kLanes words of a row from word i on. A word has kDepth values.
   [[gnu::always_inline]] static WordVec words(const T* row, std::int64_t i) {
     return std::bit_cast<WordVec>(read<Vec>(row + i));
   }
-  /// Interleaves rows along the sum. With a depth of 1 nothing has to be done.
+  /// Returns the values from d on of kDepth rows, interleaved. With a depth of 1 nothing has to be done.
   [[gnu::always_inline]] static WordVec interleaved(const T* const (&rows)[1], std::int64_t d) {
     return words(rows[0], d);
   }
@@ -58,16 +60,16 @@ struct FloatPanels : VectorProducts<FloatFactors> {
     if constexpr (sizeof(T) == 4) return v;
     return widened(rounded_to_bf16(v));
   }
-  /// Stores the computed factors k, ..., k + kLanes - 1 of a row.
+  /// Stores the values k, ..., k + kLanes - 1 of a row as factors of sums along the row.
   [[gnu::always_inline]] static void store_along_row(float* row, std::int64_t k, Vec v) { write(row + k, rounded(v)); }
-  /// Stores the same factors of neighbouring rows, interleaved along the sum over rows.
+  /// Stores the values k, ..., k + kLanes - 1 of kDepth neighbouring rows, interleaved, as factors of sums over rows.
   [[gnu::always_inline]] static void store_across_rows(float* row, std::int64_t k, const Vec (&v)[1]) {
     write(row + k, rounded(v[0]));
   }
 };
 
 #ifdef CONVOY_HAS_BF16_PRODUCTS
-/// Panels that are stored and multiplied in bf16, two values at a time.
+/// Panels of tensors that are stored in bf16, whose products multiply two bf16 values per word.
 struct Bf16Panels : VectorProducts<Bf16Factors> {
   using Stored = Bf16;
 
@@ -96,9 +98,9 @@ struct Bf16Panels : VectorProducts<Bf16Factors> {
 #endif
 
 #ifdef CONVOY_HAS_TILES
-/// Panels that are stored in bf16 and multiplied by tiles.
+/// Panels of tensors that are stored in bf16, whose products are computed by the processor's tiles (AMX).
 struct TilePanels : Bf16Panels {
-  static constexpr std::int64_t kQueries = 64;  ///< more than for vectors: loading and storing sums takes most time
+  static constexpr std::int64_t kQueries = 64;  ///< more than for vectors, since tiles spend most time moving sums
   static constexpr std::int64_t kQueryAlignment = 32, kKeyAlignment = 32;
   static constexpr bool kSumsOverQueriesLieAcross = true;
   using ThreadState = TileShapes;
@@ -107,8 +109,8 @@ struct TilePanels : Bf16Panels {
 };
 #endif
 
-/// Divides the memory of one thread into pieces that begin at multiples of 64 bytes. Created from null, it only counts
-/// the bytes.
+/// Divides the memory of one thread into pieces that begin at multiples of 64 bytes. If it is created from null, it
+/// only counts the bytes.
 class Pieces {
  public:
   explicit Pieces(std::byte* begin) : begin_(begin) {}
@@ -126,7 +128,7 @@ class Pieces {
   std::int64_t size_bytes_ = 0;
 };
 
-/// Copies `from` word by word to `to` (padded, width / depth), with zeros in the rows past the last.
+/// Copies the rows of `from` to `to` (padded, width / depth), word by word. Rows from from.num on are zeros.
 template <typename Panels>
 void pack_rows(const HeadRows<const typename Panels::Stored>& from, std::int64_t padded, typename Panels::Word* to) {
   const std::int64_t words = from.width / Panels::kDepth;
@@ -139,7 +141,7 @@ void pack_rows(const HeadRows<const typename Panels::Stored>& from, std::int64_t
   }
 }
 
-/// Writes the transpose of pack_rows' words to `to` (width / depth, padded). padded is a multiple of kLanes.
+/// Writes the transpose of what pack_rows() writes to `to` (width / depth, padded). `padded` is a multiple of kLanes.
 template <typename Panels>
 void pack_transposed(const HeadRows<const typename Panels::Stored>& from, std::int64_t padded,
                      typename Panels::Word* to) {
@@ -158,7 +160,8 @@ void pack_transposed(const HeadRows<const typename Panels::Stored>& from, std::i
   }
 }
 
-/// Writes neighbouring rows, interleaved for sums over rows, to `to` (padded / depth, width).
+/// Writes the rows of `from` to `to` (padded / depth, width), as factors of sums over rows: each word has the values of
+/// `depth` neighbouring rows. Rows from from.num on are zeros.
 template <typename Panels>
 void pack_interleaved(const HeadRows<const typename Panels::Stored>& from, std::int64_t padded,
                       typename Panels::Word* to) {
@@ -174,7 +177,7 @@ void pack_interleaved(const HeadRows<const typename Panels::Stored>& from, std::
   }
 }
 
-/// Writes the transpose of pack_interleaved's words to `to` (width, padded / depth). padded is a multiple of
+/// Writes the transpose of what pack_interleaved() writes to `to` (width, padded / depth). `padded` is a multiple of
 /// depth * kLanes.
 template <typename Panels>
 void pack_across(const HeadRows<const typename Panels::Stored>& from, std::int64_t padded, typename Panels::Word* to) {
@@ -201,8 +204,8 @@ void pack_across(const HeadRows<const typename Panels::Stored>& from, std::int64
   }
 }
 
-/// Writes factor * the columns of `from` (width, padded), stored row by row, to the rows of `to`. padded is a multiple
-/// of kLanes.
+/// Writes the columns of the row-major matrix `from` (width, padded), multiplied by `factor`, to the rows of `to`.
+/// `padded` is a multiple of kLanes and at least to.num.
 template <typename T>
 void store_scaled_across(const float* from, std::int64_t padded, float factor, const HeadRows<T>& to) {
   for (std::int64_t row = 0; row < to.num; row += kLanes) {
@@ -218,7 +221,7 @@ void store_scaled_across(const float* from, std::int64_t padded, float factor, c
   }
 }
 
-/// Writes factor * the rows of `from` (num, width), stored row by row, to the rows of `to`.
+/// Writes the rows of the row-major matrix `from` (num, width), multiplied by `factor`, to the rows of `to`.
 template <typename T>
 void store_scaled(const float* from, float factor, const HeadRows<T>& to) {
   for (std::int64_t row = 0; row < to.num; ++row) {

@@ -1,5 +1,5 @@
-/// Computes attention's weights and their gradients from rows of its products; some weights are dropped.
-/// Like simd.h only for files compiled with -march=CONVOY_ARCH.
+/// Computes the weights of attention from rows of z = query key^T, and the gradients of z in backward. Dropout sets
+/// some weights to 0. Include it, as simd.h, only in files that are compiled with -march=CONVOY_ARCH.
 #pragma once
 
 #include <algorithm>
@@ -15,22 +15,25 @@
 
 namespace convoy::ops::cpu {
 
-inline constexpr int kRowsAtATime = 4;  ///< rows of z that weigh_rows() takes
+inline constexpr int kRowsAtATime = 4;  ///< number of rows of z that weigh_rows() computes at a time
 inline constexpr float kLog2E = std::numbers::log2e_v<float>;
 
-/// The draws of rows of weights, one row at a time.
+/// The random numbers (draws, 16 bits each) that decide which weights of a row of attention are dropped. They are drawn
+/// for one row at a time.
 class RowDraws {
  public:
   RowDraws(const AttentionSpec& spec, const DrawKey& key)
       : words_(key, spec.layer), threshold_(static_cast<std::uint16_t>(spec.dropout_threshold())) {}
 
-  /// The number of draws in draw()'s scratch memory for `count` weights: the first block may begin with 7 other draws,
-  /// and the last vectors may pass the end.
+  /// Returns the number of draws for which the scratch memory of draw() must have room, for `count` weights. It is
+  /// larger than `count`: the first Philox block may begin with 7 other draws, and the last vectors may go past the
+  /// end.
   static constexpr std::int64_t scratch_draws(std::int64_t count) {
     return count + kDrawsOfBlock - 1 + LayerWords::kNumDraws;
   }
 
-  /// Writes the draws first, ..., first + count - 1 and some more to `scratch`. Returns the position of draw `first`.
+  /// Writes the draws first, ..., first + count - 1 of the layer, and some more, to `scratch`. Returns a pointer to
+  /// draw `first` in it.
   const std::uint16_t* draw(std::int64_t first, std::int64_t count, std::uint16_t* scratch) const {
     const std::int64_t offset = first % kDrawsOfBlock;
     auto block = static_cast<std::uint32_t>(first / kDrawsOfBlock);
@@ -44,7 +47,7 @@ class RowDraws {
     return scratch + offset;
   }
 
-  /// v if the weight is kept, 0 if it is dropped.
+  /// Returns the lanes of v whose weights are kept, and 0 in the others. `draws` has a draw for each lane.
   [[gnu::always_inline]] Vec kept(const std::uint16_t* draws, Vec v) const {
     return kept_values(*reinterpret_cast<const HalfVecAt*>(draws), threshold_, v);
   }
@@ -56,7 +59,7 @@ class RowDraws {
   std::uint16_t threshold_;
 };
 
-/// The draws of attention without dropout: every weight is kept.
+/// Takes the place of RowDraws if attention has no dropout: every weight is kept.
 struct NoDraws {
   static const std::uint16_t* draw(std::int64_t /*first*/, std::int64_t /*count*/, std::uint16_t* scratch) {
     return scratch;
@@ -64,14 +67,15 @@ struct NoDraws {
   [[gnu::always_inline]] static Vec kept(const std::uint16_t* /*draws*/, Vec v) { return v; }
 };
 
-/// Sets z to -infinity for keys past the last: their weight then is 2^-125, and their value is 0.
+/// Sets a row of z to -infinity for the padding after the last key. The weight there becomes 2^-125, which adds
+/// nothing, since the padding of `value` is 0.
 inline void mask_tail(float* z, std::int64_t num_keys, std::int64_t padded) {
   std::fill(z + num_keys, z + padded, -INFINITY);
 }
 
-/// Overwrites neighbouring rows of z by w = exp(scale (z - max z)), dropped or not, as factors. Also writes, for each
-/// row, AttentionOp's log_sum_exp and the sum of all w before they are dropped. It takes several rows at a time, since
-/// each maximum and each sum is a chain of dependent operations.
+/// Overwrites kRowsAtATime neighbouring rows of z by w = exp(scale (z - max z)), with 0 for dropped weights, in the
+/// layout of factors. Also writes for each row AttentionOp's log_sum_exp, and the sum of all w, of dropped ones, too.
+/// It computes several rows at a time, since each maximum and each sum is a chain of dependent instructions.
 template <typename Panels, typename Draws>
 void weigh_rows(float* z, std::int64_t num_keys, std::int64_t padded, float scale, const Draws& draws,
                 const std::uint16_t* const (&drawn)[kRowsAtATime], float* log_sum_exp, float* sums) {
@@ -104,14 +108,14 @@ void weigh_rows(float* z, std::int64_t num_keys, std::int64_t padded, float scal
   }
 }
 
-/// The sums that differentiate_rows() reads for a row of z, in addition to z and dp.
+/// The sums of a row of z that differentiate_rows() reads: AttentionOp's log_sum_exp, and the sum of y dy over the row.
 struct RowSums {
   float log_sum_exp, y_dy;
 };
 
-/// Computes p, dropped or not, and dz / scale of neighbouring rows from z and dp = dy value^T: as factors for sums over
-/// keys (in dp) and for sums over queries. With a depth of 2 the rows of z are overwritten in pairs: p is written to
-/// the first of them, dz to the second.
+/// Computes the weights p, with 0 for dropped ones, and dz / scale of kDepth neighbouring rows, from z and
+/// dp = dy value^T. Overwrites dp by dz as factors of sums over keys, and z by p as factors of sums over queries. With
+/// a depth of 2, p for both rows is written to the first row of z, and dz for sums over queries to the second.
 template <typename Panels, typename Draws>
 void differentiate_rows(float* z, float* dp, std::int64_t num_keys, float scale, float kept_factor, const RowSums* sums,
                         const Draws& draws, const std::uint16_t* const (&drawn)[Panels::kDepth]) {

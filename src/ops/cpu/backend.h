@@ -1,4 +1,4 @@
-/// The CPU device with its operations.
+/// Creates the backend of the CPU, which has all its operations.
 #pragma once
 
 #include <memory>

@@ -10,7 +10,8 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// The source of the ReLU's mask. Without a residual it follows from x, bit for bit; else forward has stored it.
+/// How backward finds the values that the ReLU let through: kNone, there is no ReLU; kFromX, computes them again from
+/// x, which is exact if there is no residual; kFromForward, reads the mask that forward has stored.
 enum class Mask { kNone, kFromX, kFromForward };
 
 /// Returns v if `condition` is positive when stored as T, else 0.
@@ -23,7 +24,7 @@ template <typename T>
   return condition > kStoredAsZero<T> ? v : 0.0f;
 }
 
-/// dy, read from one array.
+/// Reads dy from one array.
 template <typename T>
 struct StoredGradients {
   static constexpr bool kAreSummed = false;
@@ -36,7 +37,7 @@ struct StoredGradients {
   }
 };
 
-/// dy + addend, each read from an array, rounded as if the sum had been stored.
+/// Reads dy + addend from two arrays. The sum is rounded as if it had been stored as T.
 template <typename T>
 struct SummedGradients {
   static constexpr bool kAreSummed = true;
@@ -49,17 +50,17 @@ struct SummedGradients {
   }
 };
 
-/// Calls body with one of the two above.
+/// Calls body with StoredGradients if addend is null, else with SummedGradients.
 template <typename T, typename Body>
 void with_gradients(const void* dy, const void* addend, const Body& body) {
   if (addend != nullptr) return body(SummedGradients<T>{values_at<T>(dy), values_at<T>(addend)});
   body(StoredGradients<T>{values_at<T>(dy)});
 }
 
-// --- The pass of sums -------------------------------------------------------------------------------------------
+// --- Loops that sum over rows -----------------------------------------------------------------------------------
 
-/// Sums g and g * (x - mean) over the calling thread's blocks. g is dy if the ReLU let the value through, else 0;
-/// with kWritesG it is written to `to_g`.
+/// Sums g and g * (x - mean) over the calling thread's blocks of rows and, on thread 0, the tail. g is dy if the ReLU
+/// let the value through, else 0. If kWritesG, g is written to `to_g`.
 template <typename T, Mask kMask, bool kWritesG, typename Gradients>
 void sum_my_gradients(const Gradients& dy, const BatchNormGradInputs& in, T* to_g, const RowLayout& layout,
                       const AffineRow& affine, const ColumnSums<2>& sums) {
@@ -79,7 +80,7 @@ void sum_my_gradients(const Gradients& dy, const BatchNormGradInputs& in, T* to_
   sum_my_blocks_and_tail(layout, sums, arrays, terms);
 }
 
-/// The sums over all blocks, in double and in order, for the calling thread's columns.
+/// Adds up the sums of all blocks and the tail, in double and in their order, for the calling thread's columns.
 template <std::size_t kSums>
 void merge_my_gradients(const RowLayout& layout, const ColumnSums<kSums>& sums, const ColumnTotals<kSums>& totals) {
   const Range tiles = my_part_of(layout.tiles());
@@ -94,7 +95,7 @@ void merge_my_gradients(const RowLayout& layout, const ColumnSums<kSums>& sums, 
   }
 }
 
-/// The sum of the totals of the channel's columns.
+/// Returns the sum of `totals` over the columns that belong to the channel.
 inline double sum_of_columns(const RowLayout& layout, std::int64_t channel, const double* totals) {
   double sum = 0;
   for (std::int64_t i = channel; i < layout.width; i += layout.channels) sum += totals[i];
@@ -118,15 +119,16 @@ inline float finish_dgamma(const RowLayout& layout, std::int64_t channel, const 
   return static_cast<float>(dgamma);
 }
 
-// --- The pass of results ----------------------------------------------------------------------------------------
+// --- Loops that write dx ----------------------------------------------------------------------------------------
 
-/// The numbers mean_g = mean(g) and slope = inv_std * mean(g * xhat) of a column, or of a vector of columns.
+/// Two numbers for dx of a column, or of a vector of columns: mean_g = mean(g) and slope = inv_std * mean(g * xhat),
+/// with xhat = (x - mean) * inv_std.
 template <typename V>
 struct ColumnSlopes {
   V mean_g, slope;
 };
 
-/// The ColumnSlopes of all columns, (width) each.
+/// The ColumnSlopes of all columns of a row: arrays of RowLayout::width numbers.
 struct SlopeRow {
   float* mean_g;
   float* slope;
@@ -137,14 +139,14 @@ struct SlopeRow {
   }
 };
 
-/// gamma * inv_std * (g - mean(g) - xhat * mean(g * xhat))
+/// Returns dx = gamma * inv_std * (g - mean(g) - xhat * mean(g * xhat)), with xhat = (x - mean) * inv_std.
 template <typename V>
 [[gnu::always_inline]] inline V input_gradient(V g, V x, const ColumnAffine<V>& column, const ColumnSlopes<V>& slopes) {
   return (g - slopes.mean_g - (x - column.mean) * slopes.slope) * column.scale;
 }
 
-/// Computes the calling thread's part of dx. g is `dy`; with kMask it is 0 if the ReLU, by x, did not let the value
-/// through.
+/// Computes the calling thread's part of dx. g is `dy`. If kMask, g is 0 where the ReLU did not let the value through,
+/// which is computed from x.
 template <typename T, bool kMask>
 void input_gradients_of_my_rows(const T* dy, const T* x, T* dx, const RowLayout& layout, const AffineRow& affine,
                                 const SlopeRow& slopes) {

@@ -15,18 +15,19 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// The map of a channel's values: scale * (x - mean) + beta, scale = gamma * inv_std.
+/// The normalisation of a channel: scale * (x - mean) + beta, with scale = gamma * inv_std.
 struct ChannelAffine {
   float gamma, beta, mean, inv_std;
 };
 
-/// The same map for a column, or for a vector of columns.
+/// The normalisation of a column, or of a vector of columns: scale * (x - mean) + beta.
 template <typename V>
 struct ColumnAffine {
   V mean, scale, beta;
 };
 
-/// The ColumnAffines of all columns, as wide as a row, so that loops need not know the channel.
+/// The ColumnAffines of all columns of a row: arrays of RowLayout::width numbers, so that loops need not know to which
+/// channel a column belongs.
 struct AffineRow {
   float* mean;
   float* scale;
@@ -38,7 +39,7 @@ struct AffineRow {
   }
 };
 
-/// Writes of_channel(c) to the columns of channel c, for the calling thread's channels.
+/// Writes the ChannelAffine of_channel(c) to all columns of channel c, for each channel c of the calling thread's part.
 template <typename OfChannel>
 void expand_my_channels(const RowLayout& layout, const AffineRow& to, const OfChannel& of_channel) {
   const Range channels = my_part_of(layout.channels);
@@ -52,20 +53,21 @@ void expand_my_channels(const RowLayout& layout, const AffineRow& to, const OfCh
   }
 }
 
-/// The ReLU's argument without the residual, for a vector or a single value.
+/// Returns the normalised value, which is the ReLU's argument before a residual is added, for a vector or a single
+/// value.
 template <typename V>
 [[gnu::always_inline]] inline V normalised(V x, const ColumnAffine<V>& column) {
   return (x - column.mean) * column.scale + column.beta;
 }
 
-// --- The pass of sums -------------------------------------------------------------------------------------------
+// --- Loops that sum over rows -----------------------------------------------------------------------------------
 
-/// Numbers per column, (width) each.
+/// kTotals arrays with a number for each column of a row: RowLayout::width numbers each.
 template <std::size_t kTotals>
 using ColumnTotals = std::array<double*, kTotals>;
 
-/// Sums x - shift and its square over the calling thread's blocks. A block's shift is its first row, so that a large
-/// mean cancels before it is squared.
+/// Sums x - shift and its square over the calling thread's blocks of rows, for each column. A block's shift is its
+/// first row, so that a large mean cancels before it is squared.
 template <typename T>
 void sum_my_deviations(const T* x, const RowLayout& layout, const ColumnSums<2>& sums) {
   sum_my_blocks(layout, sums, PrefetchedArrays<T>{x}, [&]<typename V>(std::int64_t first_row, std::int64_t i, V) {
@@ -77,8 +79,8 @@ void sum_my_deviations(const T* x, const RowLayout& layout, const ColumnSums<2>&
   });
 }
 
-/// Mean and sum of squared deviations of each column over all rows, for the calling thread's columns. The blocks' own
-/// are merged as in Chan, Golub & LeVeque 1983, in double:
+/// Computes the mean and the sum of squared deviations of each column over all rows, for the calling thread's columns,
+/// and writes them to totals[0] and totals[1]. Those of blocks are merged in double, as in Chan, Golub & LeVeque 1983:
 ///   mean = sum_b n_b mean_b / n      m2 = sum_b m2_b + n_b (mean_b - mean)^2
 template <typename T>
 void merge_my_tiles(const T* x, const RowLayout& layout, const ColumnSums<2>& sums, const ColumnTotals<2>& totals) {
@@ -111,13 +113,13 @@ void merge_my_tiles(const T* x, const RowLayout& layout, const ColumnSums<2>& su
   }
 }
 
-/// m2: the sum of squared deviations.
+/// The mean of some values, and m2, the sum of their squared deviations from it.
 struct Moments {
   double mean = 0, m2 = 0;
 };
 
-/// The moments of a channel: those of its columns, merged by the formula of merge_my_tiles(), with its values in the
-/// tail.
+/// Returns the moments of a channel: merges those of its columns by the formula of merge_my_tiles(), and adds its
+/// values in the tail.
 template <typename T>
 Moments merge_columns(const T* x, const RowLayout& layout, std::int64_t channel, const ColumnTotals<2>& totals) {
   const auto rows = static_cast<double>(layout.rows);
@@ -142,8 +144,8 @@ inline float inverse_stddev(double variance, float epsilon) {
   return static_cast<float>(1.0 / std::sqrt(variance + static_cast<double>(epsilon)));
 }
 
-/// The whole pass of sums, called by all threads of a team: writes the statistics of x to `out`, and the maps that
-/// follow from them to the columns. The columns are complete after the team's next barrier.
+/// Computes the statistics of x, and writes them to `out` and the normalisation that follows from them to `to`. Called
+/// by all threads of an OpenMP team. `to` and `out` are complete after the team's next barrier.
 template <typename T>
 void compute_statistics(const BatchNormInputs& in, const BatchNormOutputs& out, float epsilon, const RowLayout& layout,
                         const ColumnSums<2>& sums, const ColumnTotals<2>& totals, const AffineRow& to) {
@@ -162,10 +164,10 @@ void compute_statistics(const BatchNormInputs& in, const BatchNormOutputs& out, 
   });
 }
 
-// --- The pass of results ----------------------------------------------------------------------------------------
+// --- Loops that write y -----------------------------------------------------------------------------------------
 
-/// Computes the calling thread's part of y and, with kMask, of the ReLU's mask for backward. Reads only the tensors of
-/// `args`.
+/// Computes the calling thread's part of y and, if kMask, of the ReLU's mask for backward. Uses only x, residual and y
+/// of `args`.
 template <typename T, bool kRelu, bool kResidual, bool kMask>
 void normalise_my_rows(const BatchNormInference& args, std::uint8_t* mask, const RowLayout& layout,
                        const AffineRow& affine) {

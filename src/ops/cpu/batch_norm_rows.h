@@ -1,5 +1,5 @@
-/// Batch normalisation's view of an activation: rows that are a whole number of vectors wide for every C; and the loops
-/// of its passes over them.
+/// Loops over an activation for batch normalisation. They see it as rows that are a whole number of vectors wide for
+/// every number of channels.
 #pragma once
 
 #include <algorithm>
@@ -19,7 +19,7 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-constexpr std::int64_t kTile = 64;              // columns that are merged at once; a row is a multiple of it
+constexpr std::int64_t kTile = 64;              // columns that are merged at once; rows have multiples of it
 constexpr std::int64_t kMaxRowsPerBlock = 128;  // at most 128 values are added in float32, then their sums in double
 constexpr std::int64_t kMinRowsPerBlock = 32;
 constexpr std::int64_t kBlocksForThreads = 16;  // enough for threads to share small activations evenly, too
@@ -31,8 +31,8 @@ constexpr int kRowsAtOnce = 8;                  // a column's parameters and sum
 ///   C = 16:  | p0 p1 p2 p3 |          C = 3:  | p0 ... p63 |        C = 128:  | p0 |
 ///            | p4 p5 p6 p7 |                  | ...        |                  | p1 |
 ///
-/// What does not fill a row, fewer than 64 pixels, is the tail. Rows are summed in blocks that follow from the shape
-/// alone, so the bits do not depend on the number of threads.
+/// The last pixels, which do not fill a row (fewer than 64), are the tail. Rows are summed in blocks that depend on the
+/// shape alone, so the bits do not depend on the number of threads.
 struct RowLayout {
   explicit RowLayout(const Shape& x)
       : channels(x.c),
@@ -49,7 +49,7 @@ struct RowLayout {
   std::int64_t blocks;
 
   std::int64_t tiles() const { return width / kTile; }
-  std::int64_t tail_begin() const { return rows * width; }  ///< its first value
+  std::int64_t tail_begin() const { return rows * width; }  ///< index of the tail's first value in the activation
   std::int64_t tail_count() const { return tail_pixels * channels; }
   Range block(std::int64_t index) const { return part_of(rows, index, blocks); }
 
@@ -66,13 +66,14 @@ template <typename Body>
   for (; row < rows.end; ++row) body.template operator()<1>(row);
 }
 
-/// The arrays that a pass reads or writes, to be prefetched. Null pointers are skipped.
+/// The arrays that a loop reads or writes and therefore prefetches. Null pointers are skipped.
 template <typename T>
 using PrefetchedArrays = std::initializer_list<const T*>;
 
-/// Prefetches the group of rows after the one that begins with `row`, a part of it for each vector of columns, i: the
-/// processor's own prefetching does not follow several short rows that are read at once. It prefetches into the
-/// second-level cache, since two groups of wide rows do not fit into the first.
+/// Prefetches a part of the group of kRowsAtOnce rows after the group that begins with `row`. It is called once for
+/// each vector of columns, which begins with column i. The processor's own prefetching does not follow several short
+/// rows that are read at once. The data goes to the second-level cache, since two groups of wide rows do not fit into
+/// the first.
 template <typename T>
 [[gnu::always_inline]] inline void prefetch_next_group(const RowLayout& layout, std::int64_t row, std::int64_t i,
                                                        PrefetchedArrays<T> arrays) {
@@ -82,11 +83,11 @@ template <typename T>
     if (array != nullptr) prefetch<CacheLevel::kSecond>(array + begin, kRowsAtOnce * kLanes);
 }
 
-/// Sums per block and column, each (blocks + 1, width); the last block is the tail's.
+/// kSums arrays (blocks + 1, width) with the sums of each block of rows for each column. The last block is the tail.
 template <std::size_t kSums>
 using ColumnSums = std::array<float*, kSums>;
 
-/// Sets the block's sums to zero.
+/// Sets the sums of block `index` to zero.
 template <std::size_t kSums>
 void clear_block(const RowLayout& layout, std::int64_t index, const ColumnSums<kSums>& sums) {
   for (float* sum : sums) std::fill_n(sum + index * layout.width, layout.width, 0.0f);
@@ -96,8 +97,9 @@ void clear_block(const RowLayout& layout, std::int64_t index, const ColumnSums<k
 template <typename V, std::size_t kSums>
 using Terms = std::array<V, kSums>;
 
-/// Sums a block, and prefetches `arrays`. terms(first_row, i, V{}) returns a function that gives the Terms of the value
-/// at an index, for a block that begins with first_row and column i; with V = Vec, for kLanes columns from i on.
+/// Computes the sums of block `index` of rows, and prefetches `arrays`. terms(first_row, i, V{}) returns a function f,
+/// for the block that begins with first_row and for column i. f(at) returns the Terms of the value at index `at` of the
+/// activation; if V is Vec, the Terms of kLanes values, in the columns from i on.
 template <std::size_t kSums, typename T, typename TermsOf>
 void sum_block(const RowLayout& layout, std::int64_t index, const ColumnSums<kSums>& sums, PrefetchedArrays<T> arrays,
                const TermsOf& terms) {
@@ -121,7 +123,7 @@ void sum_block(const RowLayout& layout, std::int64_t index, const ColumnSums<kSu
   });
 }
 
-/// Sums the calling thread's blocks by sum_block().
+/// Calls sum_block() for each block of the calling thread's part.
 template <std::size_t kSums, typename T, typename TermsOf>
 void sum_my_blocks(const RowLayout& layout, const ColumnSums<kSums>& sums, PrefetchedArrays<T> arrays,
                    const TermsOf& terms) {
@@ -129,7 +131,8 @@ void sum_my_blocks(const RowLayout& layout, const ColumnSums<kSums>& sums, Prefe
   for (std::int64_t b = blocks.begin; b < blocks.end; ++b) sum_block(layout, b, sums, arrays, terms);
 }
 
-/// Sums the calling thread's blocks, and the tail: a block whose columns have one value each, or none.
+/// Calls sum_block() for each block of the calling thread's part. Thread 0 also writes the sums of the tail, whose
+/// columns have one value or none.
 template <std::size_t kSums, typename T, typename TermsOf>
 void sum_my_blocks_and_tail(const RowLayout& layout, const ColumnSums<kSums>& sums, PrefetchedArrays<T> arrays,
                             const TermsOf& terms) {
@@ -144,8 +147,9 @@ void sum_my_blocks_and_tail(const RowLayout& layout, const ColumnSums<kSums>& su
   sum_my_blocks(layout, sums, arrays, terms);
 }
 
-/// Computes the results of some rows, and prefetches `arrays`. result(i, V{}) returns a function that computes the
-/// value at an index, for column i; with V = Vec, for kLanes columns from i on.
+/// Computes the results of some rows, and prefetches `arrays`. result(i, V{}) returns a function f for column i. f(at)
+/// computes and stores the result at index `at` of the activation; if V is Vec, kLanes results, in the columns from i
+/// on.
 template <typename T, typename Result>
 void compute_rows(const RowLayout& layout, const Range& rows, PrefetchedArrays<T> arrays, const Result& result) {
   for_groups_of(rows, [&]<int kRows>(std::int64_t row) {
@@ -157,8 +161,8 @@ void compute_rows(const RowLayout& layout, const Range& rows, PrefetchedArrays<T
   });
 }
 
-/// Computes the calling thread's part of a pass of results, from the end to the beginning: the values that the pass of
-/// sums read last may still be cached.
+/// Computes the results of the calling thread's rows by compute_rows(). It goes from the last row to the first, since
+/// the values that the sums read last may still be in the cache. Thread 0 also computes the tail.
 template <typename T, typename Result>
 void compute_my_rows(const RowLayout& layout, PrefetchedArrays<T> arrays, const Result& result) {
   if (omp_get_thread_num() == 0)

@@ -1,5 +1,5 @@
-/// The steps of batch normalisation between its passes: their shared scratch memory, and the numbers that follow from
-/// statistics and sums.
+/// The steps of batch normalisation between its loops over the activation: the scratch memory that the loops share, and
+/// the numbers per channel that are computed from statistics and sums.
 #pragma once
 
 #include <cstddef>
@@ -15,7 +15,7 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// The parts of one call's scratch memory.
+/// The parts of the scratch memory of one call of batch normalisation.
 struct BatchNormScratch {
   ColumnSums<2> sums;
   ColumnTotals<2> totals;
@@ -38,19 +38,22 @@ struct BatchNormScratch {
   }
 };
 
-/// The map of channel c by the running statistics. `args` is a BatchNormInference, or a branch of one.
+/// Returns the normalisation of channel c by the running statistics. `args` is a BatchNormInference, or a branch of a
+/// BatchNormSumInference.
 template <typename Inference>
 ChannelAffine running_affine(const Inference& args, std::int64_t c, float epsilon) {
   return {args.gamma[c], args.beta[c], args.running_mean[c], inverse_stddev(double{args.running_var[c]}, epsilon)};
 }
 
-/// The map of gradients of channel c if the statistics are the running ones, which do not depend on x.
+/// Returns the factor by which backward multiplies gradients of channel c if forward used the running statistics: gamma
+/// * inv_std. Its mean and beta are 0.
 template <typename InferenceGrad>
 ChannelAffine running_factor(const InferenceGrad& args, std::int64_t c, float epsilon) {
   return {args.gamma[c], 0, 0, inverse_stddev(double{args.running_var[c]}, epsilon)};
 }
 
-/// Writes the parameters' gradients of the calling thread's channels, and the "gradients" of the running statistics.
+/// Writes dbeta, dgamma and the "gradients" of the running statistics (the micro-batch's statistics) for the calling
+/// thread's channels; and scratch.slopes for their columns.
 inline void finish_my_channels(const BatchNormGradInputs& in, const BatchNormGradOutputs& out, const RowLayout& layout,
                                const BatchNormScratch& scratch) {
   const Range channels = my_part_of(layout.channels);

@@ -1,5 +1,5 @@
-/// The weight gradient, dw of x and dy, by the processor's products of two bf16 (AVX-512): for 3x3 filters on few
-/// channels.
+/// The weight gradient of a convolution with 3x3 filters and few channels in bf16, computed by the processor's
+/// instructions for products of bf16 (AVX-512).
 #pragma once
 
 #include <memory>
@@ -11,7 +11,7 @@
 
 namespace convoy::ops::cpu {
 
-/// Returns null if oneDNN is faster, or if the processor does not have these products.
+/// Creates the weight gradient. Returns null if oneDNN is faster, or if the processor lacks these instructions.
 std::unique_ptr<ConvolutionWeightGradient> make_bf16_weight_gradient(const ConvolutionSpec& spec, Workspace& workspace);
 
 }  // namespace convoy::ops::cpu

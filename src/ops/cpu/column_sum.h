@@ -1,4 +1,5 @@
-/// The sums of a matrix's columns, or of its products with another matrix: gradients of a bias and of a scale.
+/// The sums of a matrix's columns, or of its elementwise product with another matrix: the gradients of a bias and of a
+/// scale.
 #pragma once
 
 #include <cstdint>
@@ -15,12 +16,13 @@ struct ColumnSumSpec {
   DataType type = DataType::kFloat32;  ///< type of the matrix
 };
 
-/// The size in bytes of the scratch memory that column_sum() overwrites.
+/// Returns the number of bytes at the beginning of the workspace's scratch memory that column_sum() overwrites. The
+/// caller must have reserved them.
 std::int64_t column_sum_scratch_bytes(const ColumnSumSpec& spec);
 
 /// Computes sums[k], the sum of column k of a row-major matrix, in double, rounded once. Blocks of 1024 rows are summed
-/// in the order of their rows, then the blocks in their order, for any number of threads. With `factors`, another
-/// matrix of this shape, it sums the products of both, value by value, which are exact.
+/// in the order of their rows, then the blocks in their order, for any number of threads. If `factors`, a matrix of the
+/// same shape, is not null, it sums matrix[i] * factors[i], products that are exact in double.
 void column_sum(const ColumnSumSpec& spec, const void* matrix, float* sums, const Workspace& workspace,
                 const void* factors = nullptr);
 

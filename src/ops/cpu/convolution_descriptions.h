@@ -1,4 +1,5 @@
-/// oneDNN's descriptions of a convolution: activations are NHWC, weights are in the layout that oneDNN chooses.
+/// The primitive descriptors of oneDNN for a convolution. Activations are NHWC; weights have the layout that oneDNN
+/// chooses.
 #pragma once
 
 #include <oneapi/dnnl/dnnl.hpp>
@@ -15,11 +16,12 @@ struct ConvolutionLayouts {
   explicit ConvolutionLayouts(const ConvolutionSpec& spec);
 
   dnnl::memory::desc x, y, any_weights;
-  dnnl::memory::desc plain_weights;                 ///< (K,R,S,C/G)
-  dnnl::memory::desc any_gradient, plain_gradient;  ///< gradients of the weights, float32
+  dnnl::memory::desc plain_weights;                 ///< layout (K,R,S,C/G), as in the parameter arena
+  dnnl::memory::desc any_gradient, plain_gradient;  ///< float32 gradients of the weights: oneDNN's layout, (K,R,S,C/G)
 };
 
-/// Describes the convolution for the number of threads that the calling thread may use.
+/// Returns the primitive descriptor for the number of OpenMP threads that the calling thread may use at present. Throws
+/// dnnl::error if oneDNN has no such primitive.
 DnnlForward::primitive_desc describe_forward(const ConvolutionSpec& spec, const dnnl::engine& engine);
 DnnlBackwardInput::primitive_desc describe_backward_input(const ConvolutionSpec& spec, const dnnl::engine& engine,
                                                           const DnnlForward::primitive_desc& forward);

@@ -1,5 +1,6 @@
-/// The parts of a convolution on the CPU. Each part is computed in the way that is fastest for its shape: by oneDNN's
-/// convolution or matrix product, or by Winograd's products.
+/// The three passes of a convolution on the CPU: forward, data gradient and weight gradient. Each is computed in the
+/// way that is fastest for its shape: by oneDNN's convolution or matrix product, or by own code, such as Winograd's
+/// algorithm.
 #pragma once
 
 #include <vector>
@@ -8,20 +9,21 @@
 
 namespace convoy::ops::cpu {
 
-/// One direction of a convolution: y of x, or dx of dy.
+/// One direction of a convolution: forward, y of x, or the data gradient, dx of dy.
 class ConvolutionDirection {
  public:
   virtual ~ConvolutionDirection() = default;
 
-  /// Loads w (K,R,S,C/G), which stays where it is until the next call.
+  /// Copies the weights w (K,R,S,C/G) to the layout that run() reads. The memory of w may be reused afterwards.
   virtual void load_weights(const void* w) = 0;
-  /// The copies of w that ConvolutionOp::packed_weights() returns. If two directions read one copy, the direction that
-  /// loads it returns it.
+  /// Returns the direction's copies of w, for ConvolutionOp::packed_weights(). If both directions read one copy, only
+  /// the direction that makes it returns it.
   virtual std::vector<Buffer*> packed_weights() = 0;
+  /// Computes `to` (y or dx) of `from` (x or dy).
   virtual void run(const void* from, void* to) = 0;
 };
 
-/// The weight gradient of a convolution: overwrites dw (K,R,S,C/G), computed of x and dy.
+/// The weight gradient of a convolution. run() overwrites dw (K,R,S,C/G).
 class ConvolutionWeightGradient {
  public:
   virtual ~ConvolutionWeightGradient() = default;

@@ -1,4 +1,4 @@
-/// Calls of oneDNN: primitives created once, memory handles set at every call.
+/// Calls of oneDNN. Primitives are created once; the pointers to their arguments are set at every call.
 #pragma once
 
 #include <cstdint>
@@ -16,7 +16,7 @@
 
 namespace convoy::ops::cpu {
 
-/// oneDNN's engine and stream, and the workspace in which its calls find their scratchpads.
+/// oneDNN's engine and stream, and the workspace whose scratch memory its primitives use as scratchpads.
 class DnnlRuntime {
  public:
   explicit DnnlRuntime(Workspace& workspace)
@@ -26,12 +26,13 @@ class DnnlRuntime {
   const dnnl::engine& engine() const { return engine_; }
   const dnnl::stream& stream() const { return stream_; }
 
-  /// Sets the calling thread's number of threads, for which oneDNN creates primitives. Call it before describing and
-  /// creating, so that these depend neither on the calling thread nor on another library of this process.
+  /// Sets the calling thread's number of OpenMP threads to that of the workspace: oneDNN creates primitives for this
+  /// number. Call it before describing or creating a primitive, since the calling thread or another library of the
+  /// process may have set another number.
   void use_threads() const;
 
-  /// Attributes by which we provide the scratchpads, so that a call allocates almost nothing (oneDNN 2.6 itself
-  /// allocates a few small blocks).
+  /// Returns attributes that let the caller provide the scratchpad of a primitive, so that a call allocates almost no
+  /// memory (oneDNN 2.6 itself allocates a few small blocks).
   static dnnl::primitive_attr attributes();
 
  private:
@@ -40,8 +41,8 @@ class DnnlRuntime {
   dnnl::stream stream_;
 };
 
-/// While it exists, oneDNN describes and creates primitives for one thread: for calls that several threads make at the
-/// same time, each thread one call.
+/// While an object exists, oneDNN creates primitives for one thread. It is for primitives of which several threads run
+/// one each at the same time.
 class OneThread {
  public:
   explicit OneThread(const DnnlRuntime& runtime);
@@ -53,7 +54,7 @@ class OneThread {
   const DnnlRuntime& runtime_;
 };
 
-/// One argument of a call: DNNL_ARG_... and its layout.
+/// One argument of a primitive: its number in oneDNN (DNNL_ARG_...) and its layout.
 struct DnnlArgument {
   int name;
   dnnl::memory::desc layout;
@@ -70,11 +71,12 @@ class DnnlCall {
     return DnnlCall(runtime, Primitive(description), description.scratchpad_desc(), arguments);
   }
 
-  /// The number of bytes of the workspace's scratch memory that a run overwrites.
+  /// Returns the number of bytes of the workspace's scratch memory that run() overwrites.
   std::int64_t scratchpad_bytes() const { return scratchpad_bytes_; }
 
-  /// Runs on these pointers, in the order of the arguments at creation. The part of the scratch memory that it
-  /// overwrites begins at `scratchpad_offset` bytes. If that is not 0, the caller has reserved the memory.
+  /// Runs the primitive with these pointers, which are in the order of the arguments at creation. The part of the
+  /// workspace's scratch memory that it overwrites begins at `scratchpad_offset` bytes. If that is not 0, the caller
+  /// must have reserved the memory.
   void run(std::initializer_list<const void*> pointers, std::int64_t scratchpad_offset = 0);
 
  private:
@@ -89,21 +91,22 @@ class DnnlCall {
   int threads_ = 1;
 };
 
-/// Creates a copy from one layout to another. Its arguments are {from, to}.
+/// Creates a call that copies an array from one layout to another. The pointers of its run() are {from, to}.
 DnnlCall create_reorder(DnnlRuntime& runtime, const dnnl::memory::desc& from, const dnnl::memory::desc& to);
 
 inline dnnl::memory::data_type dnnl_type(DataType type) {
   return type == DataType::kBfloat16 ? dnnl::memory::data_type::bf16 : dnnl::memory::data_type::f32;
 }
 
-/// The description of a tensor in a named layout; with the layout `any`, oneDNN chooses.
+/// Returns the descriptor of a tensor with the layout `tag`. With format_tag::any, oneDNN chooses the layout.
 inline dnnl::memory::desc dnnl_layout(const dnnl::memory::dims& dims, dnnl::memory::format_tag tag,
                                       DataType type = DataType::kFloat32) {
   return {dims, dnnl_type(type), tag};
 }
 
-/// Whether oneDNN computes what `describe` describes by more than its reference loops. In bf16 that depends on the
-/// processor: for most it does not, for some only for some shapes.
+/// Returns whether oneDNN has an optimised implementation, not only its reference loops, of the primitive whose
+/// descriptor describe() returns. In bf16 that depends on the processor: for most it has none, for some only for some
+/// shapes.
 template <typename Describe>
 bool has_dnnl(Describe&& describe) {
   try {
@@ -114,7 +117,8 @@ bool has_dnnl(Describe&& describe) {
   }
 }
 
-/// Runs `create`. Throws Error, naming `what`, if oneDNN refuses.
+/// Returns create(), which describes or creates primitives for the runtime's number of threads. Throws Error, naming
+/// `what`, if oneDNN cannot compute them.
 template <typename Create>
 auto create_with_dnnl(const DnnlRuntime& runtime, const std::string& what, Create&& create) {
   try {

@@ -1,4 +1,4 @@
-/// One direction of a convolution by oneDNN: y of x, or dx of dy.
+/// One direction of a convolution, computed by oneDNN: forward, y of x, or the data gradient, dx of dy.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,7 @@
 
 namespace convoy::ops::cpu {
 
-/// A copy of the weights in one of oneDNN's layouts. Memory for it is allocated when they are first loaded.
+/// A copy of a convolution's weights in a layout of oneDNN. Its memory is allocated at the first load().
 class PackedWeights {
  public:
   PackedWeights(DnnlRuntime& runtime, const dnnl::memory::desc& plain, const dnnl::memory::desc& layout)
@@ -33,8 +33,8 @@ class PackedWeights {
     pack_.run({w, buffer_.data()});
   }
   const std::byte* data() const { return buffer_.data(); }
-  /// The copy that load() has made, if it may be moved to read-only memory. A layout with padding may not: oneDNN
-  /// writes zeros there each time that it is given a pointer.
+  /// Returns the buffer of the copy if it may be moved to read-only memory, else nothing. A copy with padding must not
+  /// be moved: oneDNN writes zeros to the padding each time that it is given a pointer.
   std::vector<Buffer*> movable() { return is_padded_ ? std::vector<Buffer*>() : std::vector{&buffer_}; }
 
  private:
@@ -45,7 +45,8 @@ class PackedWeights {
   DnnlCall pack_;
 };
 
-/// The smallest number of equal ranges of samples that keeps the threads busy.
+/// Returns the number of equal ranges into which `samples` are divided for `threads` threads: the smallest for which
+/// the thread with the most samples has as few as possible.
 inline std::int64_t num_ranges(std::int64_t samples, std::int64_t threads) {
   std::int64_t best = 1;
   const auto samples_of_a_thread = [&](std::int64_t ranges) {
@@ -56,30 +57,31 @@ inline std::int64_t num_ranges(std::int64_t samples, std::int64_t threads) {
   return best;
 }
 
-/// Whether oneDNN computes the primitive by matrix products, whose sums it divides according to the number of threads:
-/// "gemm", or by blocks "brgconv" (oneDNN 2), "brg_conv" (oneDNN 3).
+/// Returns whether oneDNN computes the primitive by matrix products, whose sums it divides according to the number of
+/// threads. The names of such implementations contain "gemm", "brgconv" (oneDNN 2) or "brg_conv" (oneDNN 3).
 template <typename Description>
 bool is_by_matmul(const Description& description) {
   const std::string_view name = description.impl_info_str();
   return name.find("gemm") != std::string_view::npos || name.find("brg") != std::string_view::npos;
 }
 
-/// Whether two primitives have the same algorithm. oneDNN 3 may choose another one for fewer samples: products in bf16
-/// by tiles for many samples, by vectors for few.
+/// Returns whether two primitives have the same algorithm. oneDNN 3 may choose another one for fewer samples, for
+/// example tiles (AMX) for bf16 products of many samples, and vectors for few.
 template <typename Description>
 bool is_same_algorithm(const Description& a, const Description& b) {
   return std::string_view(a.impl_info_str()) == b.impl_info_str();
 }
 
-/// One direction of a convolution by oneDNN. Each value is computed by one thread, in an order that does not depend on
-/// the number of threads. Convolutions by matrix products are an exception: these are divided into equal ranges of
-/// samples, one thread for each; the number of ranges changes no bit of a sample. oneDNN guarantees neither; tests
-/// check both. (A value of dw would be a sum over threads: see WeightGradient.)
+/// One direction of a convolution, computed by oneDNN. Each value is computed by one thread, in an order that does not
+/// depend on the number of threads. If oneDNN uses matrix products, the order may depend on that number: then the
+/// samples are divided into equal ranges, each computed by one thread. The number of ranges changes no bit of a sample.
+/// oneDNN guarantees neither property; tests check both. (A value of dw would be a sum over threads: see
+/// WeightGradient.)
 template <typename Primitive>
 class DnnlDirection final : public ConvolutionDirection {
  public:
-  /// `plain` is the weights' layout in memory. `other`, if any, is the other direction's copy of them, which that
-  /// direction loads. It is shared if the layout is the same.
+  /// `plain` is the layout of the weights that load_weights() gets. `other`, if not null, is the copy of the weights
+  /// that the other direction makes; this direction uses it, too, if it needs the same layout.
   DnnlDirection(const ConvolutionSpec& spec, DnnlRuntime& runtime, const dnnl::memory::desc& plain,
                 std::shared_ptr<PackedWeights> other = nullptr)
       : part_(spec), calls_(runtime) {
@@ -111,7 +113,7 @@ class DnnlDirection final : public ConvolutionDirection {
     weights_ = loads_ ? std::make_shared<PackedWeights>(runtime, plain, weights) : std::move(other);
   }
 
-  /// The number of bytes of the workspace's scratch memory that a run overwrites.
+  /// Returns the number of bytes of the workspace's scratch memory that run() overwrites.
   std::int64_t scratch_bytes() const { return calls_.scratchpad_bytes(); }
   const std::shared_ptr<PackedWeights>& weights() const { return weights_; }
 
@@ -143,7 +145,7 @@ class DnnlDirection final : public ConvolutionDirection {
     }
   }
 
-  ConvolutionSpec part_;  ///< what one call computes
+  ConvolutionSpec part_;  ///< the convolution of one range of samples, which one call computes
   bool loads_;
   std::shared_ptr<PackedWeights> weights_;
   DnnlParts calls_;

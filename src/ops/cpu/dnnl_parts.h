@@ -1,5 +1,5 @@
-/// Work for oneDNN in parts that depend only on its shape, each done by one thread, so that no bit depends on the
-/// number of threads.
+/// Divides an operation of oneDNN into parts that depend only on its shape. Each part is computed by one thread, so
+/// that no bit depends on the number of threads.
 #pragma once
 
 #include <algorithm>
@@ -16,33 +16,37 @@
 
 namespace convoy::ops::cpu {
 
-/// Adds parts[0][i], then parts[1][i], ... to sum[i]. There are `num` parts, `stride` floats apart.
+/// Adds parts[0][i], then parts[1][i], ... to sum[i], for i < count. There are `num` parts, which begin `stride` floats
+/// apart.
 void add_in_order(float* sum, const float* parts, std::int64_t count, std::int64_t num, std::int64_t stride,
                   int threads);
 
-/// The wanted number of parts: the usual number of threads of a rank or, if these parts move too much, half of it.
+/// The wanted number of parts of an operation: kWantedParts, the usual number of threads of a rank, or kFewerParts if
+/// kWantedParts would move too many bytes (moves_too_much()).
 constexpr std::int64_t kWantedParts = 8, kFewerParts = 4;
 
-/// Whether the division of an operation of `flop` operations moves too many bytes: whether that takes more than a fifth
-/// of the time of the arithmetic, at the speeds of one thread of a Xeon with AMX.
+/// Returns whether a division of an operation copies and adds up too many bytes: whether that takes more than a fifth
+/// of the time of its `flop` floating-point operations, at the speeds of one thread of a Xeon with AMX.
 inline bool moves_too_much(double bytes, double flop, DataType type) {
   const double flop_in_the_time_of_a_byte = type == DataType::kFloat32 ? 14 : 80;
   return bytes * flop_in_the_time_of_a_byte > flop / 5;
 }
 
-/// The number of parts that a division of an operation gives, and the number of bytes that it moves.
+/// The number of parts into which an operation is divided, and the number of bytes that the division moves.
 struct DivisionPrice {
   std::int64_t parts;
   double moved_bytes;
 };
 
-/// Whether `a` comes nearer to the wanted number of parts or, if both are equally near, moves fewer bytes.
+/// Returns whether division `a` is better than `b`: it has more parts, of which those above `wanted` do not count, or
+/// as many and moves fewer bytes.
 inline bool is_better(const DivisionPrice& a, const DivisionPrice& b, std::int64_t wanted) {
   const std::int64_t parts_of_a = std::min(a.parts, wanted), parts_of_b = std::min(b.parts, wanted);
   return parts_of_a != parts_of_b ? parts_of_a > parts_of_b : a.moved_bytes < b.moved_bytes;
 }
 
-/// Independent calls, which at most as many threads as calls can share.
+/// Independent calls of oneDNN, the parts of an operation. Each call runs on one thread, several at the same time. A
+/// single call runs on as many threads as it was created for.
 class DnnlParts {
  public:
   DnnlParts() = default;
@@ -54,11 +58,12 @@ class DnnlParts {
     calls_.push_back(std::move(call));
   }
 
-  /// The number of bytes that a run overwrites at the beginning of the workspace's scratch memory: a scratchpad for
-  /// each thread, which stays in its cache.
+  /// Returns the number of bytes that run() overwrites at the beginning of the workspace's scratch memory: a scratchpad
+  /// for each thread, which stays in the thread's cache.
   std::int64_t scratchpad_bytes() const { return num_scratchpads() * scratchpad_stride_; }
 
-  /// Calls run_part(call, index of the call, offset of its scratchpad in bytes) for all calls.
+  /// Calls run_part(call, index of the call, offset of its scratchpad in bytes) for all calls, on the workspace's
+  /// threads. run_part must run the call. Rethrows one of the exceptions of calls.
   template <typename RunPart>
   void run(const RunPart& run_part) {
     if (calls_.size() == 1) return run_part(calls_.front(), 0, 0);

@@ -1,6 +1,6 @@
-/// Draws the words of draw_words.h a few vectors at a time: if each value or attention weight has a draw of its own,
-/// drawing block by block would cost more than the arithmetic.
-/// Like simd.h only for files compiled with -march=CONVOY_ARCH.
+/// Computes the random words of draw_words.h (Philox) a few vectors at a time. Dropout needs a random number for each
+/// value or attention weight: computing them block by block would take longer than its arithmetic. Include it, as
+/// simd.h, only in files that are compiled with -march=CONVOY_ARCH.
 #pragma once
 
 #include <array>
@@ -20,8 +20,8 @@ namespace convoy::ops::cpu {
 
 using LongVec = std::uint64_t __attribute__((vector_size(kVectorBytes)));
 
-/// The products of the lower halves of each 64-bit lane; the upper halves may hold anything. GCC 12 does not find the
-/// instruction by itself.
+/// Returns, in each 64-bit lane, the product of the lower 32 bits of a and b. Their upper 32 bits may have any value.
+/// GCC 12 does not find the instruction by itself.
 template <typename V>
 [[gnu::always_inline]] inline V product_of_lower_halves(V a, V b) {
 #if defined(__AVX512F__)
@@ -41,7 +41,7 @@ template <typename V>
   return (a & 0xffffffffu) * (b & 0xffffffffu);
 }
 
-/// (a ^ b) ^ c in one instruction if the processor has it: GCC 12 does not find it.
+/// Returns a ^ b ^ c, in one instruction if the processor has it. GCC 12 does not find the instruction by itself.
 [[gnu::always_inline]] inline LongVec exclusive_or(LongVec a, LongVec b, LongVec c) {
 #if defined(__AVX512F__) && __BIGGEST_ALIGNMENT__ == 64
   return std::bit_cast<LongVec>(
@@ -51,8 +51,8 @@ template <typename V>
 #endif
 }
 
-/// Moves each 64-bit lane's upper half to its lower half; the upper half of the result may hold anything. It is a
-/// shuffle, since products and shifts wait for the same part of the processor.
+/// Moves the upper 32 bits of each 64-bit lane to its lower 32 bits. The upper 32 bits of the result have no meaning.
+/// It is a shuffle, not a shift, since products and shifts wait for the same part of the processor.
 template <int... i>
 [[gnu::always_inline]] inline LongVec upper_halves_as_lower(LongVec v, std::integer_sequence<int, i...> /*words*/) {
   const auto words = std::bit_cast<WordVec>(v);
@@ -62,7 +62,8 @@ template <int... i>
   return upper_halves_as_lower(v, std::make_integer_sequence<int, int{kLanes}>{});
 }
 
-/// Half `half` of the draws in a vector of words.
+/// Returns the first (half = 0) or second (half = 1) half of the draws in a vector of words. A draw is a random number
+/// of 16 bits; a word has two.
 template <int half, int... i>
 [[gnu::always_inline]] inline HalfVec draws_in(WordVec words, std::integer_sequence<int, i...> /*draws*/) {
   const auto draws = std::bit_cast<PairVec>(words);
@@ -73,7 +74,7 @@ template <int half>
   return draws_in<half>(words, std::make_integer_sequence<int, int{kLanes}>{});
 }
 
-/// v in each lane whose draw is at least the threshold, else 0.
+/// Returns v in each lane whose draw is at least the threshold, and 0 in the others.
 [[gnu::always_inline]] inline Vec kept_values(HalfVec draws, std::uint16_t threshold, Vec v) {
 #if defined(__AVX512BW__) && defined(__AVX512VL__) && __BIGGEST_ALIGNMENT__ == 64
   const __mmask16 kept =
@@ -86,12 +87,13 @@ template <int half>
 #endif
 }
 
-/// The words of one layer for one micro-batch, two draws in each: the low half first.
+/// The random words of one layer for one micro-batch. Each word of 32 bits has two draws, random numbers of 16 bits,
+/// the low half first.
 class LayerWords {
  public:
   static constexpr std::int64_t kNumVectors = 4;                   ///< number of vectors that a call of draw() writes
   static constexpr std::int64_t kNumWords = kNumVectors * kLanes;  ///< number of words that a call of draw() writes
-  static constexpr std::int64_t kNumBlocks = kNumWords / 4;        ///< number of blocks of words of a call of draw()
+  static constexpr std::int64_t kNumBlocks = kNumWords / 4;        ///< number of Philox blocks of a call of draw()
   static constexpr std::int64_t kNumDraws = 2 * kNumWords;         ///< number of 16-bit draws in the words of a call
 
   LayerWords(const DrawKey& key, std::uint64_t layer)
@@ -105,7 +107,7 @@ class LayerWords {
     }
   }
 
-  /// Writes the words 4 * block, ..., 4 * block + kNumWords - 1 of the layer, in order.
+  /// Writes the layer's words from Philox block `block` on, in order: words 4 * block, ..., 4 * block + kNumWords - 1.
   [[gnu::always_inline]] void draw(std::uint32_t block, WordVec (&words)[kNumVectors]) const {
     // Each counter has a 64-bit lane: the product of a round then is one instruction. The two halves are independent,
     // so that one computes while the other waits for its products.
@@ -123,13 +125,14 @@ class LayerWords {
   struct RoundKey {
     std::uint32_t low, high;
   };
-  /// The four words of each counter, in the lower half of a 64-bit lane each.
+  /// The counters of kLanes / 2 Philox blocks. A counter has four words of 32 bits, one in each vector, in the lower
+  /// half of the block's 64-bit lane.
   struct Counters {
     LongVec w0, w1, w2, w3;
   };
 
-  /// The index of each lane's block in the result of write_in_order(): even lanes have the first half of the counters,
-  /// odd lanes the second half.
+  /// Returns, for each 64-bit lane, the index of the Philox block that it computes. Even lanes have the first half of
+  /// the blocks and odd lanes the second half, so that write_in_order() can write them in order.
   template <std::uint64_t... i>
   [[gnu::always_inline]] static LongVec block_of_lane(std::integer_sequence<std::uint64_t, i...> /*lanes*/) {
     return LongVec{(i / 2 + i % 2 * (sizeof...(i) / 2))...};
@@ -139,7 +142,7 @@ class LayerWords {
             LongVec{} + micro_batch_, LongVec{} + step_low_, LongVec{} + step_high_};
   }
 
-  /// One round of Philox4x32, as in the paper.
+  /// Computes one round of Philox4x32 (Salmon et al. 2011) of all counters.
   [[gnu::always_inline]] static void advance(const RoundKey& key, Counters& c) {
     const auto k0 = std::bit_cast<LongVec>(WordVec{} + key.low), k1 = std::bit_cast<LongVec>(WordVec{} + key.high);
     const LongVec p0 = product_of_lower_halves(c.w0, LongVec{} + 0xD2511F53u);
@@ -147,7 +150,7 @@ class LayerWords {
     c = {exclusive_or(upper_halves_as_lower(p1), c.w1, k0), p1, exclusive_or(upper_halves_as_lower(p0), c.w3, k1), p0};
   }
 
-  /// Writes the four words of each counter next to each other.
+  /// Writes the words in the order of the blocks: the four words of each counter next to each other.
   template <int... i>
   [[gnu::always_inline]] static void write_in_order(const Counters& c, WordVec* to,
                                                     std::integer_sequence<int, i...> /*words*/) {

@@ -1,5 +1,5 @@
-/// Powers of two by vectors, which take most of the time of a softmax apart from products.
-/// Like simd.h only for files compiled with -march=CONVOY_ARCH.
+/// Powers of two in vectors of floats. Apart from matrix products, they take most of the time of attention's softmax.
+/// Include it, as simd.h, only in files that are compiled with -march=CONVOY_ARCH.
 #pragma once
 
 #include <bit>
@@ -8,9 +8,10 @@
 
 namespace convoy::ops::cpu {
 
-/// 2^x for x <= 127, to 2 units in the last place; 2^-125 for all x below -125, NaN for NaN.
-/// 2^x = 2^n 2^r with n the integer next to x: adding 1.5 * 2^23 leaves n in the lowest bits of the sum, and r in
-/// [-1/2, 1/2] is exact. 2^r is a polynomial of degree 6, which Remez' algorithm gives: relative error 2.6e-9.
+/// Returns 2^x in each lane, with an error of at most 2 units in the last place. x must be at most 127. For x below
+/// -125 the result is 2^-125, and for NaN it is NaN. 2^x = 2^n 2^r with n the integer next to x: adding 1.5 * 2^23
+/// leaves n in the lowest bits of the sum, and r in [-1/2, 1/2] is exact. 2^r is a polynomial of degree 6 from Remez'
+/// algorithm, with a relative error of 2.6e-9.
 [[gnu::always_inline]] inline Vec power_of_2(Vec x) {
   constexpr float kRounder = 0x1.8p23f;
   x = larger(Vec{} - 125.0f, x);

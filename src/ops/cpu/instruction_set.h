@@ -6,7 +6,8 @@
 
 namespace convoy::ops::cpu {
 
-/// The extensions that compilers use in ordinary loops: X(name for __builtin_cpu_supports, the compiler's macro).
+/// The extensions of x86 that compilers use in ordinary loops: X(name for __builtin_cpu_supports, the compiler's
+/// macro).
 #define CONVOY_EXTENSIONS(X)                \
   X("sse4.2", __SSE4_2__)                   \
   X("avx", __AVX__)                         \
@@ -30,21 +31,22 @@ namespace convoy::ops::cpu {
 inline constexpr std::array kExtensions = {CONVOY_EXTENSIONS(CONVOY_EXTENSION_NAME)};
 #undef CONVOY_EXTENSION_NAME
 
-/// One flag for each extension, in the order of kExtensions.
+/// A set of extensions: whether it contains each extension, in the order of kExtensions.
 using InstructionSet = std::array<bool, kExtensions.size()>;
 
-/// The extensions that src/ops/cpu was compiled for (CONVOY_ARCH). A constant: reading it runs none of the
-/// instructions.
+/// The extensions that src/ops/cpu was compiled for (CONVOY_ARCH). It is a constant, so any processor can read it.
 extern const InstructionSet kCompiledFor;
 
-/// The extensions of this processor. A processor that is not x86 is assumed to have all.
+/// Returns the extensions of this processor. A processor that is not x86 is assumed to have all.
 InstructionSet processor_extensions();
 
-/// Whether this processor has tiles for products in bf16 (AMX) and the system lets this process use them, for which the
-/// call asks. Tiles are not among the extensions: no ordinary loop uses them, and the program works without them.
+/// Returns whether this processor has tiles for products in bf16 (AMX) and the system lets this process use them. The
+/// call asks the system for permission. Tiles are not among kExtensions: no ordinary loop uses them, and the program
+/// works without them.
 bool may_use_tiles();
 
-/// The names of the extensions in `needed` that `available` lacks, "avx512f avx512bw"; empty if it lacks none.
+/// Returns the names of the extensions that are in `needed` but not in `available`: "avx512f avx512bw"; empty if there
+/// are none.
 std::string missing_extensions(const InstructionSet& needed, const InstructionSet& available);
 
 }  // namespace convoy::ops::cpu

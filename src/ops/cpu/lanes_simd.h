@@ -1,5 +1,5 @@
 /// Operations between the lanes of vectors: sums, maxima, transposition.
-/// Like simd.h only for files compiled with -march=CONVOY_ARCH.
+/// Include it, as simd.h, only in files that are compiled with -march=CONVOY_ARCH.
 #pragma once
 
 #include <cstdint>
@@ -14,13 +14,14 @@
 
 namespace convoy::ops::cpu {
 
-/// Lane i of the result is lane i ^ distance.
+/// Returns a vector whose lane i is lane i ^ distance of v.
 template <int distance, int... i>
 [[gnu::always_inline]] inline Vec exchanged(Vec v, std::integer_sequence<int, i...> /*lanes*/) {
   return __builtin_shufflevector(v, v, (i ^ distance)...);
 }
 
-/// ((v0 + v8) + (v4 + v12)) + ..., in this order on every processor with as many lanes.
+/// Returns the sum of the lanes of v, ((v0 + v8) + (v4 + v12)) + ... for 16 lanes. The order is the same on every
+/// processor with as many lanes.
 template <int distance = int{kLanes} / 2>
 [[gnu::always_inline]] inline float sum_of_lanes(Vec v) {
   if constexpr (distance == 0) {
@@ -30,7 +31,7 @@ template <int distance = int{kLanes} / 2>
   }
 }
 
-/// The larger of a and b in each lane; b if one of the two is NaN.
+/// Returns the larger of a and b in each lane; b if one of the two is NaN.
 [[gnu::always_inline]] inline Vec larger(Vec a, Vec b) {
 #if defined(__AVX512F__) && __BIGGEST_ALIGNMENT__ == 64
   // GCC 12 makes a comparison and a selection of the expression below. draw_words_simd.h explains the mask.
@@ -49,7 +50,8 @@ template <int distance = int{kLanes} / 2>
   }
 }
 
-/// Exchanges, between rows i and i + distance, the halves of each 2 * distance lanes.
+/// A step of transpose(), for two rows that are `distance` apart. In each group of 2 * distance lanes it exchanges the
+/// second half of a with the first half of b.
 template <int distance, int... i>
 [[gnu::always_inline]] inline void exchange_halves(WordVec& a, WordVec& b, std::integer_sequence<int, i...> /*lanes*/) {
   const WordVec upper = __builtin_shufflevector(a, b, ((i & distance) != 0 ? int{kLanes} + i - distance : i)...);
@@ -57,7 +59,7 @@ template <int distance, int... i>
   a = upper;
 }
 
-/// Lane j of row i becomes lane i of row j.
+/// Transposes a matrix of kLanes rows: lane j of row i becomes lane i of row j.
 template <int distance = 1>
 [[gnu::always_inline]] inline void transpose(WordVec (&rows)[kLanes]) {
   if constexpr (distance < kLanes) {
@@ -70,7 +72,7 @@ template <int distance = 1>
   }
 }
 
-/// a0 b0 a1 b1 ...: halves of words.
+/// Returns words whose lower halves are a and whose upper halves are b: a0 b0 a1 b1 ... in memory.
 [[gnu::always_inline]] inline WordVec zipped(HalfVec a, HalfVec b) {
   return __builtin_convertvector(a, WordVec) | __builtin_convertvector(b, WordVec) << 16;
 }

@@ -1,4 +1,5 @@
-/// A matrix product by oneDNN, in parts that depend only on its shape: the same bits on any number of threads.
+/// A matrix product that oneDNN computes in parts. The parts depend only on its shape, so that the bits are the same
+/// with any number of threads.
 #pragma once
 
 #include <cstdint>
@@ -9,19 +10,19 @@
 
 namespace convoy::ops::cpu {
 
-/// The number of ranges into which each dimension of a product is divided. The results of ranges of k are added in
-/// order.
+/// The number of ranges into which each dimension of a matrix product is divided. The results of ranges of k are added
+/// in their order.
 struct MatmulDivision {
   std::int64_t m = 1, n = 1, k = 1;
 
   std::int64_t size() const { return m * n * k; }
 };
 
-/// Returns a division into at least kWantedParts or kFewerParts (dnnl_parts.h) parts if the shape allows it, else into
-/// as many as possible. Of such divisions it is the one that moves the fewest bytes.
+/// Returns the division of a matrix product into parts: at least kWantedParts or kFewerParts (dnnl_parts.h) if the
+/// shape allows it, else as many as possible. Of such divisions it is the one that moves the fewest bytes.
 MatmulDivision divide_matmul(const MatmulSpec& product);
 
-/// Whether oneDNN has all parts in the product's types for this processor.
+/// Returns whether oneDNN has an optimised implementation of all parts, in the product's types, for this processor.
 bool has_matmul_parts(const MatmulSpec& product, const DnnlRuntime& runtime);
 
 class MatmulParts {
@@ -29,7 +30,7 @@ class MatmulParts {
   MatmulParts() = default;
   MatmulParts(const MatmulSpec& product, DnnlRuntime& runtime);
 
-  /// The number of bytes of the workspace's scratch memory that a run overwrites.
+  /// Returns the number of bytes of the workspace's scratch memory that run() overwrites.
   std::int64_t scratch_bytes() const {
     return sums_offset_ + (division_.k - 1) * product_.m * product_.n * kFloatBytes;
   }
@@ -44,7 +45,8 @@ class MatmulParts {
   const Workspace* workspace_ = nullptr;
   MatmulDivision division_;
   DnnlParts calls_;
-  std::int64_t sums_offset_ = 0;  ///< offset in scratch memory of a matrix d for each range of k but the first
+  /// Offset in bytes, in scratch memory, of the results of all ranges of k but the first, which is computed in d.
+  std::int64_t sums_offset_ = 0;
 };
 
 }  // namespace convoy::ops::cpu

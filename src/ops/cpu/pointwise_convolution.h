@@ -1,4 +1,4 @@
-/// dx of 1x1 convolutions, as a forward convolution of dy, which oneDNN computes faster than a data gradient.
+/// The data gradient of 1x1 convolutions, computed as a forward convolution of dy: oneDNN computes that faster.
 #pragma once
 
 #include <memory>
@@ -10,10 +10,12 @@
 
 namespace convoy::ops::cpu {
 
-/// Whether each pixel of y depends on one pixel of x alone.
+/// Returns whether this is a 1x1 convolution without padding and groups: each pixel of y depends on one pixel of x
+/// only.
 bool is_pointwise(const ConvolutionSpec& spec);
 
-/// Returns null if oneDNN does not have this convolution in spec.type for this processor.
+/// Creates the data gradient. Returns null if the convolution is not pointwise, or if oneDNN has no optimised
+/// implementation of it in spec.type for this processor.
 std::unique_ptr<ConvolutionDirection> make_pointwise_backward_input(const ConvolutionSpec& spec, DnnlRuntime& runtime);
 
 }  // namespace convoy::ops::cpu

@@ -1,4 +1,4 @@
-/// Windows over an image: the pixels of a window, and the windows that cover a pixel.
+/// The windows of a pooling: the pixels of a window, and the windows that cover a pixel.
 #pragma once
 
 #include <algorithm>
@@ -12,9 +12,8 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// The pixels of a window along one axis. The window begins at `start`, which may be outside the image; the pixels
-/// begin,
-/// ..., end - 1 are inside.
+/// A window along one axis. It begins at `start`, which may be outside the image; its pixels begin, ..., end - 1 are
+/// inside the image.
 struct Span {
   std::int64_t start, begin, end;
 };
@@ -29,18 +28,18 @@ struct PoolingGeometry {
   std::int64_t x_at(std::int64_t n, std::int64_t h, std::int64_t w) const { return ((n * x.h + h) * x.w + w) * x.c; }
   std::int64_t y_at(std::int64_t n, std::int64_t p, std::int64_t q) const { return ((n * y.h + p) * y.w + q) * y.c; }
 
-  /// The pixels of window `index` along an axis of `size` pixels.
+  /// Returns window `index` along an axis of `size` pixels.
   Span window(std::int64_t index, std::int64_t size) const {
     const std::int64_t start = index * stride - padding;
     return {start, std::max<std::int64_t>(start, 0), std::min(start + kernel, size)};
   }
 
-  /// The index of pixel (h, w) in window (p, q), row by row.
+  /// Returns the index of pixel (h, w) in window (p, q), whose pixels are counted row by row.
   std::int32_t position(std::int64_t h, std::int64_t w, std::int64_t p, std::int64_t q) const {
     return static_cast<std::int32_t>((h - (p * stride - padding)) * kernel + w - (q * stride - padding));
   }
 
-  /// The windows that cover pixel `index` along an axis with `count` windows:
+  /// Returns the windows p that cover pixel `index` along an axis with `count` windows:
   /// p * stride - padding <= index < p * stride - padding + kernel.
   Range windows_over(std::int64_t index, std::int64_t count) const {
     const std::int64_t first = std::max<std::int64_t>(index + padding - kernel + stride, 0) / stride;

@@ -1,4 +1,4 @@
-/// Prefetches memory that a loop will read soon, if the processor does not foresee it.
+/// Prefetches memory that a loop will read soon, in cases that the processor's own prefetching does not recognise.
 #pragma once
 
 #include <cstdint>

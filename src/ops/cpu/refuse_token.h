@@ -1,5 +1,5 @@
-/// The CPU's errors for a token that has no row in the table, and for a position that has no word. This code is
-/// compiled for any processor, unlike the loops that call it.
+/// Throws the CPU's errors for a token outside the vocabulary of an embedding, and for a position outside the sequence.
+/// This code is compiled for any processor, unlike the loops that call it.
 #pragma once
 
 #include <cstdint>
@@ -9,9 +9,9 @@
 
 namespace convoy::ops::cpu {
 
-/// Throws Error, naming the token of the given word of the batch.
+/// Throws Error with a message that names the token tokens[word]. `word` is an index in the micro-batch (N,T).
 [[noreturn]] void refuse_token(const EmbeddingSpec& spec, const std::int32_t* tokens, std::int64_t word);
-/// Throws Error, naming position `taken` of the batch's positions.
+/// Throws Error with a message that names the position positions[taken]. `taken` is an index in the micro-batch (N,K).
 [[noreturn]] void refuse_position(const GatherSpec& spec, const std::int32_t* positions, std::int64_t taken);
 
 }  // namespace convoy::ops::cpu

@@ -1,5 +1,6 @@
-/// The mask of a ReLU for backward: one bit per value, which is set if the ReLU let the value through. Bit i % 8 of
-/// byte i / 8 belongs to value i. Like simd.h only for files compiled with -march=CONVOY_ARCH.
+/// The mask of a ReLU, which forward stores for backward: one bit per value, which is set if y is above 0. Bit i % 8 of
+/// byte i / 8 belongs to value i.
+/// Include it, as simd.h, only in files that are compiled with -march=CONVOY_ARCH.
 #pragma once
 
 #include <bit>
@@ -24,7 +25,7 @@ template <int... i>
   return powers_of_two(std::make_integer_sequence<int, int{kLanes}>{});
 }
 
-/// Returns bits of which bit i is set if lane i is above the threshold.
+/// Returns a number whose bit i is set if lane i of v is above the threshold.
 [[gnu::always_inline]] inline std::uint32_t bits_above(Vec v, float threshold) {
 #if defined(__AVX512F__) && __BIGGEST_ALIGNMENT__ == 64
   return _mm512_cmp_ps_mask(v, Vec{} + threshold, _CMP_GT_OQ);
@@ -38,7 +39,7 @@ template <int... i>
 #endif
 }
 
-/// v in the lanes whose bits are set, elsewhere 0.
+/// Returns v in the lanes whose bits are set, and 0 in the others.
 [[gnu::always_inline]] inline Vec kept_by(std::uint32_t bits, Vec v) {
 #if defined(__AVX512F__) && __BIGGEST_ALIGNMENT__ == 64
   return _mm512_maskz_mov_ps(static_cast<__mmask16>(bits), v);
@@ -47,15 +48,14 @@ template <int... i>
 #endif
 }
 
-/// The index of the byte that holds the bit of value `at`. It is unsigned, since a division of a number that may be
-/// negative takes more steps.
+/// Returns the index of the mask's byte that has the bit of value `at`. It is unsigned, since the division of a number
+/// that may be negative takes more instructions.
 [[gnu::always_inline]] inline std::uint64_t mask_byte_of(std::int64_t at) {
   return static_cast<std::uint64_t>(at) / 8;
 }
 
-/// Writes the bits of kLanes values from `at` on, a multiple of kLanes; or, in the overload, the bit of the value
-/// there, if the bits before it in its byte have been written. `argument` is the ReLU's argument; values are stored as
-/// T.
+/// Writes the bits of the kLanes values from index `at` on, a multiple of kLanes. `argument` has the ReLU's arguments;
+/// y is stored as T.
 template <typename T>
 [[gnu::always_inline]] inline void write_mask(std::uint8_t* mask, std::int64_t at, Vec argument) {
   const std::uint32_t bits = bits_above(argument, kStoredAsZero<T>);
@@ -67,14 +67,16 @@ template <typename T>
     mask[mask_byte_of(at)] = static_cast<std::uint8_t>(before | bits << (at % 8));
   }
 }
+/// Writes the bit of the value at index `at`. The bits before it in its byte must have been written; those after it
+/// become 0. `argument` is the ReLU's argument; y is stored as T.
 template <typename T>
 [[gnu::always_inline]] inline void write_mask(std::uint8_t* mask, std::int64_t at, float argument) {
   const std::uint32_t bit = argument > kStoredAsZero<T> ? 1u : 0u, before = at % 8 == 0 ? 0u : mask[mask_byte_of(at)];
   mask[mask_byte_of(at)] = static_cast<std::uint8_t>(before | bit << (at % 8));
 }
 
-/// Returns v if the ReLU let the value through, else 0: for kLanes values from `at` on, a multiple of kLanes, or for
-/// one.
+/// Returns v in the lanes whose bits in the mask are set, and 0 in the others. The lanes belong to the kLanes values
+/// from index `at` on, a multiple of kLanes. The overload does the same for the single value at index `at`.
 [[gnu::always_inline]] inline Vec kept_by_mask(const std::uint8_t* mask, std::int64_t at, Vec v) {
   std::uint32_t bits = 0;
   if constexpr (kLanes >= 8) {

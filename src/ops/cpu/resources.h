@@ -1,5 +1,4 @@
-/// The resources that the operations of one backend share, and make_op(), which creates an operation with them. It is
-/// specialised next to each implementation.
+/// The resources that the operations of one backend share, and make_op(), which creates an operation with them.
 #pragma once
 
 #include <cstddef>
@@ -11,19 +10,20 @@
 
 namespace convoy::ops::cpu {
 
-/// The device, the number of threads and the scratch memory, which grows while operations are created and does not
-/// change while they run. No operation keeps values there from one call to the next.
+/// The device, the number of threads, and the scratch memory that the operations of a backend share. The scratch memory
+/// grows while operations are created, and does not change while they run. No operation keeps values in it from one
+/// call to the next.
 class Workspace {
  public:
   Workspace(Device& device, std::int64_t threads) : device_(device), threads_(static_cast<int>(threads)) {}
 
-  /// Makes scratch() at least this large.
+  /// Makes scratch() at least `size_bytes` bytes large. Called while operations are created.
   void reserve(std::int64_t size_bytes) {
     if (size_bytes > scratch_.size_bytes()) scratch_ = Buffer(device_, size_bytes);
   }
 
-  /// The scratch memory, 64-byte aligned. Ask for it at every call: the creation of another operation may have moved
-  /// it.
+  /// Returns the scratch memory, which is aligned to 64 bytes. An operation must call this each time that it runs: the
+  /// creation of another operation may have moved the memory.
   std::byte* scratch() const { return scratch_.data(); }
   std::int64_t scratch_bytes() const { return scratch_.size_bytes(); }
   Device& device() const { return device_; }
@@ -44,8 +44,8 @@ struct Resources {
   Widening& widening;
 };
 
-/// Creates an operation. The spec has been checked. If no file specialises it for an operation of the list, the linker
-/// reports an error that names the operation.
+/// Creates an operation of the type Op. The spec has been checked by check<Op>(). Each operation's source file
+/// specialises this function; if none does, the linker reports an error that names the operation.
 template <typename Op>
 std::unique_ptr<Op> make_op(const typename Op::Spec& spec, const Resources& resources);
 

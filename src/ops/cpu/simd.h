@@ -1,7 +1,7 @@
-/// Vectors of floats in the compiler's own notation, as wide as the processor's, and functions that read them from
-/// storage and write them to it.
-/// Only for files compiled with -march=CONVOY_ARCH: everything is inlined, so that no other file's code runs on these
-/// instructions.
+/// Vectors of floats, in the notation of GCC and Clang, as wide as the processor's, and functions that load them from
+/// memory in a storage type and store them.
+/// Include it only in files that are compiled with -march=CONVOY_ARCH. All functions are inlined, so that no other file
+/// calls code that uses these instructions.
 #pragma once
 
 #include <bit>
@@ -13,9 +13,9 @@
 
 namespace convoy::ops::cpu {
 
-/// The size in bytes of the widest vectors that this file is compiled for. The compiler splits wider vectors for
-/// arithmetic, but GCC 12 computes their comparisons one value at a time. As long as a sum stays within its lane, no
-/// bit depends on this size.
+/// The size in bytes of the widest vectors that this file is compiled for. (The compiler could split wider vectors, but
+/// GCC 12 then computes comparisons one value at a time.) As long as each sum stays in its lane, no bit of a result
+/// depends on this size.
 inline constexpr std::int64_t kVectorBytes = __BIGGEST_ALIGNMENT__;
 inline constexpr std::int64_t kLanes = kVectorBytes / 4;
 
@@ -28,14 +28,14 @@ using ByteVec = std::uint8_t __attribute__((vector_size(kVectorBytes / 4)));
 using HalfRow = std::uint8_t __attribute__((vector_size(kVectorBytes / 2)));
 using ByteRow = std::uint8_t __attribute__((vector_size(kVectorBytes)));
 
-// The types by which values and bytes in memory are read and written as vectors; they need only a value's alignment.
+// Vector types for reading and writing arrays in memory. They need only the alignment of a single value.
 using VecAt = float __attribute__((vector_size(kVectorBytes), may_alias, aligned(4)));
 using HalfVecAt = std::uint16_t __attribute__((vector_size(kVectorBytes / 2), may_alias, aligned(2)));
 using HalfRowAt = std::uint8_t __attribute__((vector_size(kVectorBytes / 2), may_alias, aligned(1)));
 using ByteRowAt = std::uint8_t __attribute__((vector_size(kVectorBytes), may_alias, aligned(1)));
 using BytesAt = std::uint8_t __attribute__((vector_size(kVectorBytes / 4), may_alias, aligned(1)));
 
-/// to_float and, below, rounded_to for a vector, by shuffles of 16 bits: GCC 12 converts in more steps.
+/// Converts bf16 values to floats. It shuffles halves of 16 bits, since GCC 12 would take more instructions.
 template <int... i>
 [[gnu::always_inline]] inline Vec widened(HalfVec halves, std::integer_sequence<int, i...> /*indices*/) {
   return std::bit_cast<Vec>(__builtin_shufflevector(HalfVec{}, halves, (i % 2 == 0 ? 0 : int{kLanes} + i / 2)...));
@@ -51,7 +51,8 @@ template <int... i>
 [[gnu::always_inline]] inline HalfVec upper_halves(WordVec words) {
   return upper_halves(words, std::make_integer_sequence<int, kLanes>{});
 }
-/// v rounded to bf16, in the upper half of each word; the lower halves have no meaning. NaN becomes all ones.
+/// Returns v rounded to bf16 (to nearest, ties to even), in the upper half of each word; the lower halves have no
+/// meaning. NaN becomes all ones.
 [[gnu::always_inline]] inline WordVec nearest_bf16(Vec v) {
   const auto bits = std::bit_cast<WordVec>(v);
   const WordVec nearest = bits + 0x7fffu + (bits >> 16 & 1u), is_nan = std::bit_cast<WordVec>(v != v);
@@ -61,7 +62,7 @@ template <int... i>
   return upper_halves(nearest_bf16(v));
 }
 
-/// max(0, v), never -0; NaN if v is NaN.
+/// Returns max(0, v), never -0; NaN if v is NaN.
 [[gnu::always_inline]] inline Vec relu(Vec v) {
   return 0.0f >= v ? Vec{} : v;
 }
@@ -69,7 +70,8 @@ template <int... i>
   return 0.0f >= v ? 0.0f : v;
 }
 
-/// ((v0 + v1) + (v2 + v3)) + ...: short chains of additions, for speed and accuracy. count: a power of two.
+/// Returns ((v[0] + v[1]) + (v[2] + v[3])) + ...: short chains of additions, for speed and accuracy. `count` is a power
+/// of two.
 template <int count>
 [[gnu::always_inline]] inline Vec pairwise_sum(const Vec* v) {
   if constexpr (count == 1) {
@@ -79,7 +81,8 @@ template <int count>
   }
 }
 
-/// Reads one value, or a vector of values with one value's alignment: for the bodies of for_lanes.
+/// Reads one value (V is float) or a vector of values (V is Vec) of type T, as float32. A vector needs only the
+/// alignment of a single value.
 template <typename V, typename T>
 [[gnu::always_inline]] inline V read(const T* p) {
   if constexpr (std::is_same_v<V, float>) {
@@ -101,7 +104,7 @@ template <typename T>
   *reinterpret_cast<HalfVecAt*>(p) = rounded_to_bf16(v);
 }
 
-/// The value that is read after v has been written as T.
+/// Returns v rounded to T: the value that is read after v has been written as T.
 template <typename T>
 [[gnu::always_inline]] inline float as_stored(float v) {
   return to_float(rounded_to<T>(v));
@@ -115,7 +118,8 @@ template <typename T>
   }
 }
 
-/// Writes v without rounding. T must represent v exactly: v was read as T, or returned by as_stored<T>.
+/// Writes v without rounding. v must be a value of the type that is written: it was read as that type, or as_stored()
+/// returned it.
 [[gnu::always_inline]] inline void write_exact(float* p, Vec v) {
   write(p, v);
 }
@@ -127,7 +131,8 @@ template <typename T>
   write(p, v);
 }
 
-/// Reads one byte, or as many as V has values, by way of 16 bits: GCC 12 widens bytes to 32 bits one value at a time.
+/// Reads one byte, or as many bytes as V has lanes, as 32-bit integers. It widens them to 16 bits first, since GCC 12
+/// widens bytes to 32 bits one value at a time.
 template <typename V>
 [[gnu::always_inline]] inline auto read_bytes(const std::uint8_t* p) {
   if constexpr (std::is_same_v<V, float>) {
@@ -138,9 +143,10 @@ template <typename V>
   }
 }
 
-/// Part `index` of four of a row of bytes, each byte repeated in all four bytes of a value: one shuffle, while GCC 12
-/// takes nine steps to widen. A value equals `kOfEachByte` times its byte.
+/// The factor in the results of spread(): each 32-bit value is this number times a byte.
 inline constexpr std::int32_t kOfEachByte = 0x01010101;
+/// Returns quarter `index` of a vector of bytes as 32-bit values, each byte repeated in all four bytes of its value.
+/// That is one shuffle, while GCC 12 takes nine instructions to widen bytes.
 template <int index, int... i>
 [[gnu::always_inline]] inline IntVec spread(ByteRow bytes, std::integer_sequence<int, i...> /*indices*/) {
   return std::bit_cast<IntVec>(__builtin_shufflevector(bytes, bytes, (index * int{kLanes} + i / 4)...));
@@ -163,7 +169,8 @@ template <int index>
   *reinterpret_cast<HalfRowAt*>(p) = __builtin_convertvector(v, HalfRow);
 }
 
-/// Calls body(i, V{}) over [begin, end): with vectors first, then with single values.
+/// Calls body(i, V{}) for the indices in [begin, end): first with V = Vec for each kLanes indices from i on, then with
+/// V = float for each single index that is left.
 template <typename Body>
 [[gnu::always_inline]] inline void for_lanes(std::int64_t begin, std::int64_t end, Body&& body) {
   std::int64_t i = begin;

@@ -1,6 +1,6 @@
-/// Matrix products of blocks that are in the caches. Attention needs them: its factors are too small, and its results
-/// too short-lived, to be passed to oneDNN one by one.
-/// Like simd.h only for files compiled with -march=CONVOY_ARCH.
+/// Products of small matrices that are in the caches, for attention: its factors are too small, and its results too
+/// short-lived, for calls of oneDNN.
+/// Include it, as simd.h, only in files that are compiled with -march=CONVOY_ARCH.
 #pragma once
 
 #include <bit>
@@ -16,7 +16,8 @@
 
 namespace convoy::ops::cpu {
 
-/// Float factors. A word of 32 bits contains kDepth neighbours along the sum, here one.
+/// Matrix factors of floats. A word of 32 bits has kDepth values that are neighbours along the dimension of the sum;
+/// here one.
 struct FloatFactors {
   using Word = float;
   static constexpr std::int64_t kDepth = 1;
@@ -25,7 +26,8 @@ struct FloatFactors {
 };
 
 #ifdef CONVOY_HAS_BF16_PRODUCTS
-/// bf16 factors. A word contains two of them: the processor multiplies both in one instruction, and sums in float32.
+/// Matrix factors in bf16. A word of 32 bits has two values that are neighbours along the dimension of the sum. One
+/// instruction multiplies both and adds to a sum in float32.
 struct Bf16Factors {
   using Word = std::uint32_t;
   static constexpr std::int64_t kDepth = 2;
@@ -37,18 +39,19 @@ struct Bf16Factors {
 };
 #endif
 
-/// A matrix of factors whose word (row, i) is at row * row_stride + i * inner_stride; i counts along the sum.
+/// The left matrix of a product. Its word (row, i), with i along the dimension of the sum, is at
+/// words[row * row_stride + i * inner_stride].
 template <typename Word>
 struct LeftFactor {
   const Word* words;
   std::int64_t row_stride, inner_stride;
 };
 
-/// The use that a product makes of the earlier values of c.
+/// What a product does with the values that c had before.
 enum class Earlier {
   kOverwritten,
-  kContinued,  ///< sums begin with them: the same bits as in one longer product
-  kAdded       ///< they are added to finished sums: shorter chains of additions, and smaller errors
+  kContinued,  ///< each sum begins with the earlier value: the same bits as in one longer product
+  kAdded       ///< the earlier value is added to the finished sum: shorter chains of additions, smaller errors
 };
 
 /// A product c (rows,columns) = [c +] a (rows,inner) b (inner,columns). b and c are stored row by row, 64-byte aligned;
@@ -59,12 +62,13 @@ struct SmallProduct {
   const Word* b;
   std::int64_t b_stride;
   float* c;
-  std::int64_t rows, inner, columns;  ///< rows: a multiple of 8; columns: of kLanes; inner: number of words
+  std::int64_t rows, inner, columns;  ///< rows: a multiple of 8; columns: a multiple of kLanes; inner: number of words
   Earlier c_values = Earlier::kOverwritten;
 };
 
-/// Computes rows * vectors of c in registers: 16 sums if the processor has 32 registers, 8 if it has 16. On AVX-512, 8
-/// rows of 2 vectors reach 102 to 115 of 115 GFLOP/s in blocks of 32 by 32 by 256; 4 rows of 4 vectors reach 86.
+/// Computes a tile of c, `rows` rows of `vectors` vectors, in registers: 16 sums if the processor has 32 vector
+/// registers, 8 if it has 16. On AVX-512, 8 rows of 2 vectors reach 102 to 115 of 115 GFLOP/s in products of 32 by 32
+/// by 256; 4 rows of 4 vectors reach 86.
 template <typename Factors, int rows, int vectors>
 [[gnu::always_inline]] inline void multiply_tile(const SmallProduct<typename Factors::Word>& product, std::int64_t row,
                                                  std::int64_t column) {
@@ -97,7 +101,8 @@ template <typename Factors, int rows, int vectors>
   }
 }
 
-/// Computes all tiles of `vectors` that fit from `column` on. Returns the column after them.
+/// Computes all rows of c from `column` on, in tiles of `vectors` vectors, as long as whole tiles fit. Returns the
+/// first column that is not computed.
 template <typename Factors, int rows, int vectors>
 [[gnu::always_inline]] inline std::int64_t multiply_columns(const SmallProduct<typename Factors::Word>& product,
                                                             std::int64_t column) {

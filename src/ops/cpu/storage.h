@@ -1,5 +1,5 @@
-/// The CPU's storage types: float32, and bfloat16, which is widened when read and rounded when written. Loops are
-/// templates over the two.
+/// The types in which the CPU stores tensors: float32, and bfloat16, which is converted to float32 when it is read and
+/// rounded when it is written. Loops are templates over the two.
 #pragma once
 
 #include <bit>
@@ -16,8 +16,8 @@ struct Bf16 {
   std::uint16_t bits;
 };
 
-/// The largest number that is stored as 0: half of the smallest positive value of T. A larger number is positive when
-/// it is read again.
+/// The largest float32 value that becomes 0 when it is stored as T: half of the smallest positive value of T, or 0 for
+/// float32. A larger value is positive when it is read again.
 template <typename T>
 inline constexpr float kStoredAsZero = std::is_same_v<T, float> ? 0.0f : 0x1p-134f;
 
@@ -28,8 +28,8 @@ inline constexpr float kStoredAsZero = std::is_same_v<T, float> ? 0.0f : 0x1p-13
   return std::bit_cast<float>(std::uint32_t{value.bits} << 16);
 }
 
-/// Rounds to nearest, ties to even: adds half a unit less one, and one more if the last bit that stays is odd. NaN,
-/// whose upper half alone may be that of an infinity, becomes the NaN of all ones.
+/// Converts `value` to T, rounded to nearest, ties to even: adds half a unit less one, and one more if the last bit
+/// that stays is odd. NaN becomes the NaN of all ones, since the upper half of another NaN may be that of an infinity.
 template <typename T>
 [[gnu::always_inline]] inline T rounded_to(float value) {
   if constexpr (std::is_same_v<T, float>) {
@@ -41,7 +41,7 @@ template <typename T>
   }
 }
 
-/// The values at a contract's untyped pointer.
+/// Converts an untyped pointer of an operation's interface to a pointer to its values.
 template <typename T>
 [[gnu::always_inline]] inline const T* values_at(const void* data) {
   return static_cast<const T*>(data);
@@ -51,16 +51,17 @@ template <typename T>
   return static_cast<T*>(data);
 }
 
-/// Throws Error if the CPU does not store this type: "a sum in fp16: the CPU stores f32 and bf16".
+/// Throws Error if the CPU does not store tensors in this type: "a sum in fp16: the CPU stores f32 and bf16". `what` is
+/// the begin of the message.
 void check_is_stored(const char* what, DataType type);
 
-/// Calls body.template operator()<T>() for the type, which has been checked.
+/// Returns body.template operator()<T>(), with T = Bf16 for kBfloat16, else float. The type has been checked.
 template <typename Body>
 [[gnu::always_inline]] inline decltype(auto) with_storage(DataType type, Body&& body) {
   return type == DataType::kBfloat16 ? body.template operator()<Bf16>() : body.template operator()<float>();
 }
 
-/// Creates the operation for spec.type.
+/// Creates the operation Op<T>(spec, more...), where T is the storage type of spec.type.
 template <template <typename> typename Op, typename Contract, typename Spec, typename... More>
 std::unique_ptr<Contract> make_stored(const Spec& spec, More&... more) {
   return with_storage(

@@ -1,5 +1,5 @@
-/// Matrix products of blocks by the processor's tiles (AMX): bf16, 32 rows of 32 values at a time.
-/// Like simd.h only for files compiled with -march=CONVOY_ARCH.
+/// Products of small bf16 matrices by the processor's tiles (AMX), 32 rows and 32 columns of the result at a time.
+/// Include it, as simd.h, only in files that are compiled with -march=CONVOY_ARCH.
 #pragma once
 
 #include "ops/cpu/small_products.h"
@@ -14,8 +14,8 @@
 
 namespace convoy::ops::cpu {
 
-/// Sets all tiles of the calling thread to 16 rows of 64 bytes while it exists. Its destructor restores the shapes that
-/// were set before, for example by oneDNN.
+/// While an object exists, all tiles of the calling thread have 16 rows of 64 bytes. The destructor restores the shapes
+/// that were set before, for example by oneDNN.
 class TileShapes {
  public:
   TileShapes() {
@@ -43,8 +43,8 @@ class TileShapes {
   alignas(64) std::array<std::byte, kBytes> before_ = {};
 };
 
-// Instructions by a tile's number. The compiler's own macros take it only as text, and do not say that loading reads
-// memory.
+// Functions for the instructions on tiles, with the tile's number as a template argument. The compiler's own macros
+// need the number as a literal, and do not tell the compiler that loading a tile reads memory.
 template <int tile>
 [[gnu::always_inline]] inline void load_tile(const void* first, std::int64_t stride_bytes) {
   asm volatile("tileloadd (%0,%1,1), %%tmm%c2" : : "r"(first), "r"(stride_bytes), "n"(tile) : "memory");
@@ -57,13 +57,14 @@ template <int tile>
 [[gnu::always_inline]] inline void clear_tile() {
   asm volatile("tilezero %%tmm%c0" : : "n"(tile));
 }
-/// c += a b
+/// Computes c += a b; the arguments are numbers of tiles.
 template <int c, int a, int b>
 [[gnu::always_inline]] inline void multiply_add_tiles() {
   asm volatile("tdpbf16ps %%tmm%c2, %%tmm%c1, %%tmm%c0" : : "n"(c), "n"(a), "n"(b));
 }
 
-/// Computes 32 rows of 16 columns of c, in tiles c0 and c0 + 1.
+/// Computes 32 rows and 16 columns of c, from `row` and `column` on, in tiles c0 and c0 + 1. Tile b0 is for b, and
+/// tiles 4 and 5 are for a.
 template <int c0, int b0>
 [[gnu::always_inline]] inline void multiply_two_tiles(const SmallProduct<std::uint32_t>& product, std::int64_t row,
                                                       std::int64_t column) {
@@ -91,9 +92,10 @@ template <int c0, int b0>
   store_tile<c0 + 1>(lower_c, c_stride);
 }
 
-/// Computes a product while TileShapes are set. rows and columns are multiples of 32, inner is one of 16 words, and
-/// a.inner_stride is 1. Each value is summed in the order of `inner`, after the value of c if that is not overwritten.
-/// Tiles take turns, so that some are stored while others are multiplied.
+/// Computes a product. The calling thread must have a TileShapes object. `rows` and `columns` must be multiples of 32,
+/// `inner` a multiple of 16 words, and a.inner_stride must be 1. Each value is summed in the order of `inner`; the sum
+/// begins with the earlier value of c if that is not overwritten. Two pairs of tiles alternate, so that some are stored
+/// while others are multiplied.
 [[gnu::noinline]] inline void multiply_by_tiles(const SmallProduct<std::uint32_t>& product) {
   for (std::int64_t row = 0; row < product.rows; row += 32) {
     for (std::int64_t column = 0; column < product.columns; column += 32) {

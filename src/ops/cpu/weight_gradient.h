@@ -1,5 +1,5 @@
-/// The weight gradient of a convolution by oneDNN, in parts that depend only on its shape: the same bits on any number
-/// of threads.
+/// The weight gradient of a convolution, which oneDNN computes in parts. The parts depend only on its shape, so that
+/// the bits are the same with any number of threads.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +12,8 @@
 
 namespace convoy::ops::cpu {
 
-/// The numbers of equal ranges into which samples and filters are divided. One thread computes each pair of ranges.
+/// The numbers of equal ranges into which the samples and the filters of a weight gradient are divided. One thread
+/// computes each pair of a range of samples and a range of filters.
 ///   ranges of samples   their results are added in order: cheap if there are few weights
 ///   ranges of filters   dy is copied once; x is read by each part (with groups it is copied, too): cheap if
 ///                       activations are small
@@ -23,11 +24,11 @@ struct WeightGradientDivision {
   bool operator==(const WeightGradientDivision&) const = default;
 };
 
-/// Returns a division into at least kWantedParts or kFewerParts (dnnl_parts.h) parts if the shape allows it, else into
-/// as many as possible. Of such divisions it is the one that moves the fewest bytes.
+/// Returns the division of a weight gradient into parts: at least kWantedParts or kFewerParts (dnnl_parts.h) if the
+/// shape allows it, else as many as possible. Of such divisions it is the one that moves the fewest bytes.
 WeightGradientDivision divide_weight_gradient(const ConvolutionSpec& spec);
 
-/// The convolution whose weight gradient one part computes.
+/// Returns the convolution of one range of samples and one range of filters, whose weight gradient one part computes.
 ConvolutionSpec part_of_weight_gradient(const ConvolutionSpec& spec, const WeightGradientDivision& division);
 
 class WeightGradient final : public ConvolutionWeightGradient {
@@ -52,10 +53,10 @@ class WeightGradient final : public ConvolutionWeightGradient {
   WeightGradientDivision division_;
   ConvolutionSpec part_;
   DnnlParts parts_;
-  DnnlCall unpack_;                                                ///< copies dw of one range of filters
-  bool dw_is_plain_ = false;                                       ///< whether oneDNN's own layout is (K,R,S,C/G)
-  std::int64_t packed_count_ = 0;                                  ///< number of floats of a part's result
-  std::int64_t packed_offset_ = 0, dy_offset_ = 0, x_offset_ = 0;  ///< offsets in scratch memory
+  DnnlCall unpack_;                ///< copies dw of one range of filters from oneDNN's layout to (K,R,S,C/G)
+  bool dw_is_plain_ = false;       ///< whether oneDNN's layout is (K,R,S,C/G)
+  std::int64_t packed_count_ = 0;  ///< number of floats of a part's result
+  std::int64_t packed_offset_ = 0, dy_offset_ = 0, x_offset_ = 0;  ///< offsets in scratch memory, in bytes
 };
 
 }  // namespace convoy::ops::cpu

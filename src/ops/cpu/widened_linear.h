@@ -1,4 +1,4 @@
-/// The fully connected layer in bf16 on a processor for which oneDNN has its products only in float32.
+/// The linear layer in bf16, for a processor on which oneDNN has matrix products only in float32.
 #pragma once
 
 #include <memory>
@@ -9,8 +9,8 @@
 
 namespace convoy::ops::cpu {
 
-/// Creates a layer that widens operands and rounds results, some rows at a time, so that the float32 values stay in the
-/// cache.
+/// Creates a linear layer that converts its bf16 operands to float32, multiplies them and rounds the results to bf16,
+/// some rows at a time, so that the float32 values stay in the cache.
 std::unique_ptr<LinearOp> make_widened_linear(const LinearSpec& spec, const Resources& resources);
 
 }  // namespace convoy::ops::cpu

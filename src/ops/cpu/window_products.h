@@ -1,5 +1,5 @@
-/// The weight gradient of a convolution as one matrix product, of dy and the windows of x. oneDNN computes the product
-/// faster than the gradient if windows are single pixels, or if they are few or far apart.
+/// The weight gradient of a convolution as one matrix product, of dy and the windows of x (im2col). oneDNN computes
+/// that faster than its weight gradient if windows are single pixels, or if they are few or far apart.
 #pragma once
 
 #include <memory>
@@ -11,7 +11,8 @@
 
 namespace convoy::ops::cpu {
 
-/// Returns null if oneDNN's weight gradient is faster, or if it has no product in spec.type for this processor.
+/// Creates the weight gradient. Returns null if oneDNN's own weight gradient is faster, or if oneDNN has no optimised
+/// matrix product in spec.type for this processor.
 std::unique_ptr<ConvolutionWeightGradient> make_window_weight_gradient(const ConvolutionSpec& spec,
                                                                        DnnlRuntime& runtime);
 

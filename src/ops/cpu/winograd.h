@@ -1,6 +1,6 @@
 /// Convolutions with 3x3 filters by fewer products: Winograd's minimal filtering F(2x2, 3x3), as in Lavin & Gray 2016,
 /// "Fast algorithms for convolutional neural networks", section 4.1.
-/// Like simd.h only for files compiled with -march=CONVOY_ARCH.
+/// Include it, as simd.h, only in files that are compiled with -march=CONVOY_ARCH.
 ///
 /// A square of 2x2 pixels of y depends on one of 4x4 pixels of x. With d such a square of x for one channel, g the
 /// filter for that channel, and * for products value by value:
@@ -31,10 +31,11 @@
 
 namespace convoy::ops::cpu::winograd {
 
-constexpr std::int64_t kRows = 4;                        // of a square of x, and of the positions
-constexpr std::int64_t kPositions = kWinogradPositions;  // products of a square, one filter and one channel
+constexpr std::int64_t kRows = 4;                        // rows of a square of x, and of its 4x4 transformed values
+constexpr std::int64_t kPositions = kWinogradPositions;  // number of transformed values of a square, for one channel
 
-/// The 2x2 squares of a result (N,P,Q,.) of a convolution of (N,H,W,.), in the order of its pixels.
+/// The 2x2 squares into which the result `to` (N,P,Q,.) of a convolution of `from` (N,H,W,.) is divided, in the order
+/// of its pixels.
 struct Squares {
   Shape from, to;
   std::int64_t padding = 0;
@@ -43,7 +44,7 @@ struct Squares {
   std::int64_t columns() const { return (to.w + 1) / 2; }
   std::int64_t count() const { return to.n * rows() * columns(); }
 
-  /// The indices of a square's first pixel.
+  /// The sample, row and column of a square's first pixel in the result.
   struct Place {
     std::int64_t sample, row, column;
   };
@@ -62,32 +63,34 @@ struct Squares {
   }
 };
 
-/// Whether y, dx and dw are faster by these products than by oneDNN. With vectors of 128 bits they are not: oneDNN asks
-/// the processor at run time, and uses longer vectors.
+/// Returns whether y, dx and dw of a convolution are computed faster by Winograd's algorithm than by oneDNN. They are
+/// not if this code is compiled for vectors of 128 bits: oneDNN asks the processor at run time, and uses longer
+/// vectors.
 inline bool is_faster(const ConvolutionSpec& spec) {
   constexpr std::int64_t kMinVectorBytes = 32;
   return kVectorBytes >= kMinVectorBytes && saves_by_winograd(spec);
 }
 
-/// The layout of a matrix in panels of `width` columns, so that a product reads one stretch of memory: a matrix
-/// (rows,columns) is stored as (columns / width, rows, width).
+/// The layout of a matrix in panels of `width` columns, so that a product reads memory from one address on without
+/// gaps: a matrix (rows,columns) is stored as (columns / width, rows, width).
 struct Panels {
-  /// Panels that are as wide as a product computes at once.
+  /// Chooses panels of 32 columns, or of 16 if num_columns is no multiple of 32: as many as a product computes at once.
   explicit Panels(std::int64_t num_columns) : Panels(num_columns, num_columns % 32 == 0 ? 5 : 4) {}
   Panels(std::int64_t num_columns, int log2_of_width)
       : columns(num_columns), width(std::int64_t{1} << log2_of_width), log2_width(log2_of_width) {}
 
   std::int64_t columns, width;
-  int log2_width;  ///< for offset(), which is called for each vector
+  int log2_width;  ///< log2 of width: offset(), which is called for each vector, shifts instead of dividing
 
   std::int64_t count() const { return columns / width; }
-  /// The offset of a value of row 0 and this column. Each further row adds `width`.
+  /// Returns the offset, in values, of row 0 of the column in a matrix with `rows` rows. Each further row adds `width`.
   std::int64_t offset(std::int64_t rows, std::int64_t column) const {
     return ((column >> log2_width) * rows << log2_width) + (column & (width - 1));
   }
 };
 
-/// The pixels of (N,H,W,C) in a square of `size` by `size` pixels; beyond the borders they are C zeros.
+/// Pointers to the pixels of a square of `size` by `size` pixels in a tensor (N,H,W,C). Pixels beyond the border of the
+/// image point to C zeros.
 template <std::int64_t size>
 class SquarePixels {
  public:
@@ -116,7 +119,7 @@ class SquarePixels {
   std::array<const float*, static_cast<std::size_t>(size* size)> pixels_;
 };
 
-/// Row `row` of B^T d, for one column of d.
+/// Returns row `row` of B^T d for one column (d0, d1, d2, d3) of d, with B as at the top of winograd.h.
 template <std::int64_t row>
 [[gnu::always_inline]] inline Vec row_of_data(Vec d0, Vec d1, Vec d2, Vec d3) {
   if constexpr (row == 0) return d0 - d2;
@@ -125,8 +128,8 @@ template <std::int64_t row>
   return d3 - d1;
 }
 
-/// Writes a row of d B, value by value, to positions that are `stride` floats apart. Returns the pointer for the next
-/// row.
+/// Writes the four values of one row of d B, with B as at the top of winograd.h, `stride` floats apart. Returns the
+/// pointer for the next row.
 [[gnu::always_inline]] inline float* write_row_of_data(const Vec (&d)[kRows], float* to, std::int64_t stride) {
   write(to, row_of_data<0>(d[0], d[1], d[2], d[3]));
   write(to + stride, row_of_data<1>(d[0], d[1], d[2], d[3]));
@@ -135,7 +138,7 @@ template <std::int64_t row>
   return to + kRows * stride;
 }
 
-/// Row `row` of A dy, for one column of dy.
+/// Returns row `row` of A dy for one column (dy0, dy1) of dy, with A as at the top of winograd.h.
 template <std::int64_t row>
 [[gnu::always_inline]] inline Vec row_of_gradient(Vec dy0, Vec dy1) {
   if constexpr (row == 0) return dy0;
@@ -144,8 +147,8 @@ template <std::int64_t row>
   return dy1;
 }
 
-/// Writes a row of dy A^T, value by value, to positions that are `stride` floats apart. Returns the pointer for the
-/// next row.
+/// Writes the four values of one row of dy A^T, with A as at the top of winograd.h, `stride` floats apart. Returns the
+/// pointer for the next row.
 [[gnu::always_inline]] inline float* write_row_of_gradient(Vec left, Vec right, float* to, std::int64_t stride) {
   write(to, row_of_gradient<0>(left, right));
   write(to + stride, row_of_gradient<1>(left, right));

@@ -1,4 +1,4 @@
-/// The directions of a convolution, y of x and dx of dy, by Winograd's products (winograd.h): float32, 3x3 filters.
+/// The forward pass and the data gradient of a convolution by Winograd's algorithm (winograd.h): float32, 3x3 filters.
 #pragma once
 
 #include <memory>
@@ -10,9 +10,9 @@
 
 namespace convoy::ops::cpu {
 
-/// Returns null if oneDNN is faster, or if Winograd's products do not apply.
+/// Creates the forward pass. Returns null if oneDNN is faster, or if Winograd's algorithm cannot compute it.
 std::unique_ptr<ConvolutionDirection> make_winograd_forward(const ConvolutionSpec& spec, Workspace& workspace);
-/// Returns null if oneDNN is faster, or if Winograd's products do not apply.
+/// Creates the data gradient. Returns null if oneDNN is faster, or if Winograd's algorithm cannot compute it.
 std::unique_ptr<ConvolutionDirection> make_winograd_backward_input(const ConvolutionSpec& spec, Workspace& workspace);
 
 }  // namespace convoy::ops::cpu

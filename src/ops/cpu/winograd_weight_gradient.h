@@ -1,4 +1,4 @@
-/// The weight gradient, dw of x and dy, by Winograd's products (winograd.h): float32, 3x3 filters.
+/// The weight gradient of a convolution by Winograd's algorithm (winograd.h): float32, 3x3 filters.
 #pragma once
 
 #include <memory>
@@ -10,7 +10,7 @@
 
 namespace convoy::ops::cpu {
 
-/// Returns null if oneDNN is faster, or if Winograd's products do not apply.
+/// Creates the weight gradient. Returns null if oneDNN is faster, or if Winograd's algorithm cannot compute it.
 std::unique_ptr<ConvolutionWeightGradient> make_winograd_weight_gradient(const ConvolutionSpec& spec,
                                                                          Workspace& workspace);
 

@@ -1,5 +1,5 @@
-/// The parts that the kernels of attention share: tiles of rows in shared memory, products of tiles by warps, and the
-/// dropout of weights.
+/// Functions that the kernels of attention share: tiles of rows in shared memory, products of tiles by warps, and the
+/// dropout of attention weights.
 #pragma once
 
 #include <cstdint>
@@ -12,30 +12,33 @@ namespace convoy::ops::cuda {
 
 inline constexpr int kWarp = 32;
 inline constexpr int kWarpRows = 16;  // rows that one warp's fragments cover
-/// The number of a result's columns that are computed at a time: a lane must have registers for them in addition to its
-/// fragments, which take twice as many in float32.
+/// The number of columns of a result that a warp computes at a time. Each lane must have registers for them in addition
+/// to its fragments, which take twice as many registers in float32.
 template <typename T>
 inline constexpr int kColumnChunk = sizeof(T) == 4 ? 32 : 64;
 
-/// The size of a block and the number of rows of the other side that it stores at a time, so that all fits in 48 KB.
+/// The sizes of an attention kernel for heads of kWidth values. A thread block computes the results of its own kRows
+/// rows (queries or keys). For that it reads all rows of the other side, kOthers at a time. Two tiles of each fit into
+/// 48 KB of shared memory.
 template <typename T, int kWidth>
 struct TileShape {
-  /// The distance of rows in shared memory, in values. It is larger than the width, so that the lanes of one access use
-  /// different banks.
+  /// The distance between rows in shared memory, in values. It is larger than kWidth, so that the lanes of a warp
+  /// access different banks.
   static constexpr int kStride = kWidth + 16 / static_cast<int>(sizeof(T));
   static constexpr int kRowBytes = kStride * static_cast<int>(sizeof(T));
   static constexpr int kOthers = kRowBytes > 300 ? 16 : 32;
   static constexpr bool fits(int warps) { return 2 * (warps * kWarpRows + kOthers) * kRowBytes <= 46 << 10; }
   static constexpr int kWarps = fits(4) ? 4 : fits(2) ? 2 : 1;
   static constexpr int kThreads = kWarps * kWarp;
-  /// The number of blocks that a multiprocessor is to run at a time, which leaves 85 registers for each thread.
+  /// The number of thread blocks that a multiprocessor should run at a time (__launch_bounds__). It leaves 85 registers
+  /// for each thread.
   static constexpr int kBlocks = 768 / kThreads;
   static constexpr int kRows = kWarps * kWarpRows;
   static constexpr int kColumns = kWidth < kColumnChunk<T> ? kWidth : kColumnChunk<T>;
   static constexpr int kChunks = kWidth / kColumns;
 };
 
-/// The rows of one head in qkv (N,T,3,H,D) or y (N,T,H,D).
+/// The T rows of D values that belong to one sequence and one head, in qkv (N,T,3,H,D) or y (N,T,H,D).
 template <typename T>
 struct HeadRows {
   T* first;
@@ -44,20 +47,23 @@ struct HeadRows {
   __device__ T* row(std::int64_t i) const { return first + i * stride; }
 };
 
+/// A sequence n and a head h of it.
 struct HeadIndex {
-  std::int64_t n, h, num_heads, length;  ///< length: T
+  std::int64_t n, h, num_heads, length;  ///< num_heads is H, length is T
 
   __device__ std::int64_t head() const { return n * num_heads + h; }
 };
 
+/// Returns the rows of a sequence and a head in `data` (N,T,parts,H,kWidth), of which `part` is one (query, key,
+/// value).
 template <int kWidth, typename T>
 __device__ HeadRows<T> head_rows(T* data, const HeadIndex& at, int parts, int part) {
   const std::int64_t width = at.num_heads * kWidth, stride = parts * width;
   return {data + at.n * at.length * stride + part * width + at.h * kWidth, stride};
 }
 
-/// Loads kCount rows from `begin` on into shared memory, with zeros from row `end` on. Called by all threads of a
-/// block.
+/// Loads the kCount rows from `begin` on into shared memory. Rows from `end` on are loaded as zeros. Called by all
+/// threads of a block.
 template <typename T, int kWidth, int kCount>
 __device__ void load_tile(const HeadRows<const T>& from, std::int64_t begin, std::int64_t end,
                           T (&tile)[kCount][TileShape<T, kWidth>::kStride]) {
@@ -71,7 +77,8 @@ __device__ void load_tile(const HeadRows<const T>& from, std::int64_t begin, std
   }
 }
 
-/// Computes c[j] (16,8) for j = 0 and 1: the scalar products, over the whole width, of 16 own rows and 8 other rows.
+/// Computes the products of rows, over all kWidth values: c[j] (16,8) = own rows 0..15 times other rows 8 j..8 j + 7,
+/// for j = 0 and 1. Called by all lanes of a warp.
 template <int kWidth, typename T, int kStride>
 __device__ void multiply_rows(const T (*own)[kStride], const T (*other)[kStride], float (&c)[2][4]) {
   const int group = lane_group(), place = 2 * lane_place();
@@ -95,7 +102,8 @@ __device__ void multiply_rows(const T (*own)[kStride], const T (*other)[kStride]
   }
 }
 
-/// Adds weights (16,16) times 8 columns of 16 other rows to c (16,8). `column` is this lane's column.
+/// Adds the product of `weights` (16,16) and 8 columns of 16 rows of `other` to c (16,8). `column` is the column that
+/// this lane reads. Called by all lanes of a warp.
 template <typename T, int kStride>
 __device__ void multiply_columns(const Pair<T> (&weights)[4], const T (*other)[kStride], int column, float (&c)[4]) {
   const int place = 2 * lane_place();
@@ -104,18 +112,21 @@ __device__ void multiply_columns(const Pair<T> (&weights)[4], const T (*other)[k
   multiply_add(weights, b, c);
 }
 
-/// Bits that tell which weights of kQueries x kKeys are kept. A byte contains the bits of eight neighbouring keys,
-/// which are the draws of one block of words.
+/// Bits that tell which attention weights of kQueries x kKeys the dropout keeps. A byte has the bits of eight
+/// neighbouring keys: their random numbers are one block of Philox (draw_words()).
 template <int kQueries, int kKeys>
 struct KeptWeights {
   static constexpr int kNumQueries = kQueries;
-  static constexpr int kBlocks = kKeys / kDrawsOfBlock + 1;  ///< one more, since draws may begin inside a block
+  /// Number of Philox blocks for a query. It is one more than kKeys / 8, since the query's random numbers may begin
+  /// inside a block.
+  static constexpr int kBlocks = kKeys / kDrawsOfBlock + 1;
 
   unsigned char bits[kQueries][kBlocks];
-  unsigned char offsets[kQueries];  ///< index of key 0 in its block
+  unsigned char offsets[kQueries];  ///< index of key 0 within the first Philox block
 
-  /// Draws for all weights. Query 0 and key 0 have draw `first` of the layer, each further query is `stride` draws
-  /// later. Called by all threads of a block.
+  /// Sets the bits of all weights: a weight is kept if its random number is at least `threshold`. The weight of query 0
+  /// and key 0 has random number `first` of the layer; that of the next query is `stride` numbers later. Called by all
+  /// threads of a block, which must synchronise before at().
   __device__ void draw(const DrawKey& key, std::uint64_t layer, std::uint32_t threshold, std::int64_t first,
                        std::int64_t stride) {
     for (int i = static_cast<int>(threadIdx.x); i < kQueries * kBlocks; i += static_cast<int>(blockDim.x)) {
@@ -132,6 +143,7 @@ struct KeptWeights {
       if (block == 0) offsets[query] = static_cast<unsigned char>(draw % kDrawsOfBlock);
     }
   }
+  /// Returns whether the weight is kept.
   __device__ bool at(int query, int key) const {
     const int offset = offsets[query] + key;
     return (bits[query][offset / kDrawsOfBlock] >> (offset % kDrawsOfBlock) & 1) != 0;

@@ -1,5 +1,5 @@
-/// The CUDA device with its operations, or the reason why there is none: backend.cpp if Convoy is built with CUDA, else
-/// not_built.cpp. The build chooses the file; no other code knows which one.
+/// Creates the backend of a GPU, or says why there is none. The functions are in backend.cpp if Convoy is built with
+/// CUDA, else in not_built.cpp. The build chooses the file; no other code knows which one.
 #pragma once
 
 #include <memory>
@@ -9,11 +9,11 @@
 
 namespace convoy::ops::cuda {
 
-/// The reason why this process has no GPU to compute on, as a sentence without its full stop; empty if it has one.
+/// Returns the reason why this process cannot use a GPU, as a sentence without its full stop; empty if it can.
 std::string why_unavailable();
 
-/// Creates the CUDA backend. Call it only if why_unavailable() is empty. Throws RequestError if the GPU is not
-/// available all the same.
+/// Creates the CUDA backend. Call it only if why_unavailable() returns an empty text. Throws RequestError if the GPU
+/// cannot be used even so, for example because another process uses it exclusively.
 std::unique_ptr<Backend> make_cuda_backend(const BackendSpec& spec);
 
 }  // namespace convoy::ops::cuda

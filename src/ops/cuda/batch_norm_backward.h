@@ -8,7 +8,8 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-/// The source of the ReLU's mask. Without a residual it follows from x, bit for bit; else forward has stored it.
+/// How backward finds the values that the ReLU let through: kNone, there is no ReLU; kFromX, computes them again from
+/// x, which is exact if there is no residual; kFromForward, reads the mask that forward has stored.
 enum class Mask { kNone, kFromX, kFromForward };
 
 template <typename T>
@@ -16,7 +17,7 @@ __device__ bool forward_was_positive(float centred, float scale, float beta) {
   return normalised(centred, scale, beta) > kRoundsToZero<T>;
 }
 
-/// dy, loaded from one array.
+/// Loads rows of dy from one array.
 template <typename T>
 struct StoredGradients {
   static constexpr bool kAreGathered = false;
@@ -30,7 +31,7 @@ struct StoredGradients {
   }
 };
 
-/// dy + addend, each loaded from an array, rounded as if the sum had been stored.
+/// Loads rows of dy + addend from two arrays. The sum is rounded as if it had been stored as T.
 template <typename T>
 struct SummedGradients {
   static constexpr bool kAreGathered = false;
@@ -48,27 +49,27 @@ struct SummedGradients {
   }
 };
 
-/// Calls body with one of the two above.
+/// Calls body with StoredGradients if addend is null, else with SummedGradients.
 template <typename T, typename Body>
 void with_gradients(const void* dy, const void* addend, const Rows& rows, const Body& body) {
   if (addend != nullptr) return body(SummedGradients<T>{dy, addend, rows.channels});
   body(StoredGradients<T>{dy, rows.channels});
 }
 
-// --- The pass of sums -------------------------------------------------------------------------------------------
+// --- Kernels that sum over rows ---------------------------------------------------------------------------------
 
 constexpr int kGradientRows = 2;
-constexpr std::int64_t kGradientBlocks = 384;  // 3 to a multiprocessor of 132: all at once
+constexpr std::int64_t kGradientBlocks = 384;  // 3 on each of 132 multiprocessors: all run at once
 
-/// The arguments of all passes of backward.
+/// The arguments of the two kernels of backward: sum_gradients and compute_input_gradients.
 struct GradientArgs {
   BatchNormGradInputs in;
   BatchNormGradOutputs out;
   Rows rows;
-  FloatSums<2>* partials;  ///< (blocks of a tile, C): sums of g and g * (x - mean)
-  unsigned* counters;      ///< (tiles)
-  int slabs_per_block;     ///< slabs of a block in the pass of results
-  void* g;                 ///< (N,H,W,C) in T: the pass of sums writes g here; null: it does not
+  FloatSums<2>* partials;  ///< (gridDim.y, C): sums of g and g * (x - mean) of each thread block
+  unsigned* counters;      ///< (gridDim.x): argument of is_last_of_tile()
+  int slabs_per_block;     ///< number of neighbouring slabs of rows of a thread block in compute_input_gradients
+  void* g;                 ///< (N,H,W,C): sum_gradients writes g, dy after the ReLU's mask, here; null: it does not
 };
 
 /// Copies the micro-batch's statistics to the "gradients" of the running statistics.
@@ -78,8 +79,9 @@ __device__ inline void copy_statistics(const GradientArgs& args, int channel) {
 }
 
 /// dbeta = sum g;  dgamma = inv_std * sum g * (x - mean).  g is dy if the ReLU let the value through, else 0.
-/// Grid: tiles x at most kGradientBlocks / tiles. Block: kThreads. Shared: 20 KiB. A thread sums in float32, everything
-/// after it in double. Reads dy, x and (kFromForward) the mask, writes g, once each.
+/// Grid: tiles x at most kGradientBlocks / tiles. Block: kThreads. Shared: 20 KiB. Each thread sums in float32; the
+/// sums of threads are added in double. Reads dy, x and, if kFromForward, the mask; writes g unless args.g is null;
+/// once each.
 template <typename T, int kWidth, Mask kMask, typename Gradients>
 __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs args, Gradients dy) {
   const Rows rows = args.rows;
@@ -147,14 +149,15 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs args, 
   }
 }
 
-// --- The pass of results ----------------------------------------------------------------------------------------
+// --- Kernels that write dx --------------------------------------------------------------------------------------
 
 constexpr int kInputRows = 2;
 
-/// The factors of some channels in dx = scale * (g - mean_g - (x - mean) * slope), without mean_g = dbeta / n.
+/// The mean, scale and slope of kWidth channels in dx = scale * (g - mean_g - (x - mean) * slope). mean_g = dbeta / n
+/// is not among them.
 template <int kWidth>
 struct InputGradientColumns {
-  /// `In` and `Out` are BatchNormGradInputs and BatchNormGradOutputs, or the Branch types of BatchNormSumOp's.
+  /// `In` and `Out` are BatchNormGradInputs and BatchNormGradOutputs, or the types of one branch of a BatchNormSumOp.
   template <typename In, typename Out>
   __device__ InputGradientColumns(const In& in, const Out& out, int channel, float inverse_count) {
     float inv_std[kWidth];
@@ -176,7 +179,7 @@ struct InputGradientColumns {
   float mean[kWidth], scale[kWidth], slope[kWidth];
 };
 
-/// dbeta / n, which is the mean of g, in some channels.
+/// Loads mean_g = dbeta / n, the mean of g, of kWidth channels.
 template <int kWidth>
 __device__ void load_mean_g(const float* dbeta, int channel, float inverse_count, float (&mean_g)[kWidth]) {
   load<kWidth>(dbeta + channel, mean_g);
@@ -186,7 +189,8 @@ __device__ void load_mean_g(const float* dbeta, int channel, float inverse_count
 
 /// dx = gamma * inv_std * (g - dbeta / n - xhat * dgamma / n),  xhat = (x - mean) * inv_std.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
-/// Reads x and what `dy` returns, writes dx, once each. `dy` returns g; with kMaskFromX the gradient that x masks to g.
+/// Reads x and what `dy` loads, writes dx, once each. `dy` loads g; if kMaskFromX, it loads the gradient before the
+/// ReLU's mask, which is computed from x.
 template <typename T, int kWidth, bool kMaskFromX, typename Gradients>
 __global__ void __launch_bounds__(kThreads, kMaskFromX || Gradients::kAreGathered ? 3 : 4)
     compute_input_gradients(GradientArgs args, Gradients dy) {
@@ -227,7 +231,7 @@ __global__ void __launch_bounds__(kThreads, kMaskFromX || Gradients::kAreGathere
 // --- Backward of inference --------------------------------------------------------------------------------------
 
 struct InferenceGradientArgs {
-  BatchNormInferenceGrad of;  ///< dresidual is null if there is no residual
+  BatchNormInferenceGrad of;  ///< the tensors and parameters; dresidual is null if there is no residual
   float epsilon;
   Rows rows;
   int slabs_per_block;
@@ -235,7 +239,7 @@ struct InferenceGradientArgs {
 
 /// dresidual = g;  dx = g * gamma / sqrt(variance + epsilon).  g is dy if the ReLU let the value through, else 0.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
-/// Reads dy and (kRelu) y, writes dx and dresidual, once each.
+/// Reads dy and, if kRelu, y; writes dx and, unless it is null, dresidual; once each.
 template <typename T, int kWidth, bool kRelu, typename Gradients>
 __global__ void __launch_bounds__(kThreads, 4) compute_inference_gradients(InferenceGradientArgs args, Gradients dy) {
   const int channel = my_channel<kWidth>();

@@ -12,28 +12,29 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-/// The ReLU's argument without the residual. Backward computes it with the same roundings.
+/// Returns the normalised value, which is the ReLU's argument before a residual is added. Backward calls it, too, to
+/// find the ReLU's mask with the same roundings.
 __device__ inline float normalised(float centred, float scale, float beta) {
   return __fmaf_rn(centred, scale, beta);
 }
 
-/// max(0, value); NaN if the value is NaN.
+/// Returns max(0, value); NaN if the value is NaN.
 __device__ inline float relu(float value) {
   return value <= 0 ? 0.0f : value;
 }
 
-// --- The pass of sums -------------------------------------------------------------------------------------------
+// --- Kernels that sum over rows ---------------------------------------------------------------------------------
 
 constexpr int kSumRows = 4;
-constexpr std::int64_t kSumBlocks = 512;  // 4 to a multiprocessor of 132: all at once
+constexpr std::int64_t kSumBlocks = 512;  // 4 on each of 132 multiprocessors: all run at once
 
 struct StatisticsArgs {
   BatchNormInputs in;
   BatchNormOutputs out;
   float epsilon;
   Rows rows;
-  FloatSums<2>* partials;  ///< (blocks of a tile, C): mean and sum of squared deviations
-  unsigned* counters;      ///< (tiles)
+  FloatSums<2>* partials;  ///< (gridDim.y, C): mean and sum of squared deviations of each thread block's rows
+  unsigned* counters;      ///< (gridDim.x): argument of is_last_of_tile()
 };
 
 /// Writes the statistics of a channel. `difference` is the sum of squared deviations; rounding may make it slightly
@@ -46,7 +47,7 @@ __device__ inline void write_statistics(const StatisticsArgs& args, int channel,
   args.out.var_unbiased[channel] = static_cast<float>(m2 / (count > 1 ? count - 1 : 1.0));
 }
 
-/// mean, inv_std, var_unbiased of x.
+/// Computes the mean, inv_std and var_unbiased of each channel of x.
 /// Grid: tiles x at most kSumBlocks / tiles. Block: kThreads. Shared: 20 KiB. Reads x once.
 /// A thread sums x - s and (x - s)^2 in float32. s is its block's first row, so that a large mean cancels before it is
 /// squared. Everything else is added in double.
@@ -104,7 +105,7 @@ __global__ void __launch_bounds__(kThreads, 4) compute_statistics(StatisticsArgs
   }
 }
 
-// --- The pass of results ----------------------------------------------------------------------------------------
+// --- Kernels that write y ---------------------------------------------------------------------------------------
 
 constexpr int kNormaliseRows = 4;
 
@@ -124,20 +125,20 @@ __device__ void load_scale(int channel, const float* gamma, const float* inv_std
 
 struct NormaliseArgs {
   BatchNormInference of;  ///< the tensors; in training running_mean is the micro-batch's mean, and running_var is null
-  const float* inv_std = nullptr;  ///< null in inference
-  std::uint8_t* mask = nullptr;    ///< the ReLU's mask, written with kMask
+  const float* inv_std = nullptr;  ///< (C): 1 / sqrt(var + epsilon) of the micro-batch; null in inference
+  std::uint8_t* mask = nullptr;    ///< the ReLU's mask for backward, which the kernel writes if kMask
   float epsilon = 0;
   Rows rows = {};
   int slabs_per_block = 0;
 };
 
-/// The map of the values of kWidth channels: scale * (x - mean) + beta, scale = gamma * inv_std.
+/// The normalisation of kWidth channels: scale * (x - mean) + beta, with scale = gamma * inv_std.
 template <int kWidth>
 struct ChannelAffines {
   float mean[kWidth], scale[kWidth], beta[kWidth];
 
-  /// `of` is a BatchNormInference, or a branch of a BatchNormSumInference. inv_std is null if the running statistics
-  /// are used.
+  /// Loads the channels from `channel` on. `of` is a BatchNormInference, or a branch of a BatchNormSumInference.
+  /// inv_std is null if the running variance is used.
   template <typename Inference>
   __device__ ChannelAffines(const Inference& of, const float* inv_std, float epsilon, int channel) {
     load<kWidth>(of.running_mean + channel, mean);
@@ -148,7 +149,7 @@ struct ChannelAffines {
   __device__ float normalise(float x, int i) const { return normalised(x - mean[i], scale[i], beta[i]); }
 };
 
-/// y = relu((x - mean) * (gamma * inv_std) + beta [+ residual]) and, with kMask, the ReLU's mask for backward.
+/// Computes y = relu((x - mean) * (gamma * inv_std) + beta [+ residual]) and, if kMask, the ReLU's mask for backward.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
 /// Reads x and the residual, writes y, once each.
 template <typename T, int kWidth, bool kRelu, bool kResidual, bool kMask = false>

@@ -1,5 +1,5 @@
-/// Batch normalisation's view of an activation: rows of C channels, divided into tiles of channels and slabs of rows;
-/// and the sums over the rows.
+/// Divides an activation, as a matrix of N*H*W rows and C channels, among the thread blocks of batch normalisation's
+/// kernels: into tiles of channels and slabs of rows. Adds up sums over the rows.
 ///
 /// A block of kThreads threads is blockDim.x wide and blockDim.y high. Its width covers a tile of blockDim.x * kWidth
 /// channels, 128 bytes of a row if C allows that. Its height covers blockDim.y rows. A slab has kRows times as many
@@ -22,15 +22,15 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-constexpr int kTileBytes = 128;  // of a row, for one block: a cache line
+constexpr int kTileBytes = 128;  // bytes of each row that one thread block reads: a cache line
 
-/// The number of blocks in a pass of results: enough to keep every multiprocessor busy, and few enough that a thread
-/// uses its parameters for 16 rows.
+/// The number of thread blocks of a kernel that writes y or dx: enough to keep every multiprocessor busy, and few
+/// enough that a thread loads the parameters of its channels once for 16 rows.
 constexpr std::int64_t kResultBlocks = 2048;
 constexpr std::int64_t kMaxResultRows = 16;
 
 struct Rows {
-  std::int64_t count;  ///< N * H * W
+  std::int64_t count;  ///< number of rows, N * H * W
   int channels;
 };
 
@@ -49,13 +49,14 @@ struct RowGrid {
 
   std::int64_t slabs(int rows_at_once) const { return ceil_div(rows.count, std::int64_t{block_height} * rows_at_once); }
 
-  /// A grid of about `num_blocks` blocks for all tiles. Each block has the same number of slabs, or one less.
+  /// Returns a launch of about `num_blocks` thread blocks, for a kernel that sums over rows. All blocks of a tile have
+  /// the same number of slabs, or one less.
   LaunchShape shape_of(int rows_at_once, std::int64_t num_blocks) const {
     const std::int64_t slabs_per_block = ceil_div(slabs(rows_at_once) * tiles, num_blocks);
     return shape_with(ceil_div(slabs(rows_at_once), slabs_per_block));
   }
 
-  /// The number of neighbouring slabs of a block in a pass of results.
+  /// Returns the number of neighbouring slabs of a thread block in a kernel that writes y or dx.
   int slabs_per_result_block(int rows_at_once) const {
     const std::int64_t all = slabs(rows_at_once), max_slabs = kMaxResultRows / rows_at_once;
     const std::int64_t wanted = std::clamp<std::int64_t>(all * tiles / kResultBlocks, 1, max_slabs);
@@ -70,13 +71,15 @@ struct RowGrid {
   }
 };
 
+/// Returns the first of the calling thread's kWidth channels. It may be C or more.
 template <int kWidth>
 __device__ int my_channel() {
   return static_cast<int>(blockIdx.x * blockDim.x + threadIdx.x) * kWidth;
 }
 
-/// Calls body(Width<kRows>{}, row) if the slab is whole: the thread's rows are row + i * blockDim.y, i < kRows. In the
-/// last, incomplete slab it calls body(Width<1>{}, row) for each of the thread's rows.
+/// Calls `body` for the calling thread's rows of a slab. If the slab is whole, it calls body(Width<kRows>{}, row) once:
+/// the rows are row + i * blockDim.y, i < kRows. In the last, incomplete slab it calls body(Width<1>{}, row) for each
+/// row.
 template <int kRows, typename Body>
 __device__ void for_rows_of_slab(std::int64_t slab, std::int64_t num_rows, Body&& body) {
   const std::int64_t begin = slab * kRows * blockDim.y, end = begin + std::int64_t{kRows} * blockDim.y;
@@ -89,7 +92,8 @@ __device__ void for_rows_of_slab(std::int64_t slab, std::int64_t num_rows, Body&
   }
 }
 
-/// Calls for_rows_of_slab() for the block's slabs in a pass of results, in which a block has neighbouring slabs.
+/// Calls for_rows_of_slab() for each slab of the thread block, in a kernel that writes y or dx: there, a block has
+/// slabs_per_block neighbouring slabs.
 template <int kRows, typename Body>
 __device__ void for_rows_of_block(const Rows& rows, int slabs_per_block, Body&& body) {
   const std::int64_t first = std::int64_t{blockIdx.y} * slabs_per_block;
@@ -100,9 +104,9 @@ __device__ void for_rows_of_block(const Rows& rows, int slabs_per_block, Body&& 
 
 // --- Sums over the rows --------------------------------------------------------------------------------------------
 
-/// The order of the pass of sums. Block b of a tile sums the slabs last - b, last - b - B, ..., with B = gridDim.y. So
-/// all blocks move together from the end of the activation, which was written last, to its beginning, where the second
-/// pass starts. At both ends the data is in the L2 cache.
+/// The order in which a kernel that sums over rows reads the slabs. Block b of a tile reads the slabs last - b,
+/// last - b - B, ..., with B = gridDim.y. So all blocks move together from the end of the activation, which was written
+/// last, to its beginning, where the next kernel starts to read. At both ends the data is in the L2 cache.
 template <int kRows>
 struct Sweep {
   __device__ explicit Sweep(const Rows& rows) {
@@ -115,9 +119,9 @@ struct Sweep {
   }
 
   int slab_rows, last;
-  int missing_rows;      ///< number of rows that the last slab, block 0's, has less than the others
-  int longer_blocks;     ///< number of the first blocks, which sum one slab more than the others
-  std::int64_t shorter;  ///< number of rows of the other blocks
+  int missing_rows;      ///< number of rows that the last slab, which block 0 reads, has fewer than the others
+  int longer_blocks;     ///< number of blocks that read one slab more than the others: blocks 0, 1, ...
+  std::int64_t shorter;  ///< number of rows of a block that is not longer
 
   __device__ int first_slab() const { return last - static_cast<int>(blockIdx.y); }
   __device__ std::int64_t first_row() const { return std::int64_t{first_slab()} * slab_rows; }
@@ -126,7 +130,7 @@ struct Sweep {
   }
 };
 
-/// A block's partial sums of a channel, which are read and written by one access.
+/// The partial sums of a thread block for a channel, aligned so that one access reads or writes them all.
 template <int kSums>
 struct alignas(std::bit_ceil(sizeof(float) * kSums)) FloatSums {
   float of[kSums];
@@ -155,8 +159,9 @@ __device__ inline int my_thread() {
   return static_cast<int>(threadIdx.y * blockDim.x + threadIdx.x);
 }
 
-/// Adds up the columns of a block from top to bottom, in double. Called by all threads, each with its float[kWidth] of
-/// every sum. Thread t < tile gets the sums of column t.
+/// Adds up the sums of a block's threads for each channel of the tile, in double and in the order of threadIdx.y.
+/// Called by all threads of the block; each gives a float[kWidth] for every sum. Thread t, if t is less than the number
+/// of channels of the tile, gets the sums of channel t of the tile; other threads get 0.
 template <int kWidth, typename... Sums>
 __device__ DoubleSums<sizeof...(Sums)> sum_columns(const Sums&... of_thread) {
   constexpr int kSums = sizeof...(Sums);
@@ -176,8 +181,9 @@ __device__ DoubleSums<sizeof...(Sums)> sum_columns(const Sums&... of_thread) {
   return sums;
 }
 
-/// Whether this block is the last of its tile to call this function: then it sees what the others wrote before. The
-/// counter is 0 afterwards, for the next launch. Called by all threads.
+/// Returns whether this thread block is the last of its tile to call this function. If so, it sees what the other
+/// blocks of the tile wrote before their calls. `counters` has one counter per tile, which must be 0 at the first
+/// launch and is 0 after each. Called by all threads.
 __device__ inline bool is_last_of_tile(unsigned* counters) {
   __shared__ bool is_last;
   __threadfence();
@@ -188,11 +194,13 @@ __device__ inline bool is_last_of_tile(unsigned* counters) {
   return is_last;
 }
 
-/// The number of reads in flight at a time: each takes a round trip to the L2 cache.
+/// The number of partial sums that a thread of merge_blocks() loads at a time: each load is a round trip to the L2
+/// cache.
 constexpr int kPartialsAtOnce = 8;
 
-/// Adds up term(b, partials[b][channel]) over the tile's blocks b, in double and in an order that depends on the shape
-/// alone. Called by all threads. Thread t < tile gets the sums of column t's channel.
+/// Adds up term(b, partials[b][channel]) over the thread blocks b of this block's tile, in double and in an order that
+/// depends on the shape alone. Called by all threads of the block. Thread t, if t is less than the number of channels
+/// of the tile, gets the sums of channel t of the tile; the results of other threads mean nothing.
 template <int kWidth, int kSums, typename Term>
 __device__ DoubleSums<kSums> merge_blocks(const FloatSums<kSums>* partials, const Rows& rows, Term&& term) {
   __shared__ double shared[kSums][kThreads];

@@ -9,7 +9,8 @@
 
 namespace convoy::ops::cuda {
 
-/// Writes `from`, which is of `type`, exactly to `to`. Both are aligned to 16 bytes, and they do not overlap.
+/// Converts `count` values of `type` to float32, which is exact: to[i] = from[i]. Both arrays are in device memory,
+/// aligned to 16 bytes, and do not overlap. Enqueued on the context's stream.
 void widen(DataType type, const void* from, float* to, std::int64_t count, const Context& context);
 
 }  // namespace convoy::ops::cuda

@@ -1,4 +1,4 @@
-/// cublasLt's handle, and matrix products planned with it.
+/// The handle of cublasLt, and matrix products that are computed with it.
 #pragma once
 
 #include <cublasLt.h>
@@ -26,9 +26,9 @@ class CublasRuntime {
   cublasLtHandle_t handle_ = nullptr;
 };
 
-/// A matrix product, whose algorithm is chosen once: the first of cublasLt's heuristics among those that give the same
-/// bits at every call. If there is none, our own kernel computes it, with a warning. Without a GPU, cublasLt does not
-/// tell which shapes it supports.
+/// A matrix product. The constructor chooses its algorithm: the first of cublasLt's heuristics among those that give
+/// the same bits at every call. If there is none, it logs a warning, and plain_matmul() computes the product. The
+/// constructor needs a GPU: without one, cublasLt does not tell which shapes it supports.
 class Matmul {
  public:
   Matmul(const MatmulSpec& spec, CublasRuntime& runtime);
@@ -41,7 +41,7 @@ class Matmul {
  private:
   CublasRuntime& runtime_;
   MatmulSpec spec_;
-  bool is_plain_ = false;  ///< true if cublasLt has no algorithm
+  bool is_plain_ = false;  ///< true if cublasLt has no algorithm, so that plain_matmul() computes the product
   Description description_;
   Layout a_, b_, d_;
   cublasLtMatmulHeuristicResult_t choice_{};

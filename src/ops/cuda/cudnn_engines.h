@@ -14,9 +14,9 @@
 
 namespace convoy::ops::cuda {
 
-inline constexpr std::size_t kMaxCandidates = 8;  // engines that are measured at most
+inline constexpr std::size_t kMaxCandidates = 8;  // maximum number of engines that are measured for a pass
 
-// The graph's identifiers of its tensors.
+// Identifiers of the three tensors in a cuDNN graph.
 enum Uid : std::int64_t { kX = 1, kW, kY };
 
 /// The shapes of the three tensors of a convolution, with filters as a "batch" of K images R x S x C/G: from their
@@ -37,11 +37,11 @@ struct EngineSource {
 /// Adds the pass to the graph and asks for its engines. Returns false if cuDNN has no engine at all.
 bool build(cudnn_frontend::graph::Graph& graph, const CudnnGraphSpec& spec, const EngineSource& source);
 
-/// Returns the indices of at most kMaxCandidates engines of a built graph that are wanted and available. The best one
-/// by cuDNN's own estimate comes first; cuDNN may name an engine twice.
+/// Returns the indices of at most kMaxCandidates engines of a built graph that CudnnGraph does not exclude and that are
+/// available. The best one by cuDNN's own estimate comes first; cuDNN may name an engine twice.
 std::vector<std::int64_t> candidates_of(cudnn_frontend::graph::Graph& graph);
 
-/// cuDNN's name of an engine with its settings: "eng65_k2=3_k6=1".
+/// Returns cuDNN's name of an engine with its settings: "eng65_k2=3_k6=1".
 std::string name_of(const cudnn_frontend::graph::Graph& graph, std::int64_t engine);
 
 }  // namespace convoy::ops::cuda

@@ -1,4 +1,4 @@
-/// cuDNN's handle, and the graphs that all convolutions share.
+/// The handle of cuDNN, and the cuDNN graphs, which equal convolutions share.
 #pragma once
 
 #include <map>
@@ -13,15 +13,15 @@
 
 namespace convoy::ops::cuda {
 
-/// The version of cuDNN: "9.19".
+/// Returns the version of cuDNN: "9.19".
 std::string cudnn_version();
 
 struct CudnnSpec {
-  std::string gpu;  ///< model of the GPU
+  std::string gpu;  ///< name of the GPU's model: "NVIDIA H200"
   bool tf32 = false;
   EngineCache& engine_cache;
-  /// The description of a GPU that need not exist, in cuDNN's JSON: operations can be created for it, but neither
-  /// measured nor run.
+  /// The description, in cuDNN's JSON, of a GPU that need not exist. Operations can be created for it, but neither
+  /// measured nor run. Empty: the GPU of this process is used.
   std::string description = {};
 };
 
@@ -38,16 +38,18 @@ class CudnnRuntime {
   cudnnHandle_t handle() const { return handle_; }
   Context& context() const { return context_; }
   EngineCache& engine_cache() const { return spec_.engine_cache; }
-  /// The graphs that CudnnGraph::create has made, by their keys in the engine cache; null if cuDNN has no engine.
+  /// The graphs that CudnnGraph::create() has made, by their keys in the engine cache. A graph is null if cuDNN has no
+  /// usable engine for it.
   using Graphs = std::map<std::string, std::unique_ptr<CudnnGraph>>;
   const Graphs& graphs() const { return graphs_; }
+  /// Stores a graph, which may be null, and returns it.
   CudnnGraph* keep(const std::string& key, std::unique_ptr<CudnnGraph> graph);
   /// The number of graphs that were built; each takes tens of milliseconds.
   std::int64_t num_built() const { return num_built_; }
   bool is_described() const { return !spec_.description.empty(); }
   const std::string& description() const { return spec_.description; }
   bool tf32() const { return spec_.tf32; }
-  /// The part of the engine cache's keys in addition to the operation: "NVIDIA H200, cuDNN 9.19.0".
+  /// The first part of the keys in the engine cache, before the operation: "NVIDIA H200, cuDNN 9.19.0".
   const std::string& platform() const { return platform_; }
 
  private:

@@ -1,4 +1,5 @@
-/// Values of any storage type in registers: loaded and stored up to 16 bytes at a time, computed in float32.
+/// Conversion of values between memory, in any storage type, and registers, in float32. Up to 16 bytes are loaded or
+/// stored at a time.
 #pragma once
 
 #include <cuda_bf16.h>
@@ -19,7 +20,7 @@ __device__ inline float to_float(__half value) {
   return __half2float(value);
 }
 
-/// Rounds to nearest, ties to even.
+/// Converts `value` to T, rounded to nearest, ties to even.
 template <typename T>
 __device__ T from_float(float value);
 template <>
@@ -35,7 +36,7 @@ __device__ inline __half from_float<__half>(float value) {
   return __float2half_rn(value);
 }
 
-/// The value that is loaded after `value` has been stored as T.
+/// Returns `value` rounded to T: the value that is loaded after `value` has been stored as T.
 template <typename T>
 __device__ float as_stored(float value) {
   return to_float(from_float<T>(value));
@@ -57,11 +58,12 @@ __device__ inline void from_floats(float first, float second, __half* to) {
   to[1] = pair.y;
 }
 
-/// The most values of T that one access moves.
+/// The largest number of values of T that one access (16 bytes) can load or store.
 template <typename T>
 inline constexpr int kWidest = 16 / static_cast<int>(sizeof(T));
 
-/// kWidth neighbouring values, one access of kWidth * sizeof(T) bytes; the address is a multiple of that.
+/// kWidth neighbouring values, which one access loads or stores. Their address must be a multiple of kWidth * sizeof(T)
+/// bytes.
 template <typename T, int kWidth>
 struct alignas(sizeof(T) * kWidth) Pack {
   T values[kWidth];
@@ -83,7 +85,7 @@ __device__ inline void store(const float (&from)[kWidth], T* to) {
   *reinterpret_cast<Pack<T, kWidth>*>(to) = pack;
 }
 
-/// Calls `work` with a null pointer of the type that stores `type`: with_type(spec.type, [&](auto* tag) { ... }).
+/// Calls `work` with a null pointer to the C++ type that stores `type`: with_type(spec.type, [&](auto* tag) { ... }).
 template <typename Work>
 void with_type(DataType type, Work&& work) {
   switch (type) {

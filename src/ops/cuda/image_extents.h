@@ -28,20 +28,22 @@ struct ImageExtents {
 inline constexpr int kPixelThreads = 256;
 inline constexpr int kMaxGridHeight = 65535;
 
-/// A grid whose blockIdx.x counts along an image, and whose blockIdx.y counts the images.
+/// Returns a launch whose blockIdx.x counts thread blocks within an image, and whose blockIdx.y counts images. A kernel
+/// must loop over images, since the grid covers at most kMaxGridHeight of them at a time.
 inline LaunchShape shape_over_images(int num_images, std::int64_t threads_per_image, int block = kPixelThreads) {
   return {{static_cast<unsigned>(ceil_div(threads_per_image, block)),
            static_cast<unsigned>(std::min(num_images, kMaxGridHeight)), 1},
           {static_cast<unsigned>(block), 1, 1}};
 }
 
-/// The grid for for_my_pixels().
+/// Returns the launch of a kernel that calls for_my_pixels<kWidth>().
 template <int kWidth>
 LaunchShape shape_over(const ImageExtents& extents) {
   return shape_over_images(extents.n, std::int64_t{extents.h} * extents.w * (extents.c / kWidth));
 }
 
-/// Calls body(image, row, column, channel) for the thread's pixels.
+/// Calls body(image, row, column, channel) for each image of the calling thread, with its pixel and the first of its
+/// kWidth channels.
 template <int kWidth, typename Body>
 __device__ void for_my_pixels(const ImageExtents& extents, Body&& body) {
   const unsigned index = blockIdx.x * kPixelThreads + threadIdx.x, packs = static_cast<unsigned>(extents.c / kWidth);

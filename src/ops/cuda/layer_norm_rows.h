@@ -1,5 +1,6 @@
-/// Layer normalisation's view of an activation: rows, on each of which a part of a warp, a team, works together; the
-/// number of lanes of a team, and the values that each lane keeps in registers. Included only by layer_norm.cu.
+/// Divides the rows of an activation among the threads of layer normalisation's kernels: a team, which is a warp or a
+/// part of one, computes one row. Each lane of a team keeps a part of the row in registers. Included only by
+/// layer_norm.cu.
 #pragma once
 
 #include <algorithm>
@@ -16,10 +17,11 @@ namespace convoy::ops::cuda {
 
 namespace {
 
-constexpr int kTeamThreads = 256;  // of a block
-constexpr int kMaxTeam = 32;
+constexpr int kTeamThreads = 256;  // number of threads of a block
+constexpr int kMaxTeam = 32;       // maximum number of lanes of a team
 
-/// The division of rows among teams. Lane l of a team has the packs l, l + lanes, ... of kWidth neighbouring values.
+/// The division of rows among teams of lanes. Lane l of a team has the packs l, l + lanes, ... of its row. A pack is
+/// pack_width neighbouring values.
 struct RowTeams {
   RowTeams(const LayerNormSpec& spec, int pack_width)
       : num_rows(spec.num_rows),
@@ -29,7 +31,7 @@ struct RowTeams {
 
   std::int64_t num_rows;
   int width;
-  int lanes;  ///< number of lanes of a team, a power of two that follows from C alone, and so do the bits
+  int lanes;  ///< number of lanes of a team, a power of two; it depends on C alone, so that the bits do, too
 
   LaunchShape shape() const {
     return {{static_cast<unsigned>(ceil_div(num_rows, kTeamThreads / lanes))}, {kTeamThreads}};
@@ -39,14 +41,14 @@ struct RowTeams {
   __device__ std::int64_t my_row() const {
     return std::int64_t{blockIdx.x} * (kTeamThreads / lanes) + static_cast<int>(threadIdx.x) / lanes;
   }
-  /// Returns the sum over the team to all of its lanes. All lanes of the warp must call it.
+  /// Returns the sum of `mine` over the lanes of the team, in each of its lanes. All lanes of the warp must call it.
   __device__ float sum(float mine) const {
     for (int distance = lanes / 2; distance > 0; distance /= 2) mine += __shfl_xor_sync(~0u, mine, distance);
     return mine;
   }
 
-  /// Calls body(k, column) for each pack of the lane: for those that it keeps, at most kPacks, or with kPacks = 0 for
-  /// all.
+  /// Calls body(k, column) for each pack of the lane, whose first value is at `column` of the row. If the lane keeps
+  /// its packs in registers, it has at most kPacks, and k counts them. If kPacks is 0, k is 0.
   template <int kPacks, int kWidth, typename Body>
   __device__ void for_my_packs(Body&& body) const {
     const int first = my_lane() * kWidth, step = lanes * kWidth;
@@ -61,8 +63,8 @@ struct RowTeams {
   }
 };
 
-/// A lane's part of one row: kept in registers as it is stored, or with kPacks = 0 read again each time, from the
-/// cache.
+/// A lane's part of one row: up to kPacks packs, which are kept in registers in their storage type. If kPacks is 0,
+/// get() reads the row's memory again each time, usually from the cache.
 template <typename T, int kWidth, int kPacks>
 class LaneOfRow {
  public:
@@ -86,8 +88,9 @@ class LaneOfRow {
   Pack<T, kWidth> kept_[kPacks > 0 ? kPacks : 1];
 };
 
-/// Calls work(Width<k>{}) with the smallest number of packs of 16 bytes that a lane must keep, 1, 2 or 4; with 0 if
-/// that is more than kMaxPacks, or if the width of rows allows only narrow accesses.
+/// Calls work(Width<k>{}), where k = 1, 2 or 4 packs of 16 bytes are enough for a lane's part of a row. k is 0, so that
+/// nothing is kept in registers, if more than kMaxPacks were needed or if the rows' width allows only narrower
+/// accesses.
 template <typename T, int kWidth, int kMaxPacks, typename Work>
 void with_packs(const RowTeams& teams, Work&& work) {
   if constexpr (kWidth == kWidest<T>) {

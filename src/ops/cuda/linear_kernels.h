@@ -18,8 +18,8 @@ struct MatmulArguments {
   void* d = nullptr;
 };
 
-/// Computes a matrix product of a shape that cublasLt does not support: slowly, but for any alignment. Each value of d
-/// is summed in the order of k.
+/// Computes a matrix product that cublasLt does not support: slowly, but for any shape and alignment. Each value of d
+/// is summed in the order of k. Enqueued on the context's stream.
 void plain_matmul(const MatmulSpec& spec, const MatmulArguments& args, const Context& context);
 
 struct ColumnSumSpec {
@@ -29,19 +29,19 @@ struct ColumnSumSpec {
 };
 
 struct ColumnSumArguments {
-  const void* matrix = nullptr;   ///< row-major
-  const void* factors = nullptr;  ///< another matrix of this shape: the products of both, value by value, are summed
-  float* sums = nullptr;          ///< (columns) overwritten
-  float* scratch = nullptr;       ///< column_sum_scratch_bytes() of the context's scratch memory
+  const void* matrix = nullptr;   ///< (num_rows, num_columns), row-major
+  const void* factors = nullptr;  ///< of the same shape: matrix[i] * factors[i] is summed; null: matrix[i] is summed
+  float* sums = nullptr;          ///< (num_columns): the results, overwritten
+  float* scratch = nullptr;       ///< column_sum_scratch_bytes() bytes of scratch memory; may be null if that is 0
 };
 
-inline constexpr std::int64_t kRowsOfBlock = 1024;  ///< if a matrix has more rows, blocks of 1024 rows are summed first
+inline constexpr std::int64_t kRowsOfBlock = 1024;  ///< number of rows that one thread block of column_sum() adds up
 
-/// The size in bytes of column_sum()'s scratch memory; 0 for a matrix of at most kRowsOfBlock rows.
+/// Returns the size in bytes of column_sum()'s scratch memory; 0 for a matrix of at most kRowsOfBlock rows.
 std::int64_t column_sum_scratch_bytes(const ColumnSumSpec& spec);
 
-/// Computes sums[k], the sum of column k, in float32 and in an order that depends on num_rows alone: the gradient of a
-/// bias or, with factors, of a scale.
+/// Computes sums[k], the sum of column k, in float32 and in an order that depends on num_rows alone. It is the gradient
+/// of a bias or, with factors, of a scale. All pointers are to device memory. Enqueued on the context's stream.
 void column_sum(const ColumnSumSpec& spec, const ColumnSumArguments& args, const Context& context);
 
 }  // namespace convoy::ops::cuda

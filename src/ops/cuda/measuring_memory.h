@@ -1,5 +1,5 @@
-/// Memory on which the engines of a convolution's pass are compared: by time, and by whether they give the same bits
-/// again.
+/// Memory in which cuDNN's engines for a pass of a convolution are compared: by their time, and by whether they give
+/// the same bits in every run.
 #pragma once
 
 #include <cstdint>
@@ -10,7 +10,7 @@
 
 namespace convoy::ops::cuda {
 
-/// All tensors of a pass and a workspace.
+/// The tensors of one pass of a convolution, filled with random numbers, and a workspace, all in device memory.
 class MeasuringMemory {
  public:
   static constexpr int kMaxRuns = 256;
@@ -20,15 +20,16 @@ class MeasuringMemory {
   ConvolutionTensors tensors() const;
   void* workspace() const { return workspace_.data(); }
 
-  /// The number of values that the pass writes.
+  /// The number of values of the tensor that the pass writes.
   std::int64_t result_count() const { return result_values_; }
 
-  /// Sets each byte that the pass must write or must not read: its result, the workspace, and the bytes after each
-  /// tensor.
+  /// Sets all memory to `byte` whose content must not change the result: the tensor that the pass writes, the
+  /// workspace, and the bytes after each tensor.
   void spoil(int byte) const;
-  /// Enqueues the computation of the result's checksum of run `run`, from 0 to kMaxRuns - 1, without waiting for it.
+  /// Enqueues the computation of the result's checksum, as that of run number `run` in [0, kMaxRuns). Does not wait for
+  /// it.
   void note_checksum(int run) const;
-  /// Whether the first `num_runs` checksums are the same; waits for them.
+  /// Waits for the checksums of the first `num_runs` runs. Returns whether they are all equal.
   bool are_the_same(int num_runs) const;
 
  private:
@@ -42,7 +43,7 @@ class MeasuringMemory {
 
   Context& context_;
   Buffer x_, w_, y_, workspace_;
-  Buffer checksums_;           // std::uint64_t: the checksum of each run
+  Buffer checksums_;           // a std::uint64_t for each run: the checksum of its result
   std::vector<Bytes> behind_;  // the bytes after each tensor
   std::int64_t result_values_ = 0;
   Bytes result_;  // the tensor that the pass writes

@@ -1,4 +1,5 @@
-/// Windows over an image, the maximum of a window, and the gradients of the windows that a pixel has won.
+/// Windows of a pooling, the maximum of a window, and the gradient of a pixel: the sum of dy over the windows whose
+/// maximum it is.
 #pragma once
 
 #include <cstdint>
@@ -15,8 +16,8 @@ namespace {
 
 constexpr float kInfinity = std::numeric_limits<float>::infinity();
 
-/// The pixels of a window along one axis. The window begins at `start`, which may be outside the image; the pixels
-/// begin, ..., end - 1 are inside. Also a range of windows.
+/// A window along one axis. It begins at `start`, which may be outside the image; its pixels begin, ..., end - 1 are
+/// inside the image. It can also be a range of windows begin, ..., end - 1.
 struct Span {
   int start, begin, end;
 };
@@ -37,7 +38,7 @@ struct PoolingGeometry {
     return {start, max(start, 0), min(start + kernel, size)};
   }
 
-  /// The windows that cover pixel `index` along an axis with `count` windows:
+  /// Returns the windows p that cover pixel `index` along an axis with `count` windows:
   /// p * stride - padding <= index < p * stride - padding + kernel.
   __device__ Span windows_over(int index, int count) const {
     const int first = max(index + padding - kernel + stride, 0) / stride;
@@ -47,22 +48,22 @@ struct PoolingGeometry {
   /// Whether at most two windows cover a pixel along each axis.
   bool has_at_most_two_windows() const { return kernel <= 2 * stride; }
 
-  /// The share of each pixel in the average over a window.
+  /// Returns the weight of each pixel in the average over window (row, column): 1 / number of its pixels in the image.
   __device__ float share_of_pixel(int row, int column) const {
     const Span rows = window(row, x.h), columns = window(column, x.w);
     return __fdiv_rn(1.0f, static_cast<float>((rows.end - rows.begin) * (columns.end - columns.begin)));
   }
 };
 
-/// The largest values of a window of kWidth channels, and their indices in the window.
+/// The maximum of a window for each of kWidth channels, and its index in the window, row * kernel + column.
 template <int kWidth>
 struct Maximum {
   float value[kWidth];
   int position[kWidth];
 
-  /// Finds the maxima of window (row, column), the first in row-major order among equals. load_pixel(h, w, v) loads a
-  /// pixel's values. kKernel is the window's size, so that all loads of a thread are in flight at once, or 0 for any
-  /// size.
+  /// Finds the maxima of window (row, column); of equal values, the first in row-major order. load_pixel(h, w, v) loads
+  /// the values of a pixel. kKernel is the window's size, so that all loads of a thread are in flight at once; 0: the
+  /// size is g.kernel.
   template <int kKernel, typename LoadPixel>
   __device__ void find_in(const PoolingGeometry& g, int row, int column, LoadPixel&& load_pixel) {
     const int kernel = kKernel > 0 ? kKernel : g.kernel;
@@ -91,8 +92,9 @@ struct Maximum {
   }
 };
 
-/// The sum of dy over the windows that the pixel has won, in row-major order, for kWidth channels from c on.
-/// kWindows: the most windows over a pixel along an axis, or 0 for any.
+/// Computes the sum of dy over the windows whose maximum is the given pixel, in row-major order, for kWidth channels
+/// from c on. `winner` has the index of each window's maximum. kWindows is the largest number of windows that cover a
+/// pixel along an axis; 0: any number.
 template <int kWindows, int kWidth, typename T>
 __device__ void sum_won_gradients(const PoolingGeometry& g, int image, int row, int column, int c, const T* dy,
                                   const std::uint8_t* winner, float (&sum)[kWidth]) {
@@ -118,7 +120,7 @@ __device__ void sum_won_gradients(const PoolingGeometry& g, int image, int row, 
   }
 }
 
-/// Stores numbers as bytes. Each must fit into one byte.
+/// Stores kWidth numbers as bytes. Each number must be in 0..255.
 template <int kWidth>
 __device__ void store_bytes(const int (&from)[kWidth], std::uint8_t* to) {
   Pack<std::uint8_t, kWidth> bytes;

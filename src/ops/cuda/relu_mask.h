@@ -1,5 +1,5 @@
-/// The mask of a ReLU for backward: one byte for each pack of kWidth neighbouring values that a thread computes. Bit i
-/// is set if the ReLU let value i through.
+/// The mask of a ReLU, which forward stores for backward. Each pack of kWidth neighbouring values, which one thread
+/// computes, has a byte. Bit i of it is set if y of value i is above 0.
 #pragma once
 
 #include <cstdint>
@@ -8,7 +8,7 @@
 
 namespace convoy::ops::cuda {
 
-/// The largest value that is stored as 0: half of the smallest positive T, a tie.
+/// The largest float32 value that becomes 0 when it is stored as T: half of the smallest positive T, which is a tie.
 template <typename T>
 inline constexpr float kRoundsToZero = 0;
 template <>
@@ -16,25 +16,27 @@ inline constexpr float kRoundsToZero<__nv_bfloat16> = 0x1p-134f;
 template <>
 inline constexpr float kRoundsToZero<__half> = 0x1p-25f;
 
-/// Value i's bit in a pack. `argument` is the ReLU's argument; values are stored as T.
+/// Returns the mask of a pack in which only bit i may be set: it is set if the ReLU of `argument`, stored as T, is
+/// above 0.
 template <typename T>
 __device__ inline unsigned mask_bit(float argument, int i) {
   return (argument > kRoundsToZero<T> ? 1u : 0u) << i;
 }
 
-/// Writes the bits of a pack. `at` is the index of its first value, a multiple of kWidth.
+/// Writes the mask of a pack. `at` is the index of the pack's first value, a multiple of kWidth.
 template <int kWidth>
 __device__ inline void write_mask(std::uint8_t* mask, std::int64_t at, unsigned bits) {
   mask[at / kWidth] = static_cast<std::uint8_t>(bits);
 }
-/// Returns the bits of kWidth values from `at` on, in a mask written in packs of kPack values, a multiple of kWidth.
+/// Returns the bits of the kWidth values from index `at` on, bit 0 first. The mask was written in packs of kPack
+/// values, which is a multiple of kWidth. If kPack is larger than kWidth, higher bits belong to other values.
 template <int kWidth, int kPack = kWidth>
 __device__ inline unsigned read_mask(const std::uint8_t* mask, std::int64_t at) {
   const unsigned bits = mask[at / kPack];
   return kPack == kWidth ? bits : bits >> (at % kPack);
 }
 
-/// Keeps each v whose bit is set, which the ReLU let through, and sets the others to 0.
+/// Sets v[i] to 0 for each i whose bit is not set.
 template <int kWidth>
 __device__ inline void keep_by(unsigned bits, float (&v)[kWidth]) {
 #pragma unroll

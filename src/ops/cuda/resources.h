@@ -1,5 +1,4 @@
-/// The resources that the operations of one backend share, and make_op(), which creates an operation with them. It is
-/// specialised next to each implementation.
+/// The resources that the operations of one backend share, and make_op(), which creates an operation with them.
 #pragma once
 
 #include <cstdint>
@@ -14,21 +13,21 @@
 
 namespace convoy::ops::cuda {
 
-/// The stream for the work of a backend, and scratch memory for one call: operations run one after the other on one
-/// stream. While operations are created, the memory grows to the largest size that one needs. They read scratch() when
-/// they run.
+/// The CUDA stream of a backend's operations, and the scratch memory that they share: they run one after the other on
+/// one stream. While operations are created, the scratch memory grows to the largest size that one of them needs. An
+/// operation calls scratch() when it runs.
 class Context {
  public:
-  /// `stream` is the device's own variable, which outlives the context. If it is exchanged (CudaDevice::issue_on), work
-  /// follows, since it asks for the stream at each call.
+  /// `stream` is the device's own variable, which must outlive the context. Operations ask for the stream at each call,
+  /// so they follow if CudaDevice::issue_on() replaces it for a while.
   Context(Device& device, const cudaStream_t& stream) : device_(device), stream_(&stream) {}
   Context(Device& device, cudaStream_t&& stream) = delete;
 
   Device& device() const { return device_; }
   cudaStream_t stream() const { return *stream_; }
 
-  /// Makes scratch() at least this large, while operations are created. Earlier memory is kept until the end, since a
-  /// recording may refer to it.
+  /// Makes scratch() at least this large. Called while operations are created. Smaller memory from before is kept,
+  /// since a recorded CUDA graph may use it.
   void reserve_scratch(std::int64_t size_bytes) {
     if (size_bytes <= scratch_.size_bytes()) return;
     Buffer larger(device_, size_bytes);
@@ -55,12 +54,12 @@ class CudnnRuntime;
 
 struct Resources {
   Context& context;
-  CudnnRuntime* cudnn = nullptr;    ///< for convolutions
-  CublasRuntime* cublas = nullptr;  ///< for linear layers
+  CudnnRuntime* cudnn = nullptr;    ///< used by convolutions
+  CublasRuntime* cublas = nullptr;  ///< used by linear layers
 };
 
-/// Creates an operation. The spec has been checked. If no file specialises it for an operation of the list, the linker
-/// reports an error that names the operation.
+/// Creates an operation of the type Op. The spec has been checked by check<Op>(). Each operation's source file
+/// specialises this function; if none does, the linker reports an error that names the operation.
 template <typename Op>
 std::unique_ptr<Op> make_op(const typename Op::Spec& spec, const Resources& resources);
 

@@ -1,5 +1,5 @@
-/// The functions that kernels with a block for each row of logits share: a row's maximum, and sums in an order that
-/// depends on the number of classes alone.
+/// Functions for kernels in which a thread block computes one row of logits: the row's maximum, and sums in an order
+/// that depends on the number of classes alone.
 #pragma once
 
 #include <cmath>
@@ -12,7 +12,8 @@ namespace convoy::ops::cuda {
 inline constexpr int kWarp = 32, kMaxRowThreads = 256, kMaxRowWarps = kMaxRowThreads / kWarp;
 inline constexpr unsigned kAllLanes = ~0u;
 
-/// The number of threads of a block: 32 to 256, depending on the number of classes alone.
+/// Returns the number of threads of a block that computes one row of logits: 32 to 256. It depends on the number of
+/// classes alone.
 inline int threads_for_row(std::int64_t num_classes) {
   int threads = kWarp;
   while (threads < kMaxRowThreads && threads * 4 < num_classes) threads *= 2;
@@ -24,14 +25,14 @@ struct Largest {
   std::int32_t index;
 };
 
-/// The larger of two values, the one with the lower index if they are equal. NaN never wins: it makes the row's loss
-/// NaN.
+/// Returns the larger of two values; of equal values, the one with the lower index. If b is NaN, it returns a. A NaN
+/// makes the row's loss NaN, so the maximum does not have to show it.
 __device__ inline Largest larger_of(const Largest& a, const Largest& b) {
   return b.value > a.value || (b.value == a.value && b.index < a.index) ? b : a;
 }
 
-/// Returns the largest of the threads' values to all threads. It contains a barrier; `shared` may be used again after
-/// the next barrier.
+/// Returns the largest `mine` of the block's threads, in each thread. Called by all threads. It contains a barrier
+/// (__syncthreads); `shared` may be used again after the next barrier.
 __device__ inline Largest largest_of_block(Largest mine, Largest (&shared)[kMaxRowWarps]) {
   for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) {
     mine =
@@ -44,8 +45,9 @@ __device__ inline Largest largest_of_block(Largest mine, Largest (&shared)[kMaxR
   return mine;
 }
 
-/// Returns the sum of the threads' values to all threads, in an order that depends on the block's size alone. It
-/// contains a barrier; `shared` may be used again after the next barrier.
+/// Returns the sum of `mine` over the block's threads, in each thread, added in an order that depends on the block's
+/// size alone. Called by all threads. It contains a barrier (__syncthreads); `shared` may be used again after the next
+/// barrier.
 __device__ inline double sum_of_block(double mine, double (&shared)[kMaxRowWarps]) {
   for (int lanes = kWarp / 2; lanes > 0; lanes /= 2) mine += __shfl_xor_sync(kAllLanes, mine, lanes);
   if (threadIdx.x % kWarp == 0) shared[threadIdx.x / kWarp] = mine;
@@ -55,8 +57,8 @@ __device__ inline double sum_of_block(double mine, double (&shared)[kMaxRowWarps
   return mine;
 }
 
-/// Returns the largest value of a row, the first among equals, to all threads. It contains a barrier; `shared` may be
-/// used again after the next barrier.
+/// Returns the largest of the row's values z[0..classes-1], in each thread; of equal values, the first. Called by all
+/// threads. It contains a barrier (__syncthreads); `shared` may be used again after the next barrier.
 __device__ inline Largest largest_of_row(const float* z, std::int64_t classes, Largest (&shared)[kMaxRowWarps]) {
   Largest mine{-INFINITY, 0};
   for (std::int64_t k = threadIdx.x; k < classes; k += blockDim.x) {

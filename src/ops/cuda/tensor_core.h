@@ -12,14 +12,14 @@
 
 namespace convoy::ops::cuda {
 
-/// Two neighbouring values along the sum, in their order in memory.
+/// Two values that are neighbours along the dimension of the sum.
 template <typename T>
 struct alignas(2 * sizeof(T)) Pair {
   T first, second;
 };
 
-/// One value of a warp's lane, in rows and columns of 4 lanes: group 0..7, place 0..3 (mma.m16n8k16 of PTX, where lane
-/// = 4 group + place). A lane holds
+/// The part of a matrix that each lane of a warp holds, as for mma.m16n8k16 of PTX. A lane's number is 4 group + place,
+/// with group in 0..7 and place in 0..3. It holds
 ///   of a (16,16)   the pairs at rows group, group + 8, group, group + 8, from columns 2 place twice, 2 place + 8 twice
 ///   of b (16,8)    the pairs of column group, from rows 2 place and 2 place + 8
 ///   of c (16,8)    columns 2 place and 2 place + 1 of row group, then of row group + 8
@@ -36,7 +36,7 @@ __device__ inline int lane_place() {
   return static_cast<int>(threadIdx.x % 4);
 }
 
-/// A pair of 16-bit values as the 32 bits that lanes exchange and tensor cores read.
+/// Returns a pair of 16-bit values as 32 bits, which lanes exchange and tensor cores read.
 template <typename T>
 __device__ unsigned bits_of(const Pair<T>& pair) {
   static_assert(sizeof(Pair<T>) == sizeof(unsigned));
@@ -45,7 +45,7 @@ __device__ unsigned bits_of(const Pair<T>& pair) {
   return bits;
 }
 
-/// The pair of another lane, widened.
+/// Returns the pair that lane `lane` gives as `mine`, converted to float32. Called by all lanes of a warp.
 __device__ inline float2 widened_pair(const Pair<float>& mine, int lane) {
   return make_float2(__shfl_sync(~0u, mine.first, lane), __shfl_sync(~0u, mine.second, lane));
 }
@@ -57,7 +57,8 @@ __device__ float2 widened_pair(const Pair<T>& mine, int lane) {
   return make_float2(to_float(pair.first), to_float(pair.second));
 }
 
-/// Computes c += a b. Each value is summed in the order of the inner index.
+/// Computes c += a b by exchanging values between lanes. Each value of c is summed in the order of the inner index.
+/// Called by all lanes of a warp.
 template <typename T>
 __device__ void multiply_by_exchange(const FragmentA<T>& a, const FragmentB<T>& b, FragmentC& c) {
 #pragma unroll

@@ -1,4 +1,4 @@
-/// Chooses the width of a kernel's accesses: the largest that the number of neighbouring values allows.
+/// Chooses the width of a kernel's memory accesses: the largest that divides the number of neighbouring values.
 #pragma once
 
 #include <cstdint>
@@ -13,7 +13,7 @@ namespace convoy::ops::cuda {
 template <int kWidth>
 using Width = std::integral_constant<int, kWidth>;
 
-/// Calls `work` with the widest Width of values of T that divides `count`: 16 bytes, 4 values or 1.
+/// Calls `work` with the largest Width, in values of T, that divides `count`: that of 16 bytes, 4 values, or 1 value.
 template <typename T, typename Work>
 void with_width(std::int64_t count, Work&& work) {
   if constexpr (kWidest < T >> 4) {
@@ -23,8 +23,8 @@ void with_width(std::int64_t count, Work&& work) {
   work(Width<1>{});
 }
 
-/// Creates Op<T, kWidth>(spec, context), with the type T that stores spec.type and the widest accesses for `count`
-/// neighbouring values.
+/// Creates Op<T, kWidth>(spec, context), where T is the C++ type that stores spec.type, and kWidth is the largest width
+/// of accesses to `count` neighbouring values.
 template <template <typename, int> typename Op, typename Contract>
 std::unique_ptr<Contract> make_wide(std::int64_t count, const typename Contract::Spec& spec, Context& context) {
   std::unique_ptr<Contract> op;
