@@ -6,8 +6,10 @@
 #include <iterator>
 #include <vector>
 
+#include "convoy/base/data_type.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/transport.h"
+#include "convoy/ops/elementwise.h"
 
 #include "calibrate/measure.h"
 #include "calibrate/ping.h"
