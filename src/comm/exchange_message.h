@@ -48,7 +48,8 @@ class ExchangesInFlight {
   std::unique_ptr<Message> create(Transport& transport, std::vector<ExchangeRound> rounds) {
     return std::make_unique<ExchangeMessage>(transport, in_flight_, std::move(rounds));
   }
-  /// False if none is in flight. Called again from within, by the test of a message, it does nothing.
+  /// Moves all exchanges on. Returns whether any is in flight after that. If the test of a message calls it from within
+  /// itself, it does nothing and returns true.
   bool progress();
   bool hold_back() const;
 

@@ -175,7 +175,7 @@ File create_in_memory(std::vector<std::byte>& bytes);
 /// Opens an HDF5 file in memory for reading. Its content is `bytes`, then zeros up to `size_bytes` bytes. `bytes` must
 /// outlive the file.
 File open_in_memory(std::span<const std::byte> bytes, std::uint64_t size_bytes);
-/// Flushes a file, and returns its size in bytes.
+/// Completes the image of a file in memory, and returns its size in bytes.
 std::uint64_t flushed_size(const File& file);
 /// Creates an HDF5 file in memory, calls write(file), which adds its content, and returns the bytes of the file. It
 /// reserves memory for `value_bytes` bytes of values and for some names, so that the memory does not grow step by step.

@@ -34,7 +34,8 @@ const FileKind& checkpoint_kind();
 /// Appends the trailer for `bytes`, the content of a file, to them.
 void append_trailer(std::vector<std::byte>& bytes, std::string_view magic);
 
-/// Returns whether `bytes` (a whole file, or its end) end with a trailer that begins with `magic`.
+/// Returns whether `bytes` (a whole file, or its end) end with a trailer that begins with `magic`, which has 8 bytes.
+/// False if there are fewer bytes than a trailer has.
 bool ends_with(std::span<const std::byte> bytes, std::string_view magic);
 
 /// Returns a description of the damage ("it is ...") if `bytes` are not an undamaged file of this kind; else nothing.

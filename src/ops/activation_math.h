@@ -96,7 +96,7 @@ struct ActivationMath {
   /// The terms of gelu_tanh of x, with v = 2 sqrt(2/pi) (x + 0.044715 x^3).
   struct TanhTerms {
     V a;      ///< min(|x|, kTanhEnd)
-    V q;      ///< exp(-|v|)
+    V q;      ///< exp(-|v|), where v = 2 sqrt(2/pi) (x + 0.044715 x^3)
     V slope;  ///< v'(x)
   };
 

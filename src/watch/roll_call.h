@@ -35,7 +35,8 @@ struct RankReport {
 };
 
 /// Returns the ranks that the rank of `report` waits for, by its instruction: a neighbouring stage of its replica, the
-/// other replicas of its stage, or all other ranks. Empty if it waits for none.
+/// other replicas of its stage, or all other ranks; outside of a step always all other ranks. Empty if it waits for
+/// none or has not answered.
 std::vector<int> awaited_ranks(const RankReport& report, const std::vector<RankReport>& all);
 
 /// Returns the indices of all elements of `reports`, in the order in which the ranks are likely to be the cause of the

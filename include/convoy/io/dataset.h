@@ -73,6 +73,7 @@ class Dataset final : public SampleStore {
   std::span<const std::int32_t> read_tokens(std::int64_t sample, std::vector<std::int32_t>& memory) const override;
   std::int32_t label(std::int64_t sample) const override;
   /// The name of the file that the sample came from, relative to the imported folder; empty if the shard has no names.
+  /// Each call reads the shard; throws StoreError if it cannot be read.
   std::string name(std::int64_t sample) const override;
   /// A hash of everything that a training reads: image shape or vocabulary, classes, each sample's bytes and label, in
   /// order. It does not depend on the path or the number of shards.

@@ -37,8 +37,9 @@ bool is_own_safetensors_file(const std::string& path);
 /// wrong.
 std::vector<std::byte> read_safetensors_file(const std::string& path);
 
-/// Decodes a safetensors file. F32, F16, BF16 and F64 become float32; I64 is read only if the name ends in
-/// num_batches_tracked. `where` names the file in messages. Throws Error saying what is wrong. Everything is checked
+/// Decodes a safetensors file. F32, F16, BF16 and F64 become float32. I64 is read only if the name ends in
+/// num_batches_tracked, into StateDict::counters; other types are an error. `where` names the file in messages. Throws
+/// Error saying what is wrong. Everything is checked
 /// before memory is allocated for it: each name occurs once; the ranges of values are inside the file, without holes or
 /// overlaps, and as long as type and shape say.
 StateDict decode_safetensors(std::span<const std::byte> bytes, const std::string& where);

@@ -32,7 +32,7 @@ class ChannelCounts {
   std::vector<std::int64_t> counts_;
 };
 
-/// The path of a shard, and its index among the shards of its split.
+/// The path of a shard, its index among the shards of its split, and their number.
 struct ShardLocation {
   std::string path;
   std::int64_t index = 0;

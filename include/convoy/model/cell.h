@@ -45,9 +45,10 @@ struct GradientLocation;
 /// its work. All memory is the device's; "this cell's part" is the cell's range of an array that all cells of the stage
 /// share.
 struct Frame {
-  std::byte* x = nullptr;   ///< input of the cell, which forward and backward read
-  std::byte* y = nullptr;   ///< output of the cell, overwritten by forward and read by backward
-  std::byte* dy = nullptr;  ///< gradient with respect to y, read by backward, which may overwrite it
+  std::byte* x = nullptr;  ///< input of the cell, which forward and backward read
+  std::byte* y = nullptr;  ///< output of the cell, overwritten by forward and read by backward
+  /// Gradient with respect to y, or one of its two parts if dy_addend is set. Backward reads it and may overwrite it.
+  std::byte* dy = nullptr;
   /// Second part of the gradient with respect to y, which backward adds to dy first; may be dx; null: dy is all.
   const std::byte* dy_addend = nullptr;
   std::byte* dx = nullptr;  ///< gradient with respect to x, overwritten by backward; null for the network's first cell

@@ -47,7 +47,7 @@ struct LayerInfo {
 class LayerWatch {
  public:
   virtual ~LayerWatch() = default;
-  /// Called when a call of the cell (forward, recompute or a backward) begins.
+  /// Called when a call of the cell begins: forward, recompute, or backward. A backward in two parts is two calls.
   virtual void begin_cell(const Cell& cell) = 0;
   /// Called when the cell has issued work of a layer; `layer` is its index in Cell::layers(). The work began when the
   /// work before it ended, or with begin_cell(). `is_split` says whether the call belongs to a backward in two parts.

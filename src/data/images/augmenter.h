@@ -75,7 +75,8 @@ class Augmenter {
   const ImageShape& stored() const { return stored_; }
   const ImageShape& image() const { return image_; }  ///< shape of the network's input
 
-  /// Returns the crop, the flip and the erased box of a sample in an epoch, which the device applies.
+  /// Returns what the device does to a sample in an epoch: its shift (only with CropKind::kPad, otherwise 0), its flip
+  /// and its erased box. A random resized crop is not part of it.
   ops::ImageCut cut(std::int64_t epoch, std::int64_t sample) const;
   /// The table (C,256) of the normalised value of each byte in each channel.
   const std::vector<float>& value_of() const { return value_of_; }

@@ -11,7 +11,8 @@
 
 namespace convoy::ops::cpu {
 
-/// Creates the weight gradient. Returns null if oneDNN is faster, or if the processor lacks these instructions.
+/// Creates the weight gradient. Returns null if oneDNN is faster, as on processors with AMX, or if the processor has no
+/// AVX-512 products of bf16.
 std::unique_ptr<ConvolutionWeightGradient> make_bf16_weight_gradient(const ConvolutionSpec& spec, Workspace& workspace);
 
 }  // namespace convoy::ops::cpu
