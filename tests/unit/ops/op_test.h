@@ -17,6 +17,7 @@
 
 #include "convoy/device/device.h"
 #include "convoy/ops/backend.h"
+#include "convoy/ops/engine_cache.h"
 #include "convoy/ops/operations.h"
 
 #include "reference/array.h"
