@@ -4,9 +4,9 @@
 
 #include "convoy/comm/launch.h"
 #include "convoy/comm/session.h"
-#include "convoy/commands/commands.h"
 #include "convoy/params/parse.h"
 
+#include "commands/run_command.h"
 #include "watch/watch.h"
 
 namespace {

@@ -8,7 +8,7 @@
 #include <limits>
 #include <span>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/host_name.h"
 #include "convoy/base/random.h"

@@ -1,7 +1,7 @@
 /// One clause for each kind of finding.
 #include "audit/describe_findings.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "step/step_audit.h"
 
@@ -32,20 +32,21 @@ std::string describe_item(const AuditFinding& finding, const StepPlan& plan) {
     case RecordItem::Kind::kFeatures:
       return "the samples that it loaded are";
     case RecordItem::Kind::kInput:
-      return fmt::format("what it has received from stage {} (a fault of its memory, or of the link) is", before);
+      return fmt::format(
+          "the activations that it received from stage {} (its own memory or the link may be faulty) are", before);
     case RecordItem::Kind::kOutput:
       return fmt::format("the output of {} is", cell_names(plan.network(), {stage.chunks[item.chunk].cells}));
     case RecordItem::Kind::kLoss:
       return "the loss is";
     case RecordItem::Kind::kOutputGradient:
       if (stage.chunks[item.chunk].is_last) return "the loss's gradient is";
-      return fmt::format("the gradient that it has received from stage {} (a fault of its memory, or of the link) is",
+      return fmt::format("the gradient that it received from stage {} (its own memory or the link may be faulty) is",
                          after);
     case RecordItem::Kind::kWeightGradient:
       return fmt::format("the gradients of the parameters of {} are",
                          cell_names(plan.network(), {stage.layout.buckets[item.bucket].cells}));
     case RecordItem::Kind::kInputGradient:
-      return fmt::format("the gradient for stage {} is", before);
+      return fmt::format("the gradient that it computed for stage {} is", before);
   }
   return "";
 }
@@ -53,13 +54,13 @@ std::string describe_item(const AuditFinding& finding, const StepPlan& plan) {
 std::string describe_what(const AuditFinding& finding, const StepPlan& plan) {
   switch (finding.kind) {
     case AuditFinding::Kind::kMemory:
-      return fmt::format("in its memory {} changed between two updates, though nothing wrote there",
+      return fmt::format("{} changed in its memory between two updates, although the program wrote nothing there",
                          changed_parts(finding, plan));
     case AuditFinding::Kind::kParameters:
       return finding.is_certain ? "its parameters are not those of the other replicas"
                                 : "its parameters are not those of another replica";
     case AuditFinding::Kind::kComputation:
-      return fmt::format("{} not what {} gave for the same micro-batch", describe_item(finding, plan),
+      return fmt::format("{} not the same as in {} for the same micro-batch", describe_item(finding, plan),
                          finding.is_certain ? "other computations" : "another replica");
   }
   return "";

@@ -110,8 +110,8 @@ std::string metric_names(std::int64_t num_classes) {
 }
 
 std::string why_absent(const Metric& metric, std::int64_t num_classes) {
-  if (num_classes == 0) return "it is of classes, which the network does not predict";
-  return fmt::format("it needs {} classes or more, and there are {}", metric.min_classes, num_classes);
+  if (num_classes == 0) return "it measures the prediction of classes, and this network predicts none";
+  return fmt::format("it needs at least {} classes, and the data has {}", metric.min_classes, num_classes);
 }
 
 }  // namespace convoy

@@ -7,7 +7,7 @@
 #include <initializer_list>
 #include <numeric>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 
@@ -120,7 +120,7 @@ std::string printable(std::string_view text) {
 
 void check_is_name(std::string_view name, const char* what) {
   if (printable(name) == name && name.find_first_of("\n\t") == std::string_view::npos) return;
-  fail("{} holds control characters, marks of the direction of writing, or what is not UTF-8: '{}'", what,
+  fail("{} contains control characters, Unicode direction marks or bytes that are not UTF-8: '{}'", what,
        excerpt(name));
 }
 

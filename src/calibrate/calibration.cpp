@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
@@ -13,9 +15,14 @@
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/topology.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
+#include "convoy/params/run_parameters.h"
 
-#include "plan/share_engines.h"
+#include "calibrate/cost_keys.h"
+#include "calibrate/measure.h"
+#include "calibrate/measure_cell_costs.h"
+#include "calibrate/measure_rates.h"
+#include "plan/step_plan.h"
+#include "step/share_engines.h"
 
 namespace convoy {
 
@@ -72,8 +79,9 @@ class Announcement {
   Announcement(const CalibrationSpec& spec, const std::string& what, const mpi::Communicator& world)
       : file_(spec.file), speaks_(world.rank() == 0 && !spec.file.empty()) {
     if (speaks_)
-      line_.line(fmt::format("measuring the speed of {} on {}: once per run directory, then read from {}", what,
-                             world.size() == 1 ? "this rank" : "these ranks", file_));
+      line_.line(fmt::format(
+          "measuring the speed of {} on {}, only at the first start in this run directory: later starts read {}", what,
+          world.size() == 1 ? "this rank" : "these ranks", file_));
   }
 
   void show(std::int64_t done, std::int64_t total) {
@@ -87,8 +95,8 @@ class Announcement {
     std::string text = fmt::format("measured in {}", human_seconds(now_seconds() - begin_seconds_));
     if (spread > kMaxSpread)
       text += fmt::format(
-          "; repetitions differ by {:.0f} %, as if something else computes on these processors: predicted steps may be "
-          "off by as much. Without {} the next start measures again",
+          "; repetitions differ by {:.0f} %, probably because other programs use these processors: predicted step "
+          "times may be wrong by as much. To measure again at the next start, remove {}",
           100 * spread, file_);
     line_.line(text);
   }

@@ -5,15 +5,22 @@
 #include <optional>
 #include <string>
 
+#include "convoy/base/node_load.h"
+#include "convoy/comm/communicator.h"
+#include "convoy/ops/backend.h"
+#include "convoy/params/parameters.h"
+
 #include "plan/step_costs.h"
 
 namespace convoy {
 
+struct RunParams;
+
 /// What find_machine_costs() finds or measures.
 struct CalibrationSpec {
   NetworkSpec network;
-  std::string file;          ///< path of costs.txt; empty: costs are not kept
-  std::string engines_file;  ///< as in RuntimeSpec
+  std::string file;               ///< path of costs.txt; empty: costs are not kept
+  std::string engines_file = {};  ///< as in RuntimeSpec; only read if cells are measured
   NodeLoad node = {};
 };
 

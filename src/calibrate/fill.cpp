@@ -3,6 +3,9 @@
 
 #include <vector>
 
+#include "convoy/device/device.h"
+#include "convoy/ops/elementwise.h"
+
 namespace convoy {
 
 void fill(ops::Backend& backend, DataType type, void* to, std::int64_t count) {

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 
+#include "convoy/base/data_type.h"
 #include "convoy/ops/backend.h"
 
 namespace convoy {

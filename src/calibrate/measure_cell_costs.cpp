@@ -1,16 +1,17 @@
 /// A micro-batch goes through a stage that is made for the measurement, and the device's stopwatch is marked between
 /// cells: each cell finds the caches as warm or as cold as in a step.
+#include "calibrate/measure_cell_costs.h"
+
 #include <algorithm>
-#include <functional>
 #include <map>
+
+#include <fmt/format.h>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/median.h"
-#include "convoy/base/repetitions.h"
 
 #include "calibrate/fill.h"
-#include "plan/cell_costs.h"
-#include "plan/machine_rates.h"
+#include "calibrate/measure.h"
 #include "step/stage.h"
 
 namespace convoy {
@@ -25,7 +26,6 @@ constexpr FrameSlot kFirstSlot{};
 constexpr int kMinRounds = 2, kMaxRounds = 9;
 constexpr double kEnoughSeconds = 0.5;  // after this time no more rounds of a window are made
 constexpr double kMaxSpread = 0.1;      // rounds of a window that differ by more were disturbed
-constexpr double kMinSeconds = 1e-9;    // replaces times that are too short for the clock
 
 // Returns a text of all that decides how long a cell takes. `has_backward`: whether a gradient reaches the cell.
 std::string signature(const Cell& cell, bool has_backward) {
@@ -241,11 +241,8 @@ CellCosts measure_cell_costs(const NetworkSpec& spec, const NodeLoad& node, cons
   for (const CellRange& cells : windows_of(network)) {
     Window window(spec, network, cells, backend);
     std::vector<std::vector<Round>> attempts;
-    const Steadiest best = measure_until_steady(kMaxSpread, [&] {
-      std::vector<Round>& rounds = attempts.emplace_back();
-      take_turns(world, node, /*in_pairs=*/false, [&] { rounds = measure_rounds(window); });
-      return slowest(world, judge(rounds));  // the same on all ranks, which all measure again or none
-    });
+    const Steadiest best = measure_together(world, node, /*in_pairs=*/false, kMaxSpread,
+                                            [&] { return judge(attempts.emplace_back(measure_rounds(window))); });
     for (const Round& round : attempts[best.attempt])
       for (std::size_t i = 0; i < round.size(); ++i) samples_of_cells[cells.begin + i]->push_back(round[i]);
     spread = std::max(spread, best.repetitions.spread);
@@ -254,7 +251,7 @@ CellCosts measure_cell_costs(const NetworkSpec& spec, const NodeLoad& node, cons
   std::map<const Samples*, CellCost> medians;
   for (const auto& [cell, of_cell] : samples)
     for (double CellCost::*part : kCellCostParts) medians[&of_cell].*part = slowest(world, median_of(of_cell, part));
-  CellCosts costs{.key = costs_key(spec, backend, world.size(), node), .cells = {}};
+  CellCosts costs;
   for (const Samples* of_cell : samples_of_cells) costs.cells.push_back(medians.at(of_cell));
   return costs;
 }

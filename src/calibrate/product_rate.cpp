@@ -5,6 +5,8 @@
 #include <memory>
 
 #include "convoy/base/clock.h"
+#include "convoy/device/device.h"
+#include "convoy/ops/operations.h"
 
 #include "calibrate/fill.h"
 

@@ -1,6 +1,7 @@
 /// The speed of a device that waits for nothing: the yardstick for the speed of layers.
 #pragma once
 
+#include "convoy/base/data_type.h"
 #include "convoy/ops/backend.h"
 
 namespace convoy {

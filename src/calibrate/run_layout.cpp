@@ -8,6 +8,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/wording.h"
 #include "convoy/model/partition.h"
+#include "convoy/params/parameters.h"
 
 #include "calibrate/calibration.h"
 #include "plan/batch_norm_check.h"
@@ -64,10 +65,10 @@ void take_best(const Parameters& params, const Comparison& comparison, RunLayout
   if (comparison.predictions.empty()) {
     std::string reasons;
     for (const auto& [key, num] : comparison.refused)
-      reasons += fmt::format("{}{} refuses {}", reasons.empty() ? "" : ", ", key, num);
+      reasons += fmt::format("{}{} by {}", reasons.empty() ? "" : ", ", num, key);
     refuse(
-        "grid.stages = auto: none of the {} layouts of {} ranks can train ({}). convoy plan --plan.ranks={} shows "
-        "them.",
+        "grid.stages = auto: none of the {} layouts of {} ranks can train (refused: {}). convoy plan --plan.ranks={} "
+        "shows them.",
         comparison.num_tried, comparison.ranks, reasons, comparison.ranks);
   }
   const Prediction& best = best_of(params, comparison);
@@ -75,7 +76,8 @@ void take_best(const Parameters& params, const Comparison& comparison, RunLayout
   layout.schedule = best.layout.schedule;
   layout.chunks = chunks_of(params, layout.schedule);
   constexpr std::size_t kShown = 4;
-  layout.reason = "grid.stages = auto: stages x replicas and predicted step: ";
+  layout.reason = fmt::format("grid.stages = auto: chosen layout (stages x replicas, predicted step{}): ",
+                              layout.machine ? "" : " by a model, because plan.measure = false");
   for (std::size_t i = 0; i < std::min(kShown, comparison.predictions.size()); ++i)
     layout.reason += fmt::format("{}{}", i == 0 ? "" : i == 1 ? "; others: " : ", ", shown(comparison.predictions[i]));
 }
@@ -91,9 +93,14 @@ RunLayout known_layout(const Parameters& params, const RuntimeSpec& runtime, std
   return {.stages = known_stages(params, ranks), .schedule = runtime.schedule, .chunks = runtime.chunks};
 }
 
+MachineCosts known_or_modelled(const RuntimeSpec& runtime) {
+  return runtime.machine ? *runtime.machine : model_machine_costs(make_network(runtime.network));
+}
+
 void choose(const Parameters& params, std::int64_t ranks, RuntimeSpec& runtime, RunLayout& layout) {
-  if (layout.stages == 0) return take_best(params, compare(params, runtime, *layout.machine, ranks, 0), layout);
   runtime.machine = layout.machine;
+  if (layout.stages == 0)
+    return take_best(params, compare(params, runtime, known_or_modelled(runtime), ranks, 0), layout);
   choose_schedule(params, grid_shape(layout.stages, ranks), runtime);
   layout.schedule = runtime.schedule;
   layout.chunks = runtime.chunks;
@@ -103,8 +110,8 @@ void choose(const Parameters& params, std::int64_t ranks, RuntimeSpec& runtime, 
 
 void choose_schedule(const Parameters& params, const GridShape& grid, RuntimeSpec& runtime) {
   if (params.schedule.kind || grid.stages == 1) return;
-  const MachineCosts machine = runtime.machine ? *runtime.machine : model_machine_costs(make_network(runtime.network));
-  const Comparison comparison = compare(params, runtime, machine, grid.stages * grid.replicas, grid.stages);
+  const Comparison comparison =
+      compare(params, runtime, known_or_modelled(runtime), grid.stages * grid.replicas, grid.stages);
   if (comparison.predictions.empty()) return;  // the plan with 1f1b will report why
   runtime.schedule = best_of(params, comparison).layout.schedule;
   runtime.chunks = chunks_of(params, runtime.schedule);
@@ -127,7 +134,8 @@ RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metad
   // A run that would be refused is refused before anything is measured.
   if (layout.stages > 0) StepPlan(runtime, grid_shape(layout.stages, world.size()));
   if (layout.stages == 0) check_batch_norms(make_network(runtime.network), runtime.network);
-  layout.machine = find_machine_costs(calibration_spec(runtime.network, params.run, world, backend), world, backend);
+  if (params.plan.measure)
+    layout.machine = find_machine_costs(calibration_spec(runtime.network, params.run, world, backend), world, backend);
   choose(params, world.size(), runtime, layout);
   for (std::int64_t* chosen : {&layout.stages, &layout.chunks})  // rank 0's rounding decides between equal ones
     world.broadcast(chosen, sizeof *chosen, 0);

@@ -1,25 +1,30 @@
 /// The layout that a run trains with: the requested one, or the one with the shortest predicted step on these ranks.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
 
 #include "convoy/comm/communicator.h"
 #include "convoy/comm/process_grid.h"
-#include "convoy/io/checkpoint.h"
+#include "convoy/io/model_metadata.h"
 #include "convoy/ops/backend.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
-#include "plan/step_plan.h"
+#include "plan/step_costs.h"
 
 namespace convoy {
+
+struct Parameters;
+struct RuntimeSpec;
 
 /// The layout of a run.
 struct RunLayout {
   std::int64_t stages = 1;
   ScheduleKind schedule = ScheduleKind::k1F1B;
   std::int64_t chunks = 1;              ///< runs of cells per stage
-  std::optional<MachineCosts> machine;  ///< measured, or found in run.directory; none on one rank
+  std::optional<MachineCosts> machine;  ///< measured, or read from run.directory; none on one rank
+                                        ///< and with plan.measure = false
   std::string reason;                   ///< a line that explains the choice, if grid.stages = auto
 };
 
@@ -33,7 +38,8 @@ void choose_schedule(const Parameters& params, const GridShape& grid, RuntimeSpe
 GridShape requested_grid(const Parameters& params, std::int64_t ranks);
 
 /// Chooses the layout of a training on the ranks of world. With several ranks it measures costs that run.directory does
-/// not hold. Throws RequestError if no layout can train on these ranks. All ranks of world call it and get the same.
+/// not hold; with plan.measure = false it uses modelled costs. Throws RequestError if no layout can train on these
+/// ranks. All ranks of world call it and get the same.
 RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metadata, const mpi::Communicator& world,
                         ops::Backend& backend);
 

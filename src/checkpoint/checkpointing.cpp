@@ -5,7 +5,10 @@
 #include <map>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/tags.h"
 
@@ -194,10 +197,10 @@ std::string WeightMatch::remedy() const {
   for (const auto& [prefix, count] : prefixes)
     if (2 * count >= missing.size() && count > matching.size())
       return fmt::format(
-          "{} of the file's names begin with '{}', which this network's do not: init.strip_prefix = {} "
-          "removes it.",
-          count, prefix, prefix);
-  return "Is this another model.name, or data with other classes or channels?";
+          "In the file, the names of {} begin with '{}', and without this prefix they are in the network: set "
+          "init.strip_prefix = {}.",
+          counted(static_cast<std::int64_t>(count), "tensor"), prefix, prefix);
+  return "Check model.name, and whether the data has the classes and channels that these weights were trained with.";
 }
 
 io::Checkpoint gather_checkpoint(const RankRuntime& runtime) {

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "convoy/base/error.h"
+#include "convoy/io/checkpoint.h"
 #include "convoy/io/checkpoint_parts.h"
 
 #include "checkpoint/owned_values.h"
@@ -30,7 +31,7 @@ std::map<std::int64_t, std::vector<StagePiece>> pieces_by_part(const ArenaLayout
   for (const ArenaEntry& entry : layout.entries) {
     const io::PieceList& list = parts.tensors.at(entry.spec.name);
     if (list.cuts_pixels_first != (entry.spec.file_order == FileOrder::kChannelsBeforePixels))
-      fail("tensor '{}' is cut in another order than this program reads", entry.spec.name);
+      fail("the values of tensor '{}' are stored in an order that this program does not read", entry.spec.name);
     for (const io::Piece& piece : list.pieces) by_part[piece.part].push_back({&entry, piece});
   }
   return by_part;

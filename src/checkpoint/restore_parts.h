@@ -3,11 +3,12 @@
 
 #include <string>
 
-#include "convoy/io/checkpoint.h"
-
-#include "step/rank_runtime.h"
-
 namespace convoy {
+
+class RankRuntime;
+namespace io {
+struct Checkpoint;
+}
 
 /// Restores parameters, the optimizer's slots and the moving average from the part files of the checkpoint at `path`.
 /// The checkpoint must have the tensors of the network. All ranks of the grid call it. It takes host memory for one

@@ -137,8 +137,8 @@ void ShardedSnapshot::check_visible(std::int64_t rank) const {
   const std::uintmax_t size = std::filesystem::file_size(path, error);
   if (error || size != static_cast<std::uintmax_t>(reports_[rank].size_bytes))
     fail(
-        "rank 0 does not see '{}', which rank {} has written. With checkpoint.files = sharded all nodes must share "
-        "run.directory",
+        "rank 0 does not find '{}', or not with the size that rank {} has written. With checkpoint.files = sharded, "
+        "run.directory must be on a file system that all nodes share",
         path, rank);
 }
 
@@ -150,7 +150,8 @@ io::Checkpoint ShardedSnapshot::content() const {
   parts.folder = folder_;
   for (std::size_t rank = 0; rank < reports_.size(); ++rank) {
     const Report& report = reports_[rank];
-    if (report.failure.front() != '\0') fail("rank {} could not write its part: {}", rank, report.failure.data());
+    if (report.failure.front() != '\0')
+      fail("rank {} could not write its part of the checkpoint: {}", rank, report.failure.data());
     check_visible(static_cast<std::int64_t>(rank));
     parts.files.push_back({.size_bytes = report.size_bytes, .hash = report.hash.data()});
   }

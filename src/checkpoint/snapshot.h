@@ -6,7 +6,7 @@
 #include <string>
 
 #include "convoy/io/checkpoint.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 #include "plan/step_plan.h"
 #include "step/rank_runtime.h"

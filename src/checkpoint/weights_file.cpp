@@ -9,7 +9,10 @@
 #include <set>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
+#include "convoy/io/checkpoint.h"
 #include "convoy/io/foreign_kind.h"
 
 namespace convoy {
@@ -75,12 +78,14 @@ void strip_prefix(io::StateDict& dict, const std::string& prefix, const std::str
     if (has_prefix) tensor.name.erase(0, prefix.size());
     is_found = is_found || has_prefix;
     if (!names.insert(tensor.name).second)
-      refuse("init.strip_prefix = {}: '{}' would then have two tensors '{}'. Give another prefix, or none", prefix,
-             where, tensor.name);
+      refuse("init.strip_prefix = {}: '{}' would then have two tensors named '{}'. Give another prefix, or none",
+             prefix, where, tensor.name);
   }
   if (!is_found && !dict.tensors.empty())
-    refuse("init.strip_prefix = {}: no tensor of '{}' begins so; the first is '{}'. Give another prefix, or none",
-           prefix, where, dict.tensors.front().name);
+    refuse(
+        "init.strip_prefix = {}: no tensor name in '{}' begins with this prefix; the first name is '{}'. Give another "
+        "prefix, or none",
+        prefix, where, dict.tensors.front().name);
   std::map<std::string, std::int64_t> counters;
   for (const auto& [name, count] : dict.counters)
     counters[name.starts_with(prefix) ? name.substr(prefix.size()) : name] = count;

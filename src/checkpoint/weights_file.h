@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "convoy/io/checkpoint.h"
+#include "convoy/io/model_metadata.h"
 #include "convoy/io/safetensors.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 namespace convoy {
 

@@ -5,9 +5,10 @@
 #include <cstdlib>
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/wording.h"
 
 namespace convoy {
 
@@ -57,21 +58,22 @@ void check_launch(const Launch& launch, std::int64_t num_ranks) {
   if (launch.size <= num_ranks) return;
   const bool is_slurm = launch.size_variable.starts_with("SLURM_") || std::getenv("SLURM_STEP_ID") != nullptr;
   refuse(
-      "{} processes were started ({} = {}), but MPI knows {} of them: each would be a run of its own. {}tart convoy "
-      "with the mpirun of the MPI that it was built with.",
-      launch.size, launch.size_variable, launch.size, num_ranks,
-      is_slurm ? "Slurm and this MPI do not speak with each other: use srun --mpi=pmix (srun --mpi=list says what this "
-                 "Slurm has), or s"
-               : "The launcher is of another MPI than convoy's: s");
+      "{} processes were started ({} = {}), but MPI reports only {}: the processes would run independently of each "
+      "other. {}",
+      launch.size, launch.size_variable, launch.size, counted(num_ranks, "rank"),
+      is_slurm
+          ? "srun did not connect the processes of this MPI: use srun --mpi=pmix (srun --mpi=list prints the types "
+            "that this Slurm has), or start convoy with the mpirun of the MPI that it was built with."
+          : "The launcher belongs to another MPI: start convoy with the mpirun of the MPI that it was built with.");
 }
 
 std::string describe_unused_tasks(const Launch& launch, const std::string& command) {
   const auto tasks = number_in("SLURM_NTASKS");
   if (launch.is_launched || tasks.value_or(1) <= 1) return "";
   return fmt::format(
-      "Slurm gave this job {0} tasks (SLURM_NTASKS = {0}), but one process runs: it uses a part of what the job has. "
-      "In the job script begin the line with a launcher: srun --mpi=pmix convoy {1} ..., or mpirun -n {0} convoy {1} "
-      "...",
+      "Slurm gave this job {0} tasks (SLURM_NTASKS = {0}), but only one convoy process runs, with a part of the job's "
+      "processors. Start convoy with a launcher in the job script: srun --mpi=pmix convoy {1} ..., or mpirun -n {0} "
+      "convoy {1} ...",
       *tasks, command);
 }
 

@@ -1,17 +1,13 @@
-/// Reads the machine's structure from files of a few bytes each.
+/// Asks hwloc for the parts of the machine.
 #include "convoy/comm/machine.h"
 
 #include <algorithm>
-#include <charconv>
 #include <cstddef>
-#include <filesystem>
-#include <fstream>
-#include <map>
-#include <optional>
-#include <sstream>
-#include <system_error>
+#include <set>
+#include <utility>
 
 #include <fmt/format.h>
+#include <hwloc.h>
 
 #include "comm/processors.h"
 
@@ -19,77 +15,33 @@ namespace convoy {
 
 namespace {
 
-// Where the text begins with a number of 0 or more.
-std::optional<std::int64_t> parse_number(std::string_view text) {
-  std::int64_t number = -1;
-  std::from_chars(text.data(), text.data() + text.size(), number);
-  return number < 0 ? std::nullopt : std::optional(number);
-}
-
-// The numbers N of a folder's entries that are named PREFIX N, in ascending order.
-std::vector<std::int64_t> numbered_entries(const std::string& folder, std::string_view prefix) {
+// The numbers of processors, or of domains, in ascending order.
+std::vector<std::int64_t> numbers_in(hwloc_const_bitmap_t bitmap) {
   std::vector<std::int64_t> numbers;
-  std::error_code absent;
-  std::filesystem::directory_iterator entry(folder, absent);
-  for (; !absent && entry != std::filesystem::directory_iterator(); entry.increment(absent)) {
-    const std::string name = entry->path().filename().string();
-    if (!name.starts_with(prefix)) continue;
-    if (const auto number = parse_number(std::string_view(name).substr(prefix.size()))) numbers.push_back(*number);
-  }
-  std::sort(numbers.begin(), numbers.end());
+  for (int number = -1; (number = hwloc_bitmap_next(bitmap, number)) >= 0;) numbers.push_back(number);
   return numbers;
 }
 
-std::string folder_of(std::int64_t processor, const std::string& sys) {
-  return fmt::format("{}/devices/system/cpu/cpu{}", sys, processor);
+// Null if there is no such processor.
+hwloc_obj_t find_processor(hwloc_topology_t topology, std::int64_t number) {
+  return hwloc_get_pu_obj_by_os_index(topology, static_cast<unsigned>(number));
 }
 
-// "Node 1 MemTotal:       65536 kB"
-std::int64_t memory_of(const std::string& domain_folder) {
-  constexpr std::string_view kKey = "MemTotal:";
-  std::ifstream file(domain_folder + "/meminfo");
-  for (std::string line; std::getline(file, line);) {
-    const std::size_t at = line.find(kKey);
-    if (at == std::string::npos) continue;
-    std::istringstream rest(line.substr(at + kKey.size()));
-    std::int64_t kibibytes = 0;
-    rest >> kibibytes;
-    return 1024 * kibibytes;
-  }
-  return 0;
+// The domain of a processor: the first memory of the smallest part around it that has some. Memory without processors,
+// such as a GPU's, comes after it.
+hwloc_obj_t find_domain(hwloc_obj_t part) {
+  while (part != nullptr && part->memory_arity == 0) part = part->parent;
+  return part == nullptr ? nullptr : part->memory_first_child;
 }
 
-// Nothing where Linux does not tell.
-std::optional<LastLevelCache> find_last_level_cache(std::int64_t processor, const std::string& sys) {
-  const std::string folder = folder_of(processor, sys) + "/cache";
-  std::optional<LastLevelCache> last;
-  for (const std::int64_t index : numbered_entries(folder, "index")) {
-    const std::string one = fmt::format("{}/index{}", folder, index);
-    LastLevelCache cache{.level = parse_number(read_line(one + "/level")).value_or(0),
-                         .size = read_line(one + "/size"),
-                         .processors = parse_processors(read_line(one + "/shared_cpu_list"))};
-    if (!cache.processors.empty() && (!last || cache.level > last->level)) last = std::move(cache);
-  }
+hwloc_obj_t find_last_level_cache(hwloc_obj_t part) {
+  hwloc_obj_t last = nullptr;
+  for (; part != nullptr; part = part->parent)
+    if (hwloc_obj_type_is_dcache(part->type) != 0) last = part;
   return last;
 }
 
 }  // namespace
-
-ProcessorSet parse_processors(std::string_view text) {
-  constexpr std::int64_t kMax = 1 << 20;  // far more than Linux can have: what is no list of processors fills no memory
-  ProcessorSet processors;
-  while (!text.empty()) {
-    const std::string_view item = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(item.size() + 1, text.size()));
-    const std::size_t dash = item.find('-');
-    const auto first = parse_number(item);
-    const auto last = dash == std::string_view::npos ? first : parse_number(item.substr(dash + 1));
-    if (!first || !last || *last >= kMax) continue;
-    for (std::int64_t number = *first; number <= *last; ++number) processors.push_back(number);
-  }
-  std::sort(processors.begin(), processors.end());
-  return processors;
-}
 
 std::string to_string(const ProcessorSet& processors) {
   std::vector<std::string> ranges;
@@ -107,51 +59,64 @@ ProcessorSet own_processors() {
   return processors_in(affinity_mask());
 }
 
-std::vector<Processor> find_processors(const ProcessorSet& numbers, const std::string& sys) {
-  std::map<std::int64_t, std::int64_t> domain_of;
-  for (const NumaDomain& domain : find_numa_domains(sys))
-    for (const std::int64_t number : domain.processors) domain_of[number] = domain.number;
-  std::vector<Processor> processors;
-  for (const std::int64_t number : numbers) {
-    const std::string topology = folder_of(number, sys) + "/topology";
-    const auto cache = find_last_level_cache(number, sys);
-    processors.push_back({.number = number,
-                          .domain = domain_of.contains(number) ? domain_of[number] : 0,
-                          .package = parse_number(read_line(topology + "/physical_package_id")).value_or(0),
-                          .cache = cache ? cache->processors.front() : 0,
-                          .core = parse_number(read_line(topology + "/core_id")).value_or(number)});
-  }
-  return processors;
+void Machine::Destroy::operator()(hwloc_topology* topology) const noexcept {
+  hwloc_topology_destroy(topology);
 }
 
-std::vector<NumaDomain> find_numa_domains(const std::string& sys) {
-  const std::string folder = sys + "/devices/system/node";
+// Devices are no parts unless one asks for them, so hwloc looks for no GPUs.
+Machine::Machine(const std::string& description) {
+  hwloc_topology_t made = nullptr;
+  if (hwloc_topology_init(&made) != 0) return;
+  topology_.reset(made);
+  // To ask x86 processors themselves, hwloc would move this thread from one to the next. What Linux tells suffices.
+  hwloc_topology_set_components(made, HWLOC_TOPOLOGY_COMPONENTS_FLAG_BLACKLIST, "x86");
+  hwloc_topology_set_flags(made, HWLOC_TOPOLOGY_FLAG_INCLUDE_DISALLOWED);
+  if (!description.empty() && hwloc_topology_set_synthetic(made, description.c_str()) != 0) return;
+  if (hwloc_topology_load(made) == 0) root_ = hwloc_get_root_obj(made);
+}
+
+std::int64_t Machine::domain_of(std::int64_t processor) const {
+  if (root_ == nullptr) return 0;
+  const hwloc_obj_t domain = find_domain(find_processor(topology_.get(), processor));
+  return domain == nullptr ? 0 : domain->os_index;
+}
+
+std::int64_t Machine::count_domains(const ProcessorSet& processors) const {
+  std::set<std::int64_t> domains;
+  for (const std::int64_t number : processors) domains.insert(domain_of(number));
+  return std::max<std::int64_t>(1, std::ssize(domains));
+}
+
+std::vector<NumaDomain> Machine::domains() const {
+  if (root_ == nullptr || hwloc_topology_get_support(topology_.get())->discovery->numa == 0) return {};
   std::vector<NumaDomain> domains;
-  for (const std::int64_t number : numbered_entries(folder, "node")) {
-    const std::string one = fmt::format("{}/node{}", folder, number);
+  for (const std::int64_t number : numbers_in(root_->nodeset)) {
+    const hwloc_obj_t node = hwloc_get_numanode_obj_by_os_index(topology_.get(), static_cast<unsigned>(number));
+    ProcessorSet processors = numbers_in(node->cpuset);
+    std::erase_if(processors, [&](std::int64_t processor) { return domain_of(processor) != number; });
     domains.push_back({.number = number,
-                       .processors = parse_processors(read_line(one + "/cpulist")),
-                       .memory_bytes = memory_of(one)});
+                       .processors = std::move(processors),
+                       .memory_bytes = static_cast<std::int64_t>(node->attr->numanode.local_memory)});
   }
   return domains;
 }
 
-std::int64_t count_domains(const ProcessorSet& processors, const std::vector<NumaDomain>& domains) {
-  const auto has_some = [&](const NumaDomain& domain) {
-    return std::any_of(processors.begin(), processors.end(), [&](std::int64_t number) {
-      return std::binary_search(domain.processors.begin(), domain.processors.end(), number);
-    });
-  };
-  return std::max<std::int64_t>(1, std::count_if(domains.begin(), domains.end(), has_some));
+std::vector<LastLevelCache> Machine::last_level_caches() const {
+  if (root_ == nullptr) return {};
+  std::vector<LastLevelCache> caches;
+  for (const std::int64_t number : numbers_in(root_->cpuset)) {
+    const hwloc_obj_t cache = find_last_level_cache(find_processor(topology_.get(), number));
+    if (cache != nullptr && hwloc_bitmap_first(cache->cpuset) == number)
+      caches.push_back({.level = cache->attr->cache.depth,
+                        .size_bytes = static_cast<std::int64_t>(cache->attr->cache.size),
+                        .processors = numbers_in(cache->cpuset)});
+  }
+  return caches;
 }
 
-std::vector<LastLevelCache> find_last_level_caches(const std::string& sys) {
-  std::map<std::int64_t, LastLevelCache> caches;  // by their first processor
-  for (const std::int64_t number : parse_processors(read_line(sys + "/devices/system/cpu/online")))
-    if (auto cache = find_last_level_cache(number, sys)) caches.emplace(cache->processors.front(), std::move(*cache));
-  std::vector<LastLevelCache> found;
-  for (auto& [first, cache] : caches) found.push_back(std::move(cache));
-  return found;
+const Machine& own_machine() {
+  static const Machine machine;
+  return machine;
 }
 
 std::string huge_pages_setting(const std::string& sys) {

@@ -6,7 +6,7 @@
 #include <fstream>
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/resource.h>
 
 #include "convoy/base/text.h"
@@ -78,9 +78,9 @@ std::string describe_small_limits(std::int64_t bytes, const SystemFiles& files) 
   for (const ProcessLimit& limit : find_process_limits(files))
     if (limit.bytes - limit.taken < bytes)
       return fmt::format(
-          "{0} is {1}: {2} of it are taken, and libraries and threads may reserve {3} more before the network needs "
-          "any. If it does not suffice, the run fails or crashes. Raise it ({0} unlimited, or the batch system's "
-          "option for virtual memory), or use a smaller run.threads",
+          "the limit {0} is {1}: {2} are in use, and libraries and threads may reserve {3} more before the network "
+          "needs any. If the limit is too low, the run fails or crashes. Raise it ({0} unlimited, or the batch "
+          "system's option for virtual memory), or use a smaller run.threads",
           limit.option, human_bytes(limit.bytes), human_bytes(limit.taken), human_bytes(bytes));
   return "";
 }
@@ -90,8 +90,8 @@ std::string describe_near_limits(const SystemFiles& files) {
   for (const ProcessLimit& limit : find_process_limits(files))
     if (limit.bytes - limit.taken < std::max(limit.bytes / 8, 2 * thread_reserve()))
       text += fmt::format(
-          " The limit {} of this process is {}, and {} of it are taken: raise it ({} unlimited, or the batch system's "
-          "option for virtual memory), or start fewer threads.",
+          " The limit {} of this process is {}, and {} are in use: raise the limit ({} unlimited, or the batch "
+          "system's option for virtual memory), or start fewer threads.",
           limit.option, human_bytes(limit.bytes), human_bytes(limit.taken), limit.option);
   return text;
 }

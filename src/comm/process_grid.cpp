@@ -1,31 +1,7 @@
-/// The grid's splits of the world, and the refusal of a grid that does not fit.
+/// The grid's splits of the world.
 #include "convoy/comm/process_grid.h"
 
-#include <string>
-#include <vector>
-
-#include <fmt/ranges.h>
-
-#include "convoy/base/error.h"
-#include "convoy/base/wording.h"
-
 namespace convoy {
-
-std::vector<std::int64_t> divisors(std::int64_t number) {
-  std::vector<std::int64_t> found;
-  for (std::int64_t candidate = 1; candidate <= number; ++candidate) {
-    if (number % candidate == 0) found.push_back(candidate);
-  }
-  return found;
-}
-
-GridShape grid_shape(std::int64_t stages, std::int64_t ranks) {
-  if (stages >= 1 && ranks % stages == 0) return {.stages = stages, .replicas = ranks / stages};
-  const std::string alone =
-      ranks > 1 ? "" : fmt::format(" More ranks are started by mpirun, for example mpirun -n {}.", stages);
-  refuse("grid.stages = {} does not divide the {} of this job. Stages that do: {}.{}", stages, counted(ranks, "rank"),
-         fmt::join(divisors(ranks), ", "), stages > 1 ? alone : "");
-}
 
 ProcessGrid::ProcessGrid(const mpi::Communicator& world, std::int64_t stages) : world_(world) {
   const auto num_stages = static_cast<int>(grid_shape(stages, world.size()).stages);

@@ -2,62 +2,54 @@
 #include "comm/processor_shares.h"
 
 #include <algorithm>
-#include <array>
-#include <tuple>
-#include <utility>
+#include <map>
+
+#include <hwloc.h>
 
 namespace convoy {
 
 namespace {
 
-using Processors = std::vector<Processor>;
+using Parts = std::vector<const hwloc_obj*>;
 
-// From the largest to the smallest.
-constexpr std::array kParts = {&Processor::domain, &Processor::package, &Processor::cache, &Processor::core};
-
-bool is_before(const Processor& a, const Processor& b) {
-  return std::tie(a.domain, a.package, a.cache, a.core, a.number) <
-         std::tie(b.domain, b.package, b.cache, b.core, b.number);
+// Cuts shares off the processors of one part of the machine, and adds them to `shares`, by the position of the first
+// processor of each. Returns the processors that are left, fewer than a share. It finds as many shares as the part has
+// room for: each of its own parts leaves less than a share, and these rests are joined.
+Parts cut_shares(const hwloc_obj* part, const ProcessorSet& processors, std::size_t size,
+                 std::map<unsigned, ProcessorSet>& shares) {
+  Parts left;
+  if (part->arity == 0 && std::ranges::binary_search(processors, part->os_index)) left.push_back(part);
+  for (unsigned i = 0; i < part->arity; ++i) {
+    const Parts more = cut_shares(part->children[i], processors, size, shares);
+    left.insert(left.end(), more.begin(), more.end());
+  }
+  for (; left.size() >= size; left.erase(left.begin(), left.begin() + static_cast<std::ptrdiff_t>(size))) {
+    ProcessorSet& share = shares[left.front()->logical_index];
+    for (std::size_t i = 0; i < size; ++i) share.push_back(left[i]->os_index);
+    std::ranges::sort(share);
+  }
+  return left;
 }
 
-// Cuts shares off the processors (in order) of one part of the machine, which is divided further into kParts[level].
-// Returns the processors that are left, fewer than a share. It finds as many shares as the part has room for: each of
-// its own parts leaves less than a share, and these rests are joined.
-Processors cut_shares(std::span<const Processor> processors, std::size_t level, std::size_t size,
-                      std::vector<Processors>& shares) {
-  Processors rest;
-  if (level == kParts.size()) rest.assign(processors.begin(), processors.end());
-  while (level < kParts.size() && !processors.empty()) {
-    const std::int64_t part = processors.front().*kParts[level];
-    const auto end = std::find_if(processors.begin(), processors.end(),
-                                  [&](const Processor& one) { return one.*kParts[level] != part; });
-    const auto count = static_cast<std::size_t>(end - processors.begin());
-    const Processors left = cut_shares(processors.first(count), level + 1, size, shares);
-    rest.insert(rest.end(), left.begin(), left.end());
-    processors = processors.subspan(count);
-  }
-  auto begin = rest.begin();
-  for (; static_cast<std::size_t>(rest.end() - begin) >= size; begin += static_cast<std::ptrdiff_t>(size))
-    shares.emplace_back(begin, begin + static_cast<std::ptrdiff_t>(size));
-  rest.erase(rest.begin(), begin);
-  return rest;
+bool knows(const Machine& machine, const ProcessorSet& processors) {
+  return machine.root() != nullptr && std::ranges::all_of(processors, [&](std::int64_t number) {
+           return hwloc_bitmap_isset(machine.root()->cpuset, static_cast<unsigned>(number)) != 0;
+         });
 }
 
 }  // namespace
 
-std::vector<ProcessorSet> divide_processors(std::vector<Processor> processors, std::int64_t size) {
-  std::sort(processors.begin(), processors.end(), is_before);
-  std::vector<Processors> shares;
-  cut_shares(processors, 0, static_cast<std::size_t>(size), shares);
-  std::sort(shares.begin(), shares.end(),
-            [](const Processors& a, const Processors& b) { return is_before(a.front(), b.front()); });
-  std::vector<ProcessorSet> numbers;
-  for (const Processors& share : shares) {
-    ProcessorSet& set = numbers.emplace_back();
-    for (const Processor& one : share) set.push_back(one.number);
-    std::sort(set.begin(), set.end());
+std::vector<ProcessorSet> divide_processors(const Machine& machine, const ProcessorSet& processors, std::int64_t size) {
+  std::vector<ProcessorSet> all;
+  if (knows(machine, processors)) {
+    std::map<unsigned, ProcessorSet> shares;
+    cut_shares(machine.root(), processors, static_cast<std::size_t>(size), shares);
+    for (const auto& [position, share] : shares) all.push_back(share);
+  } else {
+    for (auto begin = processors.begin(); begin != processors.end(); begin += size)
+      all.emplace_back(begin, begin + size);
   }
-  return numbers;
+  return all;
 }
 
 std::optional<std::size_t> find_share(std::span<const AffinityMask> masks, std::size_t rank,

@@ -15,8 +15,8 @@ namespace convoy {
 
 /// Returns shares of `size` processors, which divides their number: as many as possible within one core, then within
 /// one cache, package and domain. They are in the order in which ranks get them, so that neighbours are near each
-/// other.
-std::vector<ProcessorSet> divide_processors(std::vector<Processor> processors, std::int64_t size);
+/// other. If the machine does not know one of the processors, the shares are in the order of their numbers.
+std::vector<ProcessorSet> divide_processors(const Machine& machine, const ProcessorSet& processors, std::int64_t size);
 
 /// Returns which of the shares of its processors a rank gets. `masks` are those of the node's ranks, `rank` is the
 /// index of one of them. Returns nothing if the rank keeps all its processors:

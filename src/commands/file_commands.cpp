@@ -10,32 +10,35 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/host_name.h"
 #include "convoy/base/log.h"
 #include "convoy/base/print.h"
-#include "convoy/inference/inference.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/inspect.h"
-#include "convoy/run/compare.h"
+#include "convoy/io/run_lock.h"
 
 #include "commands/commands.h"
 #include "commands/machine_info.h"
+#include "inference/inference.h"
 #include "preflight/report.h"
-#include "run/run_lock.h"
+#include "run/compare.h"
 
 namespace convoy::commands {
 
 namespace {
 
-// Works on path after path. If `work` throws or returns false for one, the others are still tried. A path of the wrong
-// kind determines the exit status rather than one that is damaged.
-ExitStatus for_each_path(const Request& request, const std::function<bool(const std::string& path)>& work) {
-  if (request.arguments.empty())
-    refuse("convoy {} needs checkpoints, data sets or shards, as in convoy {} data/fashion runs/a/checkpoints/*.h5",
-           request.command, request.command);
+constexpr const char *kPaths = "paths of checkpoints, data sets or shards",
+                     *kExample = "data/fashion runs/a/checkpoints/*.h5";
+
+// Works on path after path. Refuses a request without paths, and then names the `needed` ones with an `example`. If
+// `work` throws or returns false for one, the others are still tried. A path of the wrong kind determines the exit
+// status rather than one that is damaged.
+ExitStatus for_each_path(const Request& request, const char* needed, const char* example,
+                         const std::function<bool(const std::string& path)>& work) {
+  if (request.arguments.empty()) refuse("convoy {0} needs {1}, as in convoy {0} {2}", request.command, needed, example);
   ExitStatus status = ExitStatus::kDone;
   const auto note = [&](ExitStatus other) { status = std::max(status, other); };
   for (const std::string& path : request.arguments) {
@@ -57,7 +60,7 @@ ExitStatus info(const Request& request) {
     print("{}", describe_machine_and_ranks({host_name()}, {describe_own_processors()}));
     return ExitStatus::kDone;
   }
-  return for_each_path(request, [](const std::string& path) {
+  return for_each_path(request, kPaths, kExample, [](const std::string& path) {
     print("{}\n", io::describe(path));
     return true;
   });
@@ -71,7 +74,7 @@ ExitStatus info_of_ranks(const Request&, Watch& watch) {
 }
 
 ExitStatus check_files(const Request& request) {
-  return for_each_path(request, [](const std::string& path) {
+  return for_each_path(request, kPaths, kExample, [](const std::string& path) {
     bool is_whole = true;
     for (const io::Verdict& verdict : io::verify(path)) {
       print("{}: {}\n", verdict.path, verdict.damage.value_or("whole"));
@@ -85,19 +88,19 @@ namespace {
 
 // Locks the run of a checkpoint. A training writes parts of its next checkpoint into the same folder, and until it is
 // complete they look like remains.
-std::optional<RunLock> lock_run_of(const std::string& checkpoint) {
+std::optional<io::RunLock> lock_run_of(const std::string& checkpoint) {
   namespace fs = std::filesystem;
   const fs::path run = fs::absolute(checkpoint).lexically_normal().parent_path().parent_path();
   std::error_code unknown;
   if (!fs::is_regular_file(run / "lock", unknown)) return std::nullopt;
-  return std::optional<RunLock>(std::in_place, run.string());
+  return std::optional<io::RunLock>(std::in_place, run.string());
 }
 
 }  // namespace
 
 ExitStatus join(const Request& request) {
-  return for_each_path(request, [](const std::string& path) {
-    const std::optional<RunLock> lock = lock_run_of(path);
+  return for_each_path(request, "sharded checkpoints", "runs/a/checkpoints/*.h5", [](const std::string& path) {
+    const std::optional<io::RunLock> lock = lock_run_of(path);
     print("{}: {}\n", path, io::join_checkpoint(path) ? "now one file" : "is one file already");
     return true;
   });

@@ -1,5 +1,5 @@
 /// convoy import: converts public formats into Convoy's data sets. All ranks work.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/log.h"

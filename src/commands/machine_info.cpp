@@ -33,22 +33,22 @@ std::string read_text(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-std::string describe_domains(const std::string& sys) {
+std::string describe_domains(const Machine& machine) {
   std::string text;
-  for (const NumaDomain& domain : find_numa_domains(sys)) {
+  for (const NumaDomain& domain : machine.domains()) {
     const std::string processors =
         domain.processors.empty() ? "no processors" : "processors " + to_string(domain.processors);
     text += line(fmt::format("NUMA domain {}", domain.number),
                  fmt::format("{}; {} of memory", processors, human_bytes(domain.memory_bytes)));
   }
-  return text.empty() ? line("NUMA domains", "the system does not tell") : text;
+  return text.empty() ? line("NUMA domains", "not reported by the system") : text;
 }
 
-std::string describe_caches(const std::string& sys) {
+std::string describe_caches(const Machine& machine) {
   std::string text;
-  for (const LastLevelCache& cache : find_last_level_caches(sys))
+  for (const LastLevelCache& cache : machine.last_level_caches())
     text += line(fmt::format("L{} cache", cache.level),
-                 fmt::format("processors {}; {}", to_string(cache.processors), cache.size));
+                 fmt::format("processors {}; {}K", to_string(cache.processors), cache.size_bytes / 1024));
   return text;
 }
 
@@ -72,10 +72,10 @@ std::string describe_gpus(const std::string& proc) {
 
 }  // namespace
 
-std::string describe_machine(const std::string& sys, const std::string& proc) {
+std::string describe_machine(const Machine& machine, const std::string& sys, const std::string& proc) {
   const std::string huge_pages = huge_pages_setting(sys);
-  return line("processor", preflight::processor_kind(read_text(proc + "/cpuinfo"))) + describe_domains(sys) +
-         describe_caches(sys) + line("huge pages", huge_pages.empty() ? "the system does not tell" : huge_pages) +
+  return line("processor", preflight::processor_kind(read_text(proc + "/cpuinfo"))) + describe_domains(machine) +
+         describe_caches(machine) + line("huge pages", huge_pages.empty() ? "not reported by the system" : huge_pages) +
          describe_gpus(proc);
 }
 
@@ -83,7 +83,7 @@ std::string describe_own_processors() {
   const ProcessorSet mine = own_processors();
   const std::int64_t usable = usable_processors();
   const std::string quota =
-      usable < std::ssize(mine) ? fmt::format(", of which a control group allows the time of {}", usable) : "";
+      usable < std::ssize(mine) ? fmt::format(", but a control group allows only the time of {} of them", usable) : "";
   return to_string(mine) + quota;
 }
 
@@ -92,7 +92,8 @@ std::string describe_machine_and_ranks(const std::vector<std::string>& hosts,
   const bool takes_cpu = ops::computes_on_host(DeviceKind::kAuto);
   std::string text = fmt::format(
       "convoy {} on {}\n{}{}{}", version(), hosts.front(), line("libraries", preflight::library_versions(takes_cpu)),
-      line("device", fmt::format("run.device = auto takes {}", takes_cpu ? "the CPU" : "a GPU")), describe_machine());
+      line("device", fmt::format("run.device = auto takes {}", takes_cpu ? "the CPU" : "a GPU")),
+      describe_machine(own_machine()));
   for (std::size_t rank = 0; rank < processors.size(); ++rank)
     text += fmt::format("rank {} on {}: processors {}\n", rank, hosts[rank], processors[rank]);
   return text;

@@ -4,11 +4,14 @@
 #include <string>
 #include <vector>
 
+#include "convoy/comm/machine.h"
+
 namespace convoy::commands {
 
 /// Returns lines about the processor, each NUMA domain, each last-level cache, huge pages and each NVIDIA GPU. `sys`
 /// and `proc` are the folders of Linux's files; a test gives folders of its own.
-std::string describe_machine(const std::string& sys = "/sys", const std::string& proc = "/proc");
+std::string describe_machine(const Machine& machine, const std::string& sys = "/sys",
+                             const std::string& proc = "/proc");
 
 /// Returns the numbers of the processors that this process may use: "0-7", or "0-7, of which a control group allows the
 /// time of 2".

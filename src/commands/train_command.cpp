@@ -10,15 +10,16 @@
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/stop_signals.h"
 #include "convoy/comm/topology.h"
-#include "convoy/inference/inference.h"
+#include "convoy/device/device.h"
 #include "convoy/params/parameters.h"
-#include "convoy/preflight/preflight.h"
-#include "convoy/run/replay.h"
-#include "convoy/run/trainer.h"
-#include "convoy/sweep/sweep.h"
 
 #include "commands/commands.h"
+#include "inference/inference.h"
+#include "preflight/preflight.h"
+#include "run/replay.h"
 #include "run/run_backend.h"
+#include "run/trainer.h"
+#include "sweep/sweep.h"
 #include "watch/watch.h"
 
 namespace convoy::commands {
@@ -65,8 +66,8 @@ std::int64_t stages_without_training(const Request& request, const mpi::Communic
   std::int64_t fitting = std::min<std::int64_t>(asked, world.size());
   while (world.size() % fitting != 0) --fitting;
   if (fitting != asked && world.rank() == 0)
-    print("grid: {}, as the parameter file's grid.stages = {} does not divide {}\n", counted(fitting, "stage"), asked,
-          counted(world.size(), "rank"));
+    print("grid: {}, because grid.stages = {} of the parameter file does not divide {}\n", counted(fitting, "stage"),
+          asked, counted(world.size(), "rank"));
   return fitting;
 }
 

@@ -1,18 +1,20 @@
 /// Handles the terminal: its size and its keys. Its settings are restored at the end.
 #include "dashboard/dashboard.h"
 
-#include <chrono>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <filesystem>
 #include <string_view>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <poll.h>
 #include <sys/ioctl.h>
 #include <termios.h>
 #include <unistd.h>
+
+#include "convoy/base/clock.h"
+#include "convoy/io/run_lock.h"
 
 #include "dashboard/drawing.h"
 #include "dashboard/run_reader.h"
@@ -97,8 +99,9 @@ Style style_of_terminal() {
 }
 
 std::string picture_of(const RunReader& reader, const std::string& directory) {
-  const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-  return draw(reader.run(), {.directory = directory, .now = now, .is_locked = reader.is_locked()}, style_of_terminal());
+  return draw(reader.run(),
+              {.directory = directory, .now = wall_clock_seconds(), .is_locked = io::is_locked(directory)},
+              style_of_terminal());
 }
 
 }  // namespace
@@ -106,13 +109,15 @@ std::string picture_of(const RunReader& reader, const std::string& directory) {
 ExitStatus watch_run(const std::string& directory, bool once) {
   std::error_code unknown;  // a path that cannot be followed is not a directory
   if (!std::filesystem::is_directory(directory, unknown))
-    refuse("{} is no directory. convoy watch needs what run.directory names, as in convoy watch runs/convoy",
-           directory);
+    refuse(
+        "{} is not a directory. convoy watch needs the directory of a run (its run.directory), as in convoy watch "
+        "runs/convoy",
+        directory);
   RunReader reader(directory);
   if (!reader.update() || !reader.run().has_started)
     refuse(
-        "{} holds no run that has begun: it has no log.jsonl with a row of its start. A run writes it once its data "
-        "are open and its layout is chosen",
+        "{} holds no run that has started: there is no log.jsonl with a row of kind start. A run writes this row after "
+        "it has opened its data and chosen its layout",
         directory);
   if (once || isatty(STDOUT_FILENO) == 0 || isatty(STDIN_FILENO) == 0) {
     fmt::print("{}", picture_of(reader, directory));
@@ -121,7 +126,7 @@ ExitStatus watch_run(const std::string& directory, bool once) {
   const Screen screen;
   do {
     reader.update();
-    Screen::show(picture_of(reader, directory) + "\nq leaves");
+    Screen::show(picture_of(reader, directory) + "\npress q to quit");
   } while (Screen::wait());
   return ExitStatus::kDone;
 }

@@ -8,7 +8,7 @@
 #include <ctime>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/metrics.h"
 #include "convoy/base/text.h"
@@ -56,7 +56,7 @@ class Drawing {
     }
     if (end == text_.size()) return;
     text_.resize(before_last);
-    text_ += fmt::format("{} the terminal has no more lines\n", ellipsis());
+    text_ += fmt::format("{} the picture has more lines than the terminal\n", ellipsis());
   }
 
   // Adds a line, cut to the terminal's width.
@@ -78,17 +78,17 @@ class Drawing {
     if (!run_.ended.empty()) {
       line(fmt::format("{}: has ended: {}, {}", scene_.directory, run_.ended, ago), kBold);
     } else if (scene_.is_locked == std::optional(false)) {
-      line(fmt::format("{}: does not run any more, and did not say why", scene_.directory), kRed);
-      line("it was killed, or its host is down; last row " + ago, kRed);
+      line(fmt::format("{}: is not running any more, and has not written why", scene_.directory), kRed);
+      line("it was killed, or its host is down; last row written " + ago, kRed);
     } else if (silence > std::max(kMinSilentSeconds, kSilentSteps * recent_step_seconds())) {
       line(fmt::format("{}: has written nothing for {}", scene_.directory, human_seconds(silence)), kRed);
-      line("it evaluates, saves, or a rank stands still (which one, the warnings below will say)", kRed);
+      line("it may be evaluating or saving, or a rank makes no progress (the warnings below will name it)", kRed);
     } else {
-      line(fmt::format("{}: runs; last row {}", scene_.directory, ago), kBold);
+      line(fmt::format("{}: is running; last row written {}", scene_.directory, ago), kBold);
     }
     line(run_.command);
-    line(fmt::format("convoy {}; {} x {}; {}", run_.version, counted(run_.replicas, "replica"),
-                     counted(run_.stages, "stage"), run_.machine));
+    line(fmt::format("convoy {}; {} x {}; {}", run_.version, counted(run_.stages, "stage"),
+                     counted(run_.replicas, "replica"), run_.machine));
   }
 
   // Estimates the time left from all time between steps, which includes evaluations and checkpoints.
@@ -187,7 +187,7 @@ class Drawing {
                        gpu_text(rank).empty() ? "" : fmt::format(" {:>9}", gpu_text(rank))));
     }
     if (shown.size() < run_.ranks.size())
-      line(fmt::format("... and {}, which compute less",
+      line(fmt::format("... and {}, which are less busy",
                        counted(std::ssize(run_.ranks) - std::ssize(shown), "more rank")));
   }
 

@@ -157,13 +157,4 @@ bool RunReader::update() {
   return true;
 }
 
-std::optional<bool> RunReader::is_locked() const {
-  const FileDescriptor file(::open((directory_ + "/lock").c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
-  struct flock whole {};
-  whole.l_type = F_RDLCK;
-  whole.l_whence = SEEK_SET;
-  if (!file.is_open() || fcntl(file.get(), F_GETLK, &whole) != 0) return std::nullopt;
-  return whole.l_type != F_UNLCK;
-}
-
 }  // namespace convoy

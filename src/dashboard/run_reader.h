@@ -4,7 +4,6 @@
 #include <cstdint>
 #include <deque>
 #include <map>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -69,8 +68,6 @@ class RunReader {
   bool update();
   /// What was read so far.
   const WatchedRun& run() const { return run_; }
-  /// Whether a process holds the run's lock, and so the run still runs; empty if the file system does not tell.
-  std::optional<bool> is_locked() const;
 
  private:
   std::string directory_;

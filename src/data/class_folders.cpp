@@ -9,6 +9,8 @@
 #include <set>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
@@ -83,8 +85,8 @@ class Listing {
     if (!split) {
       others_.push_back(folder.filename().string());
     } else if (fs::path& found = splits_[*split]; !found.empty()) {
-      refuse("import.source = {}: '{}' and '{}' are both split {}. Import them apart, or rename one. {}", root_name_,
-             found.filename().string(), folder.filename().string(), kSplits[*split], kIfClasses);
+      refuse("import.source = {}: '{}' and '{}' both belong to split {}. Import them separately, or rename one. {}",
+             root_name_, found.filename().string(), folder.filename().string(), kSplits[*split], kIfClasses);
     } else {
       found = folder;
     }
@@ -126,8 +128,9 @@ class Listing {
     for (const fs::path& path : classes)
       if (names_in(path) != inner) return;
     log_warning(fmt::format(
-        "import.source = {}: '{}' and the folders beside it are taken as classes, but all of them hold folders of the "
-        "same names ({}, {}{}). If those are the classes, name the folders above them train, val and test",
+        "import.source = {}: '{}' and the folders next to it are imported as classes, but all of them hold folders of "
+        "the same names ({}, {}{}). If these inner folders are the classes, rename the outer folders to train, val and "
+        "test",
         root_name_, classes.front().filename().string(), inner[0], inner[1], inner.size() > 2 ? ", ..." : ""));
   }
 
@@ -169,7 +172,7 @@ class Listing {
   bool leaves_out(const fs::path& split, const std::vector<fs::path>& classes) const {
     if (listing_.splits.empty() || classes.size() != 1 || is_class(classes.front().filename().string())) return false;
     log_warning(
-        fmt::format("import.source = {}: '{}' is not imported: its only folder, '{}', is no class of train. convoy "
+        fmt::format("import.source = {}: '{}' is not imported: its only folder, '{}', is not a class of train. convoy "
                     "predict reads {} without classes: predict.data = {}",
                     root_name_, split.string(), classes.front().filename().string(), kind_.samples, split.string()));
     return true;
@@ -249,8 +252,8 @@ class Listing {
   void check_number_of_classes() const {
     if (listing_.class_names.size() > 1) return;
     refuse(
-        "import.source = {}: all its {} would be of one class, '{}' (for example '{}'). A network needs at least "
-        "two. {}. Give the folder that holds the classes, or the splits",
+        "import.source = {}: all its {} would be of one class, '{}' (for example '{}'). A network needs at least two. "
+        "{}. Give the folder that holds the classes, or the splits",
         root_.string(), kind_.samples, listing_.class_names.front(), listing_.splits.front().names[0], expected());
   }
 

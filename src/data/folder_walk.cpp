@@ -89,7 +89,7 @@ void check_links_in(const fs::path& parent, const std::string& key) {
     const std::string link = entry.path().string(), target = fs::read_symlink(entry.path(), error).string();
     const fs::file_status status = fs::status(entry.path(), error);
     if (status.type() == fs::file_type::not_found)
-      refuse("{}: '{}' is a link to '{}', which is not there. Repair it, or remove it", key, link, target);
+      refuse("{}: '{}' is a link to '{}', which does not exist. Repair the link, or remove it", key, link, target);
     if (!fs::status_known(status)) refuse("{}: link '{}' to '{}': {}", key, link, target, error.message());
     if (fs::is_directory(status) && lies_in(here, fs::canonical(entry.path(), error)))
       refuse("{}: '{}' is a link to '{}', a folder that contains the link itself. Remove it", key, link, target);

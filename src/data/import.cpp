@@ -20,6 +20,7 @@
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/shard_files.h"
 #include "convoy/io/shard_writer.h"
+#include "convoy/params/data_parameters.h"
 
 #include "data/import_input.h"
 #include "data/import_rounds.h"
@@ -221,9 +222,9 @@ class Import {
       if (!rounds.add(bytes.has_value())) return false;
     }
     if (shard.num_samples() == 0) {
-      refuse("'{0}' would hold no {1}s: all {2} are bad, the last as {3}. Use good {1}s{4}", task.location.path,
-             input_kinds::one_of(input_->kind()), task.end - task.begin, skipped_.back().reason,
-             params_.shards > 1 ? ", or fewer import.shards" : "");
+      refuse("'{0}' would hold no {1}s: all {2} are bad; the last one: {3}. Replace the bad {1}s{4}",
+             task.location.path, input_kinds::one_of(input_->kind()), task.end - task.begin, skipped_.back().reason,
+             params_.shards > 1 ? ", or set a smaller import.shards" : "");
     }
     shard.end_samples();
     return true;
@@ -236,7 +237,8 @@ class Import {
       return input_->read(split_number, sample);
     } catch (const Error& error) {
       if (params_.strict)
-        refuse("import.strict: '{}' under '{}': {}", split.names[sample], params_.source, error.what());
+        refuse("import.strict = true: '{}' in '{}' cannot be imported: {}", split.names[sample], params_.source,
+               error.what());
       skipped_.push_back({std::string(split.names[sample]), error.what()});
       return std::nullopt;
     }

@@ -16,6 +16,8 @@
 
 namespace convoy {
 
+struct ImportParams;
+
 /// The input of an import. Each rank has its own object, which only one thread may use. `split` is an index in
 /// SourceListing::splits, and `sample` an index in the split.
 class ImportInput {

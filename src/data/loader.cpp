@@ -80,11 +80,13 @@ struct Loader::Impl {
 Loader::Impl::Impl(const SamplePath& path_in, const Sampler& sampler_in, ops::Backend& backend,
                    const LoaderSpec& spec_in)
     : path(path_in), sampler(sampler_in), spec(spec_in) {
-  if (spec.threads < 1 || spec.read_ahead < 1) fail("loader: {} threads, {} ahead", spec.threads, spec.read_ahead);
+  if (spec.threads < 1 || spec.read_ahead < 1)
+    fail("loader: {} threads and {} micro-batches read ahead: at least 1 of each is needed", spec.threads,
+         spec.read_ahead);
   if (spec.batch_micro < 1 || spec.num_micro_batches < 1 || spec.steps_per_epoch < 1 || spec.num_steps < 0 ||
       (spec.first_micro_batch + spec.num_micro_batches) * spec.batch_micro > spec.batch_global) {
-    fail("loader: {} micro-batches of {} from {} on do not lie in a batch of {}", spec.num_micro_batches,
-         spec.batch_micro, spec.first_micro_batch, spec.batch_global);
+    fail("loader: {} micro-batches of {} samples, from number {} on, do not fit in a batch of {} samples",
+         spec.num_micro_batches, spec.batch_micro, spec.first_micro_batch, spec.batch_global);
   }
   for (const WantedFeature& wanted : spec.features) add(wanted, backend);
   if (spec.skips_bad && !read_ahead.empty())
@@ -95,7 +97,7 @@ const FeatureSpec& Loader::Impl::given(const WantedFeature& wanted) const {
   const auto found = std::ranges::find(path.features(), wanted.name, &FeatureSpec::name);
   if (found == path.features().end()) fail("loader: these samples have no {}", wanted.name);
   if (found->spec != wanted.spec)
-    fail("loader: {} is read as {}, these samples give {}", wanted.name, to_string(wanted.spec),
+    fail("loader: {} is read as {}, but these samples provide {}", wanted.name, to_string(wanted.spec),
          to_string(found->spec));
   return *found;
 }
@@ -104,7 +106,8 @@ void Loader::Impl::add(const WantedFeature& wanted, ops::Backend& backend) {
   const FeatureSpec& feature = given(wanted);
   if (!feature.read_ahead) {
     const auto [same, is_new] = looked_up.try_emplace(feature.name, path, feature, backend.device(), wanted.by_host);
-    if (same->second.by_host() != wanted.by_host) fail("loader: {} is read by the host and by the device", wanted.name);
+    if (same->second.by_host() != wanted.by_host)
+      fail("loader: {} is read by the host and by the device, but only one of them can read it", wanted.name);
     return;
   }
   auto [added, is_new] = read_ahead.try_emplace(feature.name);
@@ -130,7 +133,7 @@ void Loader::Impl::samples_of(std::int64_t s, BatchSamples& of) const {
 void Loader::Impl::load_next(ReadAhead& feature, std::string_view name, std::int64_t micro_batch, void* to) {
   const std::int64_t s = step * spec.num_micro_batches + micro_batch;
   if (s != feature.next())
-    fail("loader: {} of micro-batch {} asked for, {} comes next", name, micro_batch,
+    fail("loader: {} of micro-batch {} was requested, but that of micro-batch {} comes next", name, micro_batch,
          feature.next() % spec.num_micro_batches);
   feature.load(to);
   const auto bad = feature.bad();
@@ -146,15 +149,16 @@ Loader::Loader(const SamplePath& path, const Sampler& sampler, ops::Backend& bac
 Loader::~Loader() = default;
 
 void Loader::begin_step() {
-  if (++impl_->step >= impl_->spec.num_steps) fail("loader: all {} steps were given", impl_->spec.num_steps);
+  if (++impl_->step >= impl_->spec.num_steps)
+    fail("loader: a step was requested after the last of {} steps", impl_->spec.num_steps);
   std::ranges::fill(impl_->bad_flags, 0);
 }
 
 void Loader::load(std::string_view feature, std::int64_t micro_batch, void* to) {
   Impl& own = *impl_;
   if (own.step < 0 || micro_batch < 0 || micro_batch >= own.spec.num_micro_batches)
-    fail("loader: {} of micro-batch {} asked for, there are {} in a step that has begun", feature, micro_batch,
-         own.spec.num_micro_batches);
+    fail("loader: {} of micro-batch {} was requested, but no step has begun, or it has only {} micro-batches", feature,
+         micro_batch, own.spec.num_micro_batches);
   if (const auto found = own.read_ahead.find(feature); found != own.read_ahead.end()) {
     own.load_next(*found->second, feature, micro_batch, to);
   } else if (const auto other = own.looked_up.find(feature); other != own.looked_up.end()) {

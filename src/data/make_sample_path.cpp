@@ -13,7 +13,7 @@ std::unique_ptr<SamplePath> make_sample_path(const SamplePathSpec& spec) {
   const std::string& kind = spec.samples.info().kind;
   if (kind == input_kinds::kImages) return make_image_path(spec);
   if (kind == input_kinds::kText) return make_text_path(spec);
-  fail("there is no path for {} from {}", kind, spec.samples.info().source);
+  fail("this program cannot read samples of kind {} from {}", kind, spec.samples.info().source);
 }
 
 }  // namespace convoy

@@ -56,10 +56,10 @@ void check_takes_file(const SamplesPath& from) {
   const bool is_text = extension == ".txt",
              is_image = extension == ".jpg" || extension == ".jpeg" || extension == ".png";
   if (!takes_texts && (is_table(from.path) || is_text))
-    refuse("{} = {} is a {}, and the network takes images. Give an image, or a folder of images", from.key, from.path,
+    refuse("{} = {} is a {}, but the network reads images. Give an image, or a folder of images", from.key, from.path,
            is_text ? "text" : "table of texts");
   if (takes_texts && is_image)
-    refuse("{} = {} is an image, and the network takes texts. Give a text, a folder of texts, or a .csv or .tsv",
+    refuse("{} = {} is an image, but the network reads texts. Give a text, a folder of texts, or a .csv or .tsv",
            from.key, from.path);
 }
 
@@ -108,8 +108,8 @@ void warn_of_lines(const std::string& path, const std::string& column) {
     if (line.find_first_not_of(" \t\r") != std::string::npos) ++num_lines;
   if (num_lines > 1)
     log_warning(
-        fmt::format("'{}' has {} lines, and is one text. To predict each line, give a .csv or .tsv with a column "
-                    "'{}' and a line in each row",
+        fmt::format("'{}' has {} lines, which are predicted together as one text. To predict each line, give a .csv or "
+                    ".tsv whose column '{}' has one line in each row",
                     path, num_lines, column));
 }
 

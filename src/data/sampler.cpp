@@ -7,6 +7,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/random.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy {
 
@@ -62,7 +63,7 @@ Sampler::Sampler(SamplerSpec spec) : spec_(std::move(spec)) {
   if (spec_.num_samples < 1 || spec_.num_samples > kLargest) fail("cannot sample from {} samples", spec_.num_samples);
   if (spec_.labels.empty()) return;
   if (std::ssize(spec_.labels) != spec_.num_samples)
-    fail("{} samples with {} labels", spec_.num_samples, spec_.labels.size());
+    fail("{} samples have {} labels: one label for each sample is needed", spec_.num_samples, spec_.labels.size());
   std::map<std::int32_t, ClassSamples> classes;
   for (std::int64_t i = 0; i < spec_.num_samples; ++i) {
     const std::int32_t label = spec_.labels[static_cast<std::size_t>(i)];

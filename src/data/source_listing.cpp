@@ -8,6 +8,8 @@
 #include <unordered_map>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/progress.h"
 #include "convoy/base/random.h"
@@ -101,7 +103,8 @@ std::string describe_spellings(const std::vector<std::string>& class_names) {
   for (const std::string& name : class_names) spelled[key_of(name)].push_back(name);
   for (const std::string& name : class_names)
     if (const std::vector<std::string>& same = spelled[key_of(name)]; same.size() > 1)
-      return fmt::format("{} differ in capitals or spaces alone, and are {} classes", examples(same), same.size());
+      return fmt::format("{} differ only in capitals or spaces, and are imported as {} separate classes",
+                         examples(same), same.size());
   return "";
 }
 
@@ -158,9 +161,9 @@ std::string ValidationCut::describe(double fraction) const {
   const auto add = [&](const char* how_many, std::int64_t count, const char* which) {
     if (count > 0) text += fmt::format("; {} from {} class{} {}", how_many, count, count == 1 ? "" : "es", which);
   };
-  add("1 sample each", num_raised, "whose fraction rounds to none");
-  add("all samples but 1 each", num_lowered, "whose fraction rounds to all");
-  add("none", num_single, "of 1 sample");
+  add("1 sample each", num_raised, "whose share would round to 0");
+  add("all samples but 1 each", num_lowered, "whose share would round to all");
+  add("none", num_single, "with only 1 sample");
   return text;
 }
 

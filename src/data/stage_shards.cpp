@@ -12,7 +12,7 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include "convoy/base/clock.h"
@@ -128,8 +128,9 @@ std::vector<std::int64_t> write_copies(const std::vector<Copy>& copies, const Fi
       if (!reason) continue;
       mine[i] = 1;
       fallocate(file.get(), FALLOC_FL_PUNCH_HOLE | FALLOC_FL_KEEP_SIZE, copy.offset, copy.bytes());  // if it can
-      log_warning(fmt::format("data.stage = {}: '{}' ({}) is not copied on {}: {}. It is read from there", staging.to,
-                              copy.set->shard_path(copy.shard), human_bytes(copy.bytes()), host_name(), *reason));
+      log_warning(
+          fmt::format("data.stage = {}: '{}' ({}) is not copied on {}: {}. Its samples are read from the original file",
+                      staging.to, copy.set->shard_path(copy.shard), human_bytes(copy.bytes()), host_name(), *reason));
     }
   });
   node.start_sum(mine, missing).wait();
@@ -146,8 +147,8 @@ void report(const std::string& to, const Sum& all, const Sum& copied, double sec
         human_bytes(copied.bytes), human_bytes(all.bytes), directory_of(to), seconds);
   if (copied.shards < all.shards)
     log_warning(
-        fmt::format("data.stage = {}: on a node {} of {} shards are copied ({} of {}). The others are read from "
-                    "their own files, in every epoch",
+        fmt::format("data.stage = {}: at least one node has copies of only {} of {} shards ({} of {}). The other "
+                    "shards are read from their original files, in every epoch",
                     to, copied.shards, all.shards, human_bytes(copied.bytes), human_bytes(all.bytes)));
 }
 

@@ -5,12 +5,13 @@
 #include <functional>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <omp.h>
 #include <sys/mman.h>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
+#include "convoy/base/shape.h"
 #include "convoy/base/wording.h"
 #include "convoy/device/device.h"
 

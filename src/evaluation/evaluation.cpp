@@ -9,7 +9,9 @@
 #include "convoy/base/features.h"
 #include "convoy/base/progress_line.h"
 #include "convoy/comm/tags.h"
+#include "convoy/data/loader.h"
 #include "convoy/data/make_sample_path.h"
+#include "convoy/params/parameters.h"
 
 #include "evaluation/logits.h"
 #include "watch/status_board.h"

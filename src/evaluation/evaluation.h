@@ -8,15 +8,17 @@
 #include <string>
 #include <vector>
 
-#include "convoy/data/loader.h"
-#include "convoy/params/parameters.h"
+#include "convoy/io/model_metadata.h"
+#include "convoy/io/sample_store.h"
 
-#include "checkpoint/model_metadata.h"
 #include "evaluation/logits.h"
 #include "step/metrics.h"
 #include "step/rank_runtime.h"
 
 namespace convoy {
+
+struct BadSample;
+struct Parameters;
 
 /// The logits of the samples [first_sample, first_sample + count) of a data set, which a step has computed.
 struct StepLogits {

@@ -11,8 +11,7 @@
 #include <vector>
 
 #include "convoy/base/metrics.h"
-
-#include "step/metrics.h"
+#include "convoy/ops/softmax_cross_entropy.h"
 
 namespace convoy {
 

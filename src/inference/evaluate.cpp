@@ -9,13 +9,14 @@
 #include "convoy/base/print.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
-#include "convoy/inference/inference.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
+#include "convoy/params/parse.h"
 
 #include "checkpoint/checkpointing.h"
+#include "checkpoint/make_metadata.h"
 #include "evaluation/evaluation.h"
 #include "evaluation/logits.h"
+#include "inference/inference.h"
 #include "run/report.h"
 #include "run/run_data.h"
 #include "run/trained_model.h"
@@ -69,7 +70,7 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   // 3. What came out
   if (grid.is_root()) {
     print("checkpoint: {}\n{}{}", model.describe(), sharing, describe_resizing(model.metadata, test.info()));
-    if (params.evaluate.mirror) print("each picture as it is and mirrored (evaluate.mirror)\n");
+    if (params.evaluate.mirror) print("each image is evaluated twice, as stored and mirrored (evaluate.mirror)\n");
     const MetricList list(runtime.plan());
     std::error_code unknown;
     const bool has_several = std::filesystem::is_directory(path, unknown);  // the folder holds splits

@@ -2,12 +2,13 @@
 #include "convoy/base/error.h"
 #include "convoy/base/print.h"
 #include "convoy/base/text.h"
-#include "convoy/inference/inference.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/safetensors.h"
+#include "convoy/params/parse.h"
 
 #include "checkpoint/weights_file.h"
 #include "inference/check_output.h"
+#include "inference/inference.h"
 #include "run/restart.h"
 
 namespace convoy {

@@ -8,6 +8,8 @@
 #include <optional>
 #include <utility>
 
+#include <fmt/format.h>
+
 #include "convoy/base/clock.h"
 #include "convoy/base/log.h"
 #include "convoy/base/print.h"
@@ -15,16 +17,19 @@
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/packed.h"
+#include "convoy/data/loader.h"
 #include "convoy/data/open_samples.h"
-#include "convoy/inference/inference.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/predictions.h"
 #include "convoy/io/shard_writer.h"
+#include "convoy/params/parse.h"
 
 #include "checkpoint/checkpointing.h"
+#include "checkpoint/make_metadata.h"
 #include "evaluation/evaluation.h"
 #include "evaluation/logits.h"
 #include "inference/check_output.h"
+#include "inference/inference.h"
 #include "run/run_data.h"
 #include "run/trained_model.h"
 #include "watch/status_board.h"
@@ -43,7 +48,7 @@ Files output_files(const Parameters& params) {
   const std::string suffix = ".csv", given = params.predict.output;
   const std::string csv = given.empty() ? params.run.directory + "/predictions.csv" : given;
   if (!csv.ends_with(suffix))
-    refuse("predict.output = {} must end in {}; the logits go to a .h5 file beside it.", csv, suffix);
+    refuse("predict.output = {} must end in {}; the logits go to a .h5 file next to it.", csv, suffix);
   return {.csv = csv, .h5 = csv.substr(0, csv.size() - suffix.size()) + ".h5"};
 }
 
@@ -85,7 +90,7 @@ void check_not_empty(const Request& request) {
   if (!predict.text.empty() || !predict.data.empty()) return;
   for (const char* const key : {"predict.text", "predict.data"})
     if (request.given_on_command_line(key))
-      refuse("{} is empty: there is nothing to predict. Give it a value; without the key data.test is predicted.", key);
+      refuse("{} is empty: there is nothing to predict. Give it a value, or leave it out to predict data.test.", key);
 }
 
 Source input_data(const Parameters& params, const TrainedModel& model, bool is_root) {
@@ -122,7 +127,8 @@ OpenedSamples open_source(const Source& source, const Request& request, const Tr
   const Parameters& params = request.params;
   const io::TextInput* const text = model.metadata.text();
   if (source.key == "predict.text") {
-    if (text == nullptr) refuse("predict.text gives a text, and {} takes images. Give predict.data", model.owner());
+    if (text == nullptr)
+      refuse("predict.text gives a text, but the network of {} reads images. Give predict.data", model.owner());
     return open_one_text(source.path, source.key, text->tokenization);
   }
   SamplesPath path{.path = source.path, .key = source.key, .verify = params.data.verify, .split = source.split};
@@ -287,10 +293,10 @@ std::vector<BadSample> gather_bad(const mpi::Communicator& world, const std::vec
   return bad;
 }
 
-// Returns "its only text is bad" or "none of 3 texts is good, the first".
+// Returns "its only text is bad" or "none of 3 texts is good; the first one".
 std::string none_is_good(std::int64_t count, const char* one) {
   return count == 1 ? fmt::format("its only {} is bad", one)
-                    : fmt::format("none of {} {}s is good, the first", count, one);
+                    : fmt::format("none of {} {}s is good; the first one", count, one);
 }
 
 // Warns of bad images. Refuses, so that nothing is written, if no image is left, or if `strict` is set. Rank 0.
@@ -299,10 +305,10 @@ void judge_bad(const std::vector<BadSample>& bad, const io::SampleStore& data, c
   const auto tell = [&](const BadSample& image) {
     return fmt::format("'{}': {}", excerpt(data.name(image.sample)), image.reason);
   };
-  if (strict) refuse("predict.strict: in {} = {}, {}", source.key, source.path, tell(bad.front()));
+  if (strict) refuse("predict.strict = true: {} = {} has a bad image: {}", source.key, source.path, tell(bad.front()));
   if (std::ssize(bad) == data.info().num_samples)
     refuse("{} = {}: {}: {}", source.key, source.path, none_is_good(std::ssize(bad), "image"), tell(bad.front()));
-  for (const BadSample& image : bad) log_warning(fmt::format("left out {}", tell(image)));
+  for (const BadSample& image : bad) log_warning(fmt::format("skipped {}", tell(image)));
 }
 
 // Judges bad texts in the same way; they are read before anything is computed. On all ranks.
@@ -310,11 +316,11 @@ void judge_skipped(const OpenedSamples& samples, const Source& source, bool stri
   if (samples.skipped.empty()) return;
   const auto tell = [](const SkippedSample& text) { return fmt::format("'{}': {}", excerpt(text.name), text.reason); };
   const std::string first = tell(samples.skipped.front());
-  if (strict) refuse("predict.strict: in {} = {}, {}", source.key, source.path, first);
+  if (strict) refuse("predict.strict = true: {} = {} has a bad text: {}", source.key, source.path, first);
   if (samples.store->info().num_samples == 0)
     refuse("{} = {}: {}: {}", source.key, source.path, none_is_good(std::ssize(samples.skipped), "text"), first);
   if (!is_root) return;
-  for (const SkippedSample& text : samples.skipped) log_warning(fmt::format("left out {}", tell(text)));
+  for (const SkippedSample& text : samples.skipped) log_warning(fmt::format("skipped {}", tell(text)));
 }
 
 }  // namespace
@@ -386,7 +392,7 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
       const std::string one(input_kinds::one_of(data->info().kind));
       print("{}: {}{}  ({:.0f} {}s/s){}\n", source.path, counted(opened->num_written(), "sample"), opened->top1(),
             static_cast<double>(data->info().num_samples) / (now_seconds() - start), one,
-            num_bad == 0 ? "" : fmt::format("; left out {}, named above", counted(num_bad, "bad " + one)));
+            num_bad == 0 ? "" : fmt::format("; skipped {}, named above", counted(num_bad, "bad " + one)));
     }
     if (opened) print("-> {}, {}\n", files.csv, files.h5);
   }

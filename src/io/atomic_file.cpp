@@ -36,7 +36,9 @@ void sync_directory(const std::string& path) {
 
 void check_is_regular(const struct stat& status, const std::string& path) {
   if (S_ISREG(status.st_mode)) return;
-  const char* kind = S_ISDIR(status.st_mode) ? "folder" : S_ISFIFO(status.st_mode) ? "named pipe" : "device or socket";
+  const char* kind = S_ISDIR(status.st_mode)    ? "directory"
+                     : S_ISFIFO(status.st_mode) ? "named pipe"
+                                                : "device or socket";
   fail("'{}' is not a file but a {}. Remove it, or choose another path", path, kind);
 }
 
@@ -206,7 +208,7 @@ std::vector<std::byte> read_whole(const FileDescriptor& file, const std::string&
   // The system would grant the memory, and kill the process for using it.
   const std::uint64_t size = file_size(file, path), limit = memory_of_machine();
   if (size > limit)
-    fail("cannot read '{}': it is a file of {}, this machine has {} of memory", path,
+    fail("cannot read '{}': its size is {}, but this machine has only {} of memory", path,
          human_bytes(static_cast<std::int64_t>(size)), human_bytes(static_cast<std::int64_t>(limit)));
   std::vector<std::byte> bytes(size);
   read_at(file, 0, bytes, path);

@@ -2,15 +2,14 @@
 #include "convoy/io/checkpoint.h"
 
 #include <algorithm>
-#include <functional>
-#include <numeric>
 #include <string_view>
 
+#include <fmt/core.h>
+
 #include "convoy/base/error.h"
-#include "convoy/base/fingerprint.h"
-#include "convoy/base/random.h"
 #include "convoy/base/text.h"
 #include "convoy/base/version.h"
+#include "convoy/params/choices.h"
 
 #include "io/hdf5.h"
 #include "io/parts_list.h"
@@ -107,7 +106,8 @@ ImageInput read_image(hid_t group) {
   hdf5::read_attribute(group, "rows", input.shape.h);
   hdf5::read_attribute(group, "columns", input.shape.w);
   hdf5::read_attribute(group, "channels", input.shape.c);
-  if (input.shape.c < 1 || input.shape.c > kMaxChannels) fail("its images have {} channels", input.shape.c);
+  if (input.shape.c < 1 || input.shape.c > kMaxChannels)
+    fail("its network reads images of {} channels, which is not possible", input.shape.c);
   input.resizes = is_set("resizes");
   hdf5::read_attribute(group, "short_side", input.short_side);
   input.orients = hdf5::has_attribute(group, "orients") && is_set("orients");
@@ -122,7 +122,7 @@ ImageInput read_image(hid_t group) {
 TextInput read_text(hid_t group, std::uint64_t limit_bytes) {
   TextInput input;
   hdf5::read_attribute(group, "length", input.length);
-  if (input.length < 1) fail("its network reads texts of {} tokens", input.length);
+  if (input.length < 1) fail("its network reads texts of {} tokens, which is not possible", input.length);
   input.tokenization = hdf5::read_tokenization(group, limit_bytes);
   input.columns = hdf5::read_columns(group, limit_bytes);
   return input;
@@ -182,7 +182,7 @@ ModelMetadata read_metadata(hid_t file, std::uint64_t limit_bytes) {
   const hdf5::Group group = hdf5::open_group(file, "card");
   ModelMetadata metadata;
   metadata.name = hdf5::read_text(group, "name", limit_bytes);
-  if (hdf5::read_kind(group, "its network takes", limit_bytes) == input_kinds::kText) {
+  if (hdf5::read_kind(group, "its network reads", limit_bytes) == input_kinds::kText) {
     metadata.input = read_text(group, limit_bytes);
     metadata.transformer = read_transformer(group, limit_bytes);
   } else {
@@ -207,7 +207,8 @@ std::uint64_t size_of_values(const Checkpoint& checkpoint) {
 void write_tensor(hid_t group, const NamedTensor& tensor) {
   const hdf5::Array array = hdf5::create_array(group, tensor.name, H5T_IEEE_F32LE, tensor.dims);
   if (array.count() != static_cast<std::int64_t>(tensor.values.size())) {
-    fail("checkpoint: tensor '{}' has {} values, its shape {}", tensor.name, tensor.values.size(), array.count());
+    fail("checkpoint: tensor '{}' has {} values, but its shape needs {}", tensor.name, tensor.values.size(),
+         array.count());
   }
   hdf5::write_values(array, tensor.values);
 }
@@ -258,8 +259,8 @@ void check_format(hid_t file) {
   hdf5::read_attribute(file, "format", format);
   if (format != kFormat)
     refuse(
-        "it is of format {}, this program reads {}. Export its weights with the Convoy that wrote it (convoy export), "
-        "and begin from those (init.weights)",
+        "it has format {}, but this program reads format {}. Export its weights with the version of Convoy that wrote "
+        "it (convoy export), and start from those weights (init.weights)",
         format, kFormat);
 }
 
@@ -279,7 +280,7 @@ std::string read_metric(hid_t state, std::uint64_t limit_bytes) {
   if (!hdf5::exists(state, kMetric)) return TrainingState().metric;
   std::string name = hdf5::read_text(state, kMetric, limit_bytes);
   const auto is_of_names = [](char c) { return (c >= 'a' && c <= 'z') || (c >= '0' && c <= '9') || c == '_'; };
-  if (name.empty() || !std::ranges::all_of(name, is_of_names)) fail("its best value has no name of a metric");
+  if (name.empty() || !std::ranges::all_of(name, is_of_names)) fail("its best value has no valid name of a metric");
   return name;
 }
 
@@ -296,7 +297,8 @@ TrainingState read_state(hid_t file, std::uint64_t limit_bytes) {
   if (!hdf5::has_attribute(state, kNumObjectives)) return content;
   std::int64_t num_objectives = 0;
   hdf5::read_attribute(state, kNumObjectives, num_objectives);
-  if (num_objectives < 2 || num_objectives > kMaxObjectives) fail("its network has {} objectives", num_objectives);
+  if (num_objectives < 2 || num_objectives > kMaxObjectives)
+    fail("its network has {} objectives, which is not possible", num_objectives);
   content.epoch.resize(static_cast<std::size_t>(num_objectives));
   for_each_other_objective(content, [&](const char* name, auto& value) { hdf5::read_attribute(state, name, value); });
   return content;
@@ -340,33 +342,6 @@ auto decode(std::span<const std::byte> bytes, const std::string& where, const Re
 }
 
 }  // namespace
-
-std::int64_t NamedTensor::count() const {
-  return std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
-}
-
-InputShape ModelMetadata::shape() const {
-  if (text() != nullptr) return TextShape{.length = text()->length, .vocabulary = text()->tokenization.vocabulary};
-  return image().shape;
-}
-
-std::string describe_normalisation(const ImageInput& input) {
-  if (!input.normalizes) return "values between 0 and 1, not normalised";
-  return fmt::format("mean {:.4g}, standard deviation {:.4g}", fmt::join(input.channel_mean, ", "),
-                     fmt::join(input.channel_stddev, ", "));
-}
-
-std::string counter_name(const std::string& tensor_name) {
-  constexpr std::string_view kMean = "running_mean";
-  if (!tensor_name.ends_with(kMean)) return "";
-  return tensor_name.substr(0, tensor_name.size() - kMean.size()) + "num_batches_tracked";
-}
-
-std::uint64_t fingerprint(const std::vector<NamedTensor>& tensors) {
-  std::uint64_t sum = 0;
-  for (const NamedTensor& tensor : tensors) sum += fingerprint_part(hash_name(tensor.name), {.values = tensor.values});
-  return sum;
-}
 
 std::vector<std::byte> encode_checkpoint(const Checkpoint& checkpoint) {
   std::vector<std::byte> bytes =

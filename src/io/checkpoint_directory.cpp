@@ -71,7 +71,8 @@ std::optional<FoundCheckpoint> read_if_usable(const std::string& path, std::opti
     FoundCheckpoint found{.path = path, .bytes = read_checkpoint_file(path), .state = {}};
     found.state = decode_state(found.bytes, path);
     if (!step || found.state.step == *step) return found;
-    skipped(path, fmt::format("it holds step {}, not the one in its name: a copy or renamed", found.state.step));
+    skipped(path,
+            fmt::format("it holds step {}, not the step in its name: it was copied or renamed", found.state.step));
   } catch (const Error& error) {  // damaged, unreadable, of another format: the next older one may still serve
     skipped(path, error.what());
   }
@@ -147,7 +148,7 @@ void set_aside_checkpoints_after(const std::string& directory, std::int64_t step
 bool CheckpointKeeper::is_usable(const std::string& path, std::int64_t step) {
   if (const auto known = usable_.find(path); known != usable_.end()) return known->second;
   const auto found = read_if_usable(path, step, [&](const std::string&, const std::string& reason) {
-    log_warning(fmt::format("{} is not counted among those that checkpoint.keep keeps: {}", path, reason));
+    log_warning(fmt::format("{} does not count for checkpoint.keep: {}", path, reason));
   });
   return usable_[path] = found.has_value();
 }

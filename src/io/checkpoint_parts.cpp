@@ -7,6 +7,8 @@
 #include <set>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/io/atomic_file.h"
@@ -122,7 +124,7 @@ struct PartReader::Open {
 PartReader::PartReader(const std::string& path, const CheckpointParts& parts, std::int64_t part)
     : path_(part_path(fs::path(path).parent_path().string(), parts.folder, part)) {
   if (std::error_code unknown; fs::status(path_, unknown).type() == fs::file_type::not_found)
-    fail("its part '{}' is missing: the folder {} belongs beside it", path_, parts.folder);
+    fail("its part '{}' is missing: the directory {} must be next to the checkpoint", path_, parts.folder);
   try {
     std::vector<std::byte> bytes = read_with_trailer(path_, part_kind());
     if (describe_part(bytes) != parts.files.at(static_cast<std::size_t>(part)))

@@ -23,14 +23,14 @@ namespace {
 
 constexpr const char* kRemedy =
     "The file was overwritten or cut short, or its disk is failing. Copy it back or import it again, then run the same "
-    "command again; checkpoints are unharmed.";
+    "command again; checkpoints are not affected.";
 
 constexpr std::uint64_t kCopyBytes = std::uint64_t{8} << 20;  // at least what parallel file systems prefer
 
 void require_same_import(const std::string& key, const std::string& path, const ShardHead& shard,
                          const std::string& first_path, const DatasetInfo& first) {
   if (shard.info.kind != first.kind) {
-    refuse("{}: shard '{}' holds {}, '{}' {}. Import them together", key, path, shard.info.kind, first_path,
+    refuse("{}: shard '{}' holds {}, but '{}' holds {}. Import them together", key, path, shard.info.kind, first_path,
            first.kind);
   }
   if (shard.info.text.tokenization != first.text.tokenization) {
@@ -46,8 +46,8 @@ void require_same_import(const std::string& key, const std::string& path, const 
         key, path, first_path);
   }
   if (shard.info.image != first.image) {
-    refuse("{}: shard '{}' holds {} images, '{}' {}. Import them together", key, path, to_string(shard.info.image),
-           first_path, to_string(first.image));
+    refuse("{}: shard '{}' holds {} images, but '{}' holds {} images. Import them together", key, path,
+           to_string(shard.info.image), first_path, to_string(first.image));
   }
   if (shard.info.class_names != first.class_names) {
     refuse("{}: shards '{}' ({} classes) and '{}' ({}) name different classes. Import them together", key, path,
@@ -92,18 +92,17 @@ void Dataset::Shard::read_sample(std::size_t index, std::int64_t offset, std::sp
   read_body(offset, bytes);
   if (verify == VerifyKind::kNone || (is_verified && is_verified[index].load(std::memory_order_relaxed))) return;
   if (short_hash_of(bytes) != open.head.hashes[index])
-    throw StoreError(
-        fmt::format("'{}' is damaged: the bytes of its {} {} are not those that were imported (their "
-                    "hash, XXH3-64, differs). {}",
-                    path, input_kinds::one_of(open.head.info.kind), index, remedy()));
+    throw StoreError(fmt::format(
+        "'{}' is damaged: the bytes of its {} {} are not those that were imported (their hash, XXH3-64, differs). {}",
+        path, input_kinds::one_of(open.head.info.kind), index, remedy()));
   if (is_verified) is_verified[index].store(true, std::memory_order_relaxed);
 }
 
 std::string Dataset::Shard::remedy() const {
   if (!copy) return kRemedy;
   return fmt::format(
-      "This is the copy that data.stage made on {}, whose memory or disk is failing; the shard itself was "
-      "right. Run the same command again, without this node if it says so again; checkpoints are unharmed.",
+      "This is the copy that data.stage made on {}, whose memory or disk is failing; the shard itself is correct. Run "
+      "the same command again; if this message comes again, leave out this node. Checkpoints are not affected.",
       host_name());
 }
 
@@ -126,8 +125,10 @@ Dataset::Dataset(const std::string& path, const std::string& key, const std::str
     const auto index = static_cast<std::int64_t>(shards_.size()) - 1;
     const bool asked_for_alone = shard_path == path;
     if (!asked_for_alone && (head.index != index || head.num_shards != static_cast<std::int64_t>(paths.size()))) {
-      refuse("{}: shard '{}' was written as number {} of {}, it is number {} of the {} that are there. Import again",
-             key, shard_path, head.index + 1, head.num_shards, index + 1, paths.size());
+      refuse(
+          "{}: shard '{}' was written as number {} of {}, but is now number {} of {}: shards are missing or were "
+          "renamed. Import again",
+          key, shard_path, head.index + 1, head.num_shards, index + 1, paths.size());
     }
     if (index == 0) info_ = head.info, info_.num_samples = 0, num_shards_of_import_ = head.num_shards;
     require_same_import(key, shard_path, head, paths.front(), info_);
@@ -145,7 +146,8 @@ void Dataset::count_classes() {
 }
 
 std::pair<const Dataset::Shard&, std::size_t> Dataset::find(std::int64_t sample) const {
-  if (sample < 0 || sample >= info_.num_samples) fail("sample {} of a data set of {}", sample, info_.num_samples);
+  if (sample < 0 || sample >= info_.num_samples)
+    fail("sample {} was requested, but the data set has {} samples", sample, info_.num_samples);
   const auto next = std::upper_bound(shards_.begin(), shards_.end(), sample,
                                      [](std::int64_t s, const auto& shard) { return s < shard->first_sample; });
   const Shard& shard = **std::prev(next);
@@ -156,15 +158,15 @@ void Dataset::read_pixels(std::int64_t sample, std::span<std::byte> pixels) cons
   const auto [shard, index] = find(sample);
   if (info_.kind != input_kinds::kImages) return SampleStore::read_pixels(sample, pixels);
   if (info_.encoded || std::ssize(pixels) != info_.image.count())
-    fail("{} bytes of pixels asked for, the data set holds {}", pixels.size(),
-         info_.encoded ? "files" : to_string(info_.image));
+    fail("{} bytes of pixels were requested, but the data set holds {}", pixels.size(),
+         info_.encoded ? "files" : to_string(info_.image) + " images");
   shard.read_sample(index, static_cast<std::int64_t>(index) * info_.image.count(), pixels);
 }
 
 std::span<const std::byte> Dataset::read_file(std::int64_t sample, std::vector<std::byte>& memory) const {
   const auto [shard, index] = find(sample);
   if (info_.kind != input_kinds::kImages) return SampleStore::read_file(sample, memory);
-  if (!info_.encoded) fail("a file was asked for, the data set holds pixels");
+  if (!info_.encoded) fail("a file was requested, but the data set holds pixels");
   const std::vector<std::int64_t>& offsets = shard.open.head.offsets;
   const auto size = static_cast<std::size_t>(offsets[index + 1] - offsets[index]);
   if (memory.size() < size) memory.resize(size);

@@ -22,16 +22,17 @@ constexpr const char* kConvertPicture =
     "another folder";
 constexpr const char* kConvertTiff =
     "Convert it to PNG (ImageMagick: convert 'FILE[0]' NEW.png converts the first page), and keep the original in "
-    "another folder. Pictures have 1 or 3 channels: a stack becomes several";
+    "another folder. An image has 1 or 3 channels: write a stack of images as several files";
 constexpr const char* kWritePictures =
-    "Write its arrays as PNG files, in a folder for each class. Pictures have 1 or 3 channels";
+    "Write its arrays as PNG files, in a folder for each class. An image has 1 or 3 channels";
 constexpr const char* kUnpack = "Unpack it first";
 
-constexpr ForeignKind kTorchFile = {"a file of PyTorch's (torch.save)",
-                                    "tools/torch_weights FILE NEW.safetensors makes weights of it that Convoy reads"};
+constexpr ForeignKind kTorchFile = {
+    "a file of PyTorch's (torch.save)",
+    "tools/torch_weights FILE NEW.safetensors converts it to weights that Convoy reads"};
 constexpr ForeignKind kSpreadsheet = {"an Excel table, or another Office file", "Save its sheet as CSV in UTF-8"};
 constexpr ForeignKind kPickle = {"a Python pickle",
-                                 "If it is CIFAR, download its binary version; write other pictures as PNG files, and "
+                                 "If it is CIFAR, download its binary version; write other images as PNG files, and "
                                  "weights with torch.save"};
 
 /// Matches a file that has `bytes` at `offset` and, if it is not empty, `also` anywhere in its first bytes.
@@ -61,7 +62,7 @@ constexpr Signature kSignatures[] = {
     {0, "\0\0\0\x0cjP  "sv, "", {"a JPEG 2000 image", kConvertPicture}},
     {0, "\xff\x4f\xff\x51"sv, "", {"a JPEG 2000 image", kConvertPicture}},
     {0, "8BPS"sv, "", {"a Photoshop image", kConvertPicture}},
-    {128, "DICM"sv, "", {"a DICOM file", "Write its pictures as PNG files of 1 or 3 channels"}},
+    {128, "DICM"sv, "", {"a DICOM file", "Write its images as PNG files of 1 or 3 channels"}},
     {0, "P5\n"sv, "", {"a PGM image", kConvertPicture}},
     {0, "P6\n"sv, "", {"a PPM image", kConvertPicture}},
     {0, "<svg"sv, "", {"an SVG drawing", kConvertPicture}},
@@ -72,7 +73,7 @@ constexpr Signature kSignatures[] = {
     {0, "PK\3\4"sv, ".npy"sv, {"a NumPy archive (.npz)", kWritePictures}},
     {0, "\x93NUMPY"sv, "", {"a NumPy array (.npy)", kWritePictures}},
     {0, "MATLAB 5.0 MAT-file"sv, "", {"a MATLAB file", kWritePictures}},
-    {0, "PAR1"sv, "", {"a Parquet table", "Write it as .csv, or its pictures as files in a folder for each class"}},
+    {0, "PAR1"sv, "", {"a Parquet table", "Write it as .csv, or its images as files in a folder for each class"}},
     {0, "PK\3\4"sv, "xl/"sv, kSpreadsheet},
     {0, "PK\3\4"sv, "[Content_Types].xml"sv, kSpreadsheet},
     {0, "PK\3\4"sv, "docProps/"sv, kSpreadsheet},

@@ -243,7 +243,9 @@ Array open_array(hid_t parent, const std::string& name, hid_t type, std::uint64_
   std::vector<hsize_t> extent(static_cast<std::size_t>(rank));
   CONVOY_CHECK_HDF5(H5Sget_simple_extent_dims(space, extent.data(), nullptr));
   // The product is kept below the limit at each step, so that it cannot overflow; a 0 anywhere makes it harmless.
-  const auto refuse_size = [&] { fail("its '{}' claims more than the {} bytes there are", name, limit_bytes); };
+  const auto refuse_size = [&] {
+    fail("its '{}' claims more bytes than the file can hold for it ({})", name, limit_bytes);
+  };
   std::uint64_t bytes = H5Tget_size(stored);
   if (bytes > limit_bytes) refuse_size();  // also for a single value, which has no dimensions
   for (const hsize_t dim : extent) {
@@ -261,7 +263,7 @@ std::string read_kind(hid_t record, const std::string& what, std::uint64_t limit
   if (!exists(record, "kind")) return input_kinds::kImages;
   std::string kind = read_text(record, "kind", limit_bytes);
   if (kind != input_kinds::kImages && kind != input_kinds::kText)
-    refuse("{} {}, this program reads {} and {} only", what, kind, input_kinds::kImages, input_kinds::kText);
+    refuse("{} {}, but this program reads only {} and {}", what, kind, input_kinds::kImages, input_kinds::kText);
   return kind;
 }
 

@@ -9,6 +9,8 @@
 #include <string_view>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/fingerprint.h"
 #include "convoy/base/metrics.h"
@@ -53,8 +55,8 @@ bool was_checkpoint(const std::string& path) {
 void check_not_truncated_checkpoint(const std::string& path) {
   if (was_checkpoint(path))
     fail(
-        "checkpoint '{}': it is truncated, or its end is damaged: its last 32 bytes are not a checkpoint's. Use "
-        "another",
+        "checkpoint '{}': it is truncated, or its end is damaged: its last 32 bytes are not those of a checkpoint. Use "
+        "another checkpoint",
         path);
 }
 
@@ -85,7 +87,7 @@ std::string samples_per_class(const std::vector<std::int64_t>& counts) {
 std::string describe_images(const DatasetInfo& info, std::int64_t payload_bytes) {
   const std::string turned = info.oriented ? "; turned as Exif says" : "";
   if (!info.encoded) return fmt::format("{} (rows x columns x channels){}", to_string(info.image), turned);
-  return fmt::format("files as they were, {} on average; {}{}", human_bytes(payload_bytes / info.num_samples),
+  return fmt::format("the original files (encoded), {} on average; {}{}", human_bytes(payload_bytes / info.num_samples),
                      info.image.c == 1 ? "grey" : "in colour", turned);
 }
 
@@ -97,7 +99,7 @@ std::string describe_tokenization(const Tokenization& tokenization) {
 std::string describe_kind(const DatasetInfo& info, std::int64_t payload_bytes) {
   if (info.kind != input_kinds::kText) return line("images", describe_images(info, payload_bytes));
   const std::int64_t in_split = std::accumulate(info.class_counts.begin(), info.class_counts.end(), std::int64_t{0});
-  return line("texts", fmt::format("{} tokens in the split, {:.0f} on average", info.text.num_tokens,
+  return line("texts", fmt::format("{} tokens in the split, {:.0f} per text on average", info.text.num_tokens,
                                    static_cast<double>(info.text.num_tokens) /
                                        static_cast<double>(std::max<std::int64_t>(1, in_split)))) +
          line("tokenizer", describe_tokenization(info.text.tokenization));
@@ -230,7 +232,7 @@ std::string describe_checkpoint(const std::string& path) {
       line("model", fmt::format("{}, of {}", checkpoint.metadata.name, describe_input(checkpoint.metadata))) +
       line("input", checkpoint.metadata.kind()) + describe_normalisation_of(checkpoint.metadata) +
       line("classes", list_of_classes(checkpoint.metadata.class_names)) + line("step", fmt::format("{}", state.step)) +
-      line("samples", fmt::format("{} seen, {} a step", state.samples, state.batch_global)) +
+      line("samples", fmt::format("{} seen, {} per step", state.samples, state.batch_global)) +
       line("best", best_text(state)) + line("seed", fmt::format("{}", state.seed)) +
       line("trained on", content_text(state.train_hash, checkpoint.metadata.kind())) +
       line("written by", checkpoint.written_by.empty() ? "not known" : checkpoint.written_by) +
@@ -239,7 +241,7 @@ std::string describe_checkpoint(const std::string& path) {
   for (const auto& [slot, tensors] : checkpoint.optimizer) text += line(slot, total(tensors, all));
   if (!checkpoint.ema.empty()) text += line("ema", total(checkpoint.ema, all));
   if (checkpoint.parts)
-    text += line("parts", fmt::format("{} in {} beside it, {}", counted(std::ssize(checkpoint.parts->files), "file"),
+    text += line("parts", fmt::format("{} in {} next to it, {}", counted(std::ssize(checkpoint.parts->files), "file"),
                                       checkpoint.parts->folder, human_bytes(checkpoint.parts->size_bytes())));
   return text + line("size", human_bytes(static_cast<std::int64_t>(bytes.size())));
 }

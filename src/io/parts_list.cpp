@@ -13,6 +13,8 @@
 #include <map>
 #include <string_view>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 
 namespace convoy::io {
@@ -39,7 +41,8 @@ std::vector<std::int64_t> read_numbers(hid_t group, const std::string& name, std
 }
 
 std::int64_t index_below(std::int64_t index, std::size_t size, const char* what) {
-  if (index < 0 || static_cast<std::size_t>(index) >= size) fail("its list names {} {} of {}", what, index, size);
+  if (index < 0 || static_cast<std::size_t>(index) >= size)
+    fail("its list refers to {} {}, but there are only {} (counted from 0)", what, index, size);
   return index;
 }
 
@@ -51,11 +54,11 @@ std::vector<std::int64_t> parse_shape(std::string_view text) {
     std::int64_t dim = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), dim);
     if (error != std::errc() || dim < 1 || dim > kMaxDim || std::ssize(dims) == kMaxDims)
-      fail("its list has a tensor of shape '{}'", whole);
+      fail("its list has a tensor of shape '{}', which is not valid", whole);
     dims.push_back(dim);
     text.remove_prefix(static_cast<std::size_t>(end - text.data()));
     if (text.empty()) return dims;
-    if (text.front() != 'x') fail("its list has a tensor of shape '{}'", whole);
+    if (text.front() != 'x') fail("its list has a tensor of shape '{}', which is not valid", whole);
     text.remove_prefix(1);
   }
 }
@@ -63,7 +66,7 @@ std::vector<std::int64_t> parse_shape(std::string_view text) {
 // Makes sure that the folder is next to the checkpoint, whatever the file says.
 void check_folder(const std::string& folder) {
   if (folder.find('/') != std::string::npos || !folder.starts_with("step-") || !folder.ends_with(".parts"))
-    fail("its parts are said to be in '{}', which is no folder of parts", folder);
+    fail("its parts are said to be in '{}', which is not a directory of parts", folder);
 }
 
 void check_pieces(const std::string& name, const PieceList& list, std::int64_t count) {
@@ -154,7 +157,8 @@ void read_parts_list(hid_t file, std::uint64_t limit_bytes, Checkpoint& checkpoi
   const std::vector<std::string> shapes = hdf5::read_texts(group, "shapes", limit_bytes);
   const std::vector<std::int64_t> pixels_first = read_numbers(group, "pixels_first", limit_bytes, 1);
   if (shapes.size() != names.size() || pixels_first.size() != names.size())
-    fail("it lists {} names, {} shapes and {} orders of tensors", names.size(), shapes.size(), pixels_first.size());
+    fail("it lists {} names, {} shapes and {} orders of tensors: these numbers must be equal", names.size(),
+         shapes.size(), pixels_first.size());
   const std::vector<std::int64_t> pieces = read_numbers(group, "pieces", limit_bytes, 4);
   for (std::size_t i = 0; i < pieces.size(); i += 4) {
     const std::string& name = names[index_below(pieces[i], names.size(), "tensor")];
@@ -168,7 +172,8 @@ void read_parts_list(hid_t file, std::uint64_t limit_bytes, Checkpoint& checkpoi
     PieceList& list = parts.tensors[names[t]];
     list.cuts_pixels_first = pixels_first[t] != 0;
     if (list.cuts_pixels_first && tensors.back().dims.size() != 4)
-      fail("its list cuts tensor '{}' of shape {} by pixels", names[t], shapes[t]);
+      fail("its list stores the pixels of tensor '{}' first, but the shape {} does not have 4 dimensions", names[t],
+           shapes[t]);
     check_pieces(names[t], list, count_of(tensors.back().dims, parts.size_bytes()));
   }
   if (parts.tensors.size() != names.size()) fail("it lists a tensor twice");

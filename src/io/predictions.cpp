@@ -31,8 +31,10 @@ std::vector<std::byte> encode_head(const PredictedSamples& samples) {
     logits_offset = static_cast<std::uint64_t>(H5Dget_offset(logits.dataset));
     const auto size_bytes = static_cast<std::uint64_t>(logits.count()) * sizeof(float);
     if (hdf5::flushed_size(file) != logits_offset + size_bytes)
-      fail("HDF5 laid out predictions of {} bytes with {} bytes of logits at {}: they do not stand last",
-           hdf5::flushed_size(file), size_bytes, logits_offset);
+      fail(
+          "HDF5 laid out predictions of {} bytes with {} bytes of logits at {}: the logits are not at the end of the "
+          "file",
+          hdf5::flushed_size(file), size_bytes, logits_offset);
   }
   bytes.resize(logits_offset);
   return bytes;
@@ -61,14 +63,14 @@ PredictionsWriter::PredictionsWriter(const std::string& path, const PredictedSam
 
 void PredictionsWriter::append(std::span<const float> logits) {
   if (num_logits_ + std::ssize(logits) > max_logits_)
-    fail("predictions: {} logits more, where {} are left", logits.size(), max_logits_ - num_logits_);
+    fail("predictions: {} logits were added, but there is room for only {}", logits.size(), max_logits_ - num_logits_);
   file_.write_at(head_bytes_ + logits_bytes(), std::as_bytes(logits));
   num_logits_ += std::ssize(logits);
 }
 
 void PredictionsWriter::finish(const PredictedSamples& samples) {
   const std::int64_t wanted = std::ssize(samples.names) * std::ssize(samples.class_names);
-  if (num_logits_ != wanted) fail("predictions: {} logits, where {} are expected", num_logits_, wanted);
+  if (num_logits_ != wanted) fail("predictions: {} logits were written, but {} are expected", num_logits_, wanted);
   file_.write_head("predictions", encode_head(samples), head_bytes_, logits_bytes());
   file_.finish();
 }

@@ -186,7 +186,7 @@ Entry read_entry(const std::string& name, const Json& object) {
   entry.end = whole_number(offsets[1], name, "data_offset");
   if (entry.begin > entry.end) fail("tensor '{}' ends at {}, before its begin {}", name, entry.end, entry.begin);
   if (entry.end - entry.begin != size_bytes)
-    fail("tensor '{}' takes {} bytes, its type and shape {}", name, entry.end - entry.begin, size_bytes);
+    fail("tensor '{}' has {} bytes, but its type and shape need {}", name, entry.end - entry.begin, size_bytes);
   if (entry.type->to_float == nullptr && size_bytes != entry.type->size_bytes)
     fail("tensor '{}' is not one number", name);
   return entry;

@@ -1,6 +1,8 @@
 /// Messages about what a store lacks: samples of another kind, or of some classes.
 #include "convoy/io/sample_store.h"
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 
 namespace convoy::io {
@@ -8,7 +10,7 @@ namespace convoy::io {
 namespace {
 
 [[noreturn]] void fail_to_give(const char* what, const DatasetInfo& info) {
-  fail("{} was asked for, '{}' holds {}", what, info.source, info.kind);
+  fail("{} was requested, but '{}' holds {}", what, info.source, info.kind);
 }
 
 constexpr std::size_t kShownClasses = 5;

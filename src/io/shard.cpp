@@ -7,6 +7,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/io/atomic_file.h"
 #include "convoy/io/foreign_kind.h"
 
 #include "io/hdf5.h"
@@ -91,8 +92,10 @@ std::uint64_t allocate_body(const hdf5::File& file, const ShardHead& head) {
   }
   const auto offset = static_cast<std::uint64_t>(H5Dget_offset(payload.dataset));
   if (hdf5::flushed_size(file) != offset + size) {
-    fail("HDF5 laid out a shard of {} bytes with {} bytes of samples and names at {}: they do not stand last",
-         hdf5::flushed_size(file), size, offset);
+    fail(
+        "HDF5 laid out a shard of {} bytes with {} bytes of samples and names at {}: these are not at the end of the "
+        "file",
+        hdf5::flushed_size(file), size, offset);
   }
   return offset;
 }
@@ -111,7 +114,8 @@ void read_description(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
   std::int64_t format = 0;
   hdf5::read_attribute(file, "format", format);
   if (format != kFormat)
-    fail("it is of format {}, this program reads {}. Import it again, with import.replace = true", format, kFormat);
+    fail("it has format {}, but this program reads format {}. Import the data again, with import.replace = true",
+         format, kFormat);
   hdf5::read_attribute(file, "shard", head.index);
   hdf5::read_attribute(file, "num_shards", head.num_shards);
   if (head.info.kind == input_kinds::kText)
@@ -122,7 +126,7 @@ void read_description(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
   for (const std::string& name : head.info.class_names) check_is_name(name, "the name of a class");
   head.info.class_counts = read_list<std::int64_t>(file, "class_counts", limit_bytes);
   if (head.info.class_counts.size() != head.info.class_names.size()) {
-    fail("it counts {} classes and names {}", head.info.class_counts.size(), head.info.class_names.size());
+    fail("it has counts of {} classes, but names of {}", head.info.class_counts.size(), head.info.class_names.size());
   }
   head.info.source = hdf5::read_text(file, "source", limit_bytes);
 }
@@ -146,13 +150,13 @@ std::uint64_t read_names_shape(hid_t file, const ShardTrailer& trailer, ShardHea
   if (!hdf5::exists(file, "names")) return 0;
   const hdf5::Array names = hdf5::open_texts(file, "names", trailer.body_bytes);
   if (names.dims.size() != 1 || names.dims[0] != head.info.num_samples) {
-    fail("it holds {} samples and {} names", head.info.num_samples, names.count());
+    fail("it holds {} samples, but {} names", head.info.num_samples, names.count());
   }
   const hdf5::Datatype type(CONVOY_CHECK_HDF5(H5Dget_type(names.dataset)));
   head.name_bytes = static_cast<std::int64_t>(H5Tget_size(type));
   const auto bytes = static_cast<std::uint64_t>(names.count() * head.name_bytes);
   if (H5Dget_offset(names.dataset) != trailer.body_offset + trailer.body_bytes - bytes) {
-    fail("its 'names' are not where its end says. Import it again");
+    fail("its 'names' are not at the position that is stored at its end. Import it again");
   }
   return bytes;
 }
@@ -183,7 +187,7 @@ void read_body_shape(hid_t file, const ShardTrailer& trailer, std::uint64_t limi
   const std::uint64_t names_bytes = read_names_shape(file, trailer, head);
   if (H5Dget_offset(payload.dataset) != trailer.body_offset ||
       static_cast<std::uint64_t>(payload.count() * layout.value_bytes) != trailer.body_bytes - names_bytes) {
-    fail("its '{}' is not where its end says. Import it again", layout.name);
+    fail("its '{}' is not at the position that is stored at its end. Import it again", layout.name);
   }
 }
 
@@ -191,8 +195,8 @@ void read_labels_and_hashes(hid_t file, std::uint64_t limit_bytes, ShardHead& he
   head.labels = read_list<std::int32_t>(file, "labels", limit_bytes);
   head.hashes = read_list<std::uint64_t>(file, "hashes", limit_bytes);
   if (std::ssize(head.labels) != head.info.num_samples || head.hashes.size() != head.labels.size()) {
-    fail("it holds {} {}s, {} labels and {} hashes", head.info.num_samples, input_kinds::one_of(head.info.kind),
-         head.labels.size(), head.hashes.size());
+    fail("it holds {} {}s, {} labels and {} hashes: these numbers must be equal", head.info.num_samples,
+         input_kinds::one_of(head.info.kind), head.labels.size(), head.hashes.size());
   }
   const auto num_classes = static_cast<std::int64_t>(head.info.class_names.size());
   for (std::size_t i = 0; i < head.labels.size(); ++i) {
@@ -226,8 +230,8 @@ ShardTrailer decode_shard_trailer(std::span<const std::byte, kShardTrailerBytes>
          kShardTrailerBytes);
   }
   if (const auto format = get_u64(bytes.subspan<8, 8>()); format != kTrailerFormat) {
-    fail("it is of format {}, this program reads {}. Import it again, with import.replace = true", format,
-         kTrailerFormat);
+    fail("it has format {}, but this program reads format {}. Import the data again, with import.replace = true",
+         format, kTrailerFormat);
   }
   ShardTrailer trailer;
   trailer.body_offset = get_u64(bytes.subspan<16, 8>());
@@ -235,8 +239,8 @@ ShardTrailer decode_shard_trailer(std::span<const std::byte, kShardTrailerBytes>
   std::copy_n(bytes.begin() + 32, sizeof(Hash), trailer.body_hash.begin());
   const std::uint64_t before_trailer = size - kShardTrailerBytes;
   if (trailer.body_offset > before_trailer || trailer.body_bytes != before_trailer - trailer.body_offset) {
-    fail("it is truncated or damaged: it holds {} bytes, its end says {} + {}. Import it again", before_trailer,
-         trailer.body_offset, trailer.body_bytes);
+    fail("it is truncated or damaged: it holds {} bytes, but the size stored at its end is {} + {}. Import it again",
+         before_trailer, trailer.body_offset, trailer.body_bytes);
   }
   return trailer;
 }

@@ -17,8 +17,8 @@
 #include <string>
 #include <vector>
 
-#include "convoy/io/atomic_file.h"
-#include "convoy/io/dataset.h"
+#include "convoy/base/file_descriptor.h"
+#include "convoy/io/sample_store.h"
 
 #include "io/hash.h"
 

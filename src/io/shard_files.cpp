@@ -8,6 +8,8 @@
 #include <string_view>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
 

@@ -27,10 +27,11 @@ std::optional<std::string> find_damage_in_trailer(std::span<const std::byte> tra
                                                   const FileKind& kind) {
   const auto is_of = [&](std::string_view magic) { return ends_with(trailer, magic); };
   if (std::ranges::none_of(kind.magics, is_of))
-    return fmt::format("it is truncated or no {0}: its last 32 bytes are not a {0}'s", kind.name);
+    return fmt::format("it is truncated, or it is not a {0}: its last 32 bytes are not those of a {0}", kind.name);
   const std::uint64_t stated = get_u64(trailer.subspan<kMagicBytes, 8>());
   if (stated != image_bytes)
-    return fmt::format("it is truncated or damaged: it holds {} bytes, its end says {}", image_bytes, stated);
+    return fmt::format("it is truncated or damaged: it holds {} bytes, but the size stored at its end is {}",
+                       image_bytes, stated);
   return std::nullopt;
 }
 

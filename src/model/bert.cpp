@@ -16,11 +16,12 @@ constexpr std::int64_t kMinLength = 8;  // three marks, and some words of each s
 EncoderSpec checked_spec(const NetworkSpec& spec) {
   EncoderSpec encoder = encoder_spec(spec);
   if (encoder.length < kMinLength)
-    refuse("model.length = {} leaves {} no room for two spans and their marks; at least {} is possible.",
-           encoder.length, spec.name, kMinLength);
+    refuse(
+        "model.length = {} is too short for {}, which reads two spans and their special tokens. Allowed: {} and more.",
+        encoder.length, spec.name, kMinLength);
   if (encoder.num_words <= special_tokens::kCount)
-    refuse("{} has no words to guess: the data's vocabulary has {} tokens, {} of which are marks.", spec.name,
-           encoder.num_words, special_tokens::kCount);
+    refuse("{} has no words to predict: the data's vocabulary has {} tokens, {} of which are special tokens.",
+           spec.name, encoder.num_words, special_tokens::kCount);
   return encoder;
 }
 
@@ -40,13 +41,13 @@ std::optional<Network> find_bert(const NetworkSpec& spec) {
 }  // namespace
 
 NetworkFamily bert_family() {
-  return {
-      .names = {kPretraining, kClassifier},
-      .reads_texts = true,
-      .about =
-          "Devlin et al. 2018, BERT, its size as transformer's: bert guesses masked words and whether one span of a "
-          "text follows another, bert_classifier begins with its weights (init.weights) and gives classes",
-      .make = find_bert};
+  return {.names = {kPretraining, kClassifier},
+          .reads_texts = true,
+          .about =
+              "Devlin et al. 2018, BERT; its size is given by the same keys as transformer's. bert predicts masked "
+              "words and whether one span of a text follows another; bert_classifier starts from the weights of bert "
+              "(init.weights) and predicts classes",
+          .make = find_bert};
 }
 
 }  // namespace convoy

@@ -5,6 +5,8 @@
 #include <cassert>
 #include <iterator>
 
+#include "convoy/ops/elementwise.h"
+
 #include "model/cell_graph.h"
 
 namespace convoy {

@@ -126,9 +126,9 @@ std::optional<Network> find_convnext(const NetworkSpec& spec) {
 NetworkFamily convnext_family() {
   NetworkFamily family{.drops_blocks = true,
                        .about =
-                           "Liu et al. 2022, for photographs of at least 32 x 32; model.stochastic_depth is 0.1 in "
-                           "the paper's training of tiny, 0.4 of small, 0.5 of base. atto: Woo et al. 2023. Names "
-                           "of parameters and their counts are those of torchvision",
+                           "Liu et al. 2022, for photographs of at least 32 x 32; model.stochastic_depth is 0.1 in the "
+                           "paper's training of tiny, 0.4 of small, 0.5 of base. atto: Woo et al. 2023. Names of "
+                           "parameters and their counts are those of torchvision",
                        .make = find_convnext};
   for (const Convnext& convnext : kConvnexts) family.names.emplace_back(convnext.name);
   return family;

@@ -3,6 +3,8 @@
 
 #include <charconv>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 
@@ -34,8 +36,8 @@ Network make_cells(const NetworkSpec& spec) {
     if (auto network = family.make(spec)) {
       if (spec.stochastic_depth > 0 && !family.drops_blocks)
         refuse(
-            "model.stochastic_depth = {}: model.name = {} leaves out no blocks. Set it to 0, or take a convnext or "
-            "vit.",
+            "model.stochastic_depth = {}: model.name = {} has no stochastic depth. Set model.stochastic_depth = 0, or "
+            "use a convnext or vit.",
             spec.stochastic_depth, spec.name);
       return std::move(*network);
     }

@@ -10,6 +10,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include "convoy/model/network.h"
 
 #include "model/residual_cells.h"

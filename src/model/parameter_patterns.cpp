@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <set>
 
+#include <fmt/format.h>
 #include <fnmatch.h>
 
 #include "convoy/base/error.h"
@@ -48,7 +49,7 @@ std::vector<std::string> first_groups(const std::vector<std::string>& names) {
 void check_matches_something(const char* key, const std::string& pattern, const std::vector<std::string>& names) {
   if (std::any_of(names.begin(), names.end(), [&](const std::string& name) { return matches(pattern, name); })) return;
   const std::string near = nearest(pattern, candidates(names));
-  refuse("{}: '{}' matches no parameter.{} There are {}.", key, pattern,
+  refuse("{}: '{}' matches no parameter.{} The parameters are {}.", key, pattern,
          near.empty() ? "" : fmt::format(" Nearest: {}.", near), fmt::join(first_groups(names), ", "));
 }
 

@@ -1,6 +1,8 @@
 /// Residual cells: each follows a figure of the paper.
 #include "model/residual_cells.h"
 
+#include "convoy/base/features.h"
+
 #include "model/layers/activation.h"
 #include "model/layers/batch_norm.h"
 #include "model/layers/convolution.h"

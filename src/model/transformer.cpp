@@ -24,8 +24,8 @@ NetworkFamily transformer_family() {
   return {.names = {kName},
           .reads_texts = true,
           .about =
-              "Vaswani et al. 2017, the encoder with a mean over the words, for texts; its size by model.layers, "
-              "heads, width and feedforward",
+              "Vaswani et al. 2017: the encoder, with a mean over the words, for texts. model.layers, model.heads, "
+              "model.width and model.feedforward set its size",
           .make = find_transformer};
 }
 

@@ -4,7 +4,7 @@
 #include <memory>
 
 #include "convoy/model/network.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/model_parameters.h"
 
 #include "model/cell_builder.h"
 

@@ -3,6 +3,8 @@
 /// transformers", table 1.
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 
 #include "model/layers/activation.h"
@@ -134,9 +136,9 @@ NetworkFamily vit_family() {
           .form = kForm,
           .drops_blocks = true,
           .about =
-              "Dosovitskiy et al. 2020, SIZE b or l, and Touvron et al. 2020, SIZE ti or s; PATCH divides the "
-              "image's sides. vit_b_16, vit_b_32 and vit_l_16 have torchvision's names of parameters and counts; "
-              "vit_ti_4 is for small images",
+              "Dosovitskiy et al. 2020, SIZE b or l, and Touvron et al. 2020, SIZE ti or s; PATCH divides the image's "
+              "sides. vit_b_16, vit_b_32 and vit_l_16 have torchvision's names of parameters and counts; vit_ti_4 is "
+              "for small images",
           .make = find_vit};
 }
 

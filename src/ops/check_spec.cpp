@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <array>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 
 namespace convoy::ops {
@@ -111,8 +113,9 @@ template <>
 void check<AttentionOp>(const AttentionSpec& spec) {
   check_shape(AttentionOp::kName, {spec.n, spec.length, spec.num_heads, spec.head_width});
   if (std::ranges::find(kHeadWidths, spec.head_width) == kHeadWidths.end()) {
-    fail("attention with {} heads of width {}: widths of {} are computed; change the number of heads or the width",
-         spec.num_heads, spec.head_width, fmt::join(kHeadWidths, ", "));
+    fail(
+        "attention with {} heads of width {}: only widths of {} are supported; change the number of heads or the width",
+        spec.num_heads, spec.head_width, fmt::join(kHeadWidths, ", "));
   }
   check_share("dropout of attention", spec.dropout);
   const double num_weights =
@@ -130,7 +133,8 @@ void check<DropoutOp>(const DropoutSpec& spec) {
   if (spec.count < 1 || spec.count > kMaxDropoutCount)
     fail("dropout of {} values: at least 1 and at most {} allowed", spec.count, kMaxDropoutCount);
   if (spec.values_per_draw < 1 || spec.count % spec.values_per_draw != 0)
-    fail("dropout of {} values, {} together: the second must divide the first", spec.count, spec.values_per_draw);
+    fail("dropout of {} values, {} per draw: the second number must divide the first", spec.count,
+         spec.values_per_draw);
   check_share(DropoutOp::kName, spec.p);
 }
 
@@ -179,7 +183,8 @@ template <>
 void check<SoftmaxCrossEntropyOp>(const SoftmaxCrossEntropySpec& spec) {
   check_shape(SoftmaxCrossEntropyOp::kName, {spec.n, 1, 1, spec.num_classes});
   if (!spec.class_weights.empty() && std::ssize(spec.class_weights) != spec.num_classes)
-    fail("{}: {} weights of {} classes", SoftmaxCrossEntropyOp::kName, spec.class_weights.size(), spec.num_classes);
+    fail("{}: {} class weights, but {} classes", SoftmaxCrossEntropyOp::kName, spec.class_weights.size(),
+         spec.num_classes);
 }
 
 template <>
@@ -212,8 +217,8 @@ void check<ShortcutOp>(const ShortcutSpec& spec) {
          spec.stride, spec.num_channels);
   }
   if (spec.channels_before < 0 || spec.channels_before > spec.num_channels - spec.x.c) {
-    fail("shortcut of {}: {} channels before it and itself do not fit in {}", to_string(spec.x), spec.channels_before,
-         spec.num_channels);
+    fail("shortcut of {}: with {} channels before it, its own channels do not fit in {}", to_string(spec.x),
+         spec.channels_before, spec.num_channels);
   }
 }
 

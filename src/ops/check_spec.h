@@ -1,7 +1,7 @@
 /// Checks that every device's backend makes before it creates an operation: it refuses specs that no device computes.
 #pragma once
 
-#include "convoy/ops/operation_list.h"
+#include "convoy/ops/operations.h"
 
 namespace convoy::ops {
 

@@ -9,7 +9,7 @@ namespace convoy::ops {
 
 namespace {
 
-constexpr std::string_view kHeading = "convoy plans 1";
+constexpr std::string_view kHeading = "convoy plans 1";            // plans: as version 0.9.0 called the engines
 [[maybe_unused]] constexpr std::string_view kSeparators = "\t\n";  // read by an assertion alone
 
 }  // namespace

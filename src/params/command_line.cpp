@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
@@ -70,7 +70,8 @@ Tokens sort_tokens(const std::vector<std::string>& arguments) {
         if (++argument == arguments.end() || argument->starts_with("--")) refuse_missing_value(*key);
         value = *argument;
       }
-      tokens.given.push_back({.key = key ? key->name : name, .value = trimmed(value), .where = kWhere});
+      tokens.given.push_back(
+          {.key = key ? key->name : name, .value = trimmed(value), .where = kWhere, .written_key = lower_case(name)});
     }
   }
   return tokens;
@@ -115,7 +116,7 @@ std::vector<std::string> help_topics(const Tokens& tokens) {
                       : command.takes == Takes::kPathsOrParameterFiles ? "paths or parameter files (*.cfg, *.ini)"
                       : command.takes == Takes::kTopics                ? "names of keys, sections and commands"
                                                                        : "nothing";
-  refuse("{}: {}: convoy {} takes {}, and keys as --section.key=value. All of it: convoy {} --help.", kWhere,
+  refuse("{}: {}: convoy {} takes {}, and keys as --section.key=value. More: convoy {} --help.", kWhere,
          shown(argument), command.name, takes, command.name);
 }
 
@@ -131,7 +132,7 @@ void check_arguments(const Command& command, const std::vector<std::string>& arg
 /// Throws RequestError unless the whole page of help is asked for: only this is written as Markdown.
 void check_markdown(const Tokens& tokens) {
   const bool is_help = tokens.help ? tokens.positional.empty() : tokens.positional == std::vector<std::string>{"help"};
-  if (!is_help) refuse("{}: --markdown stands alone after help: convoy help --markdown.", kWhere);
+  if (!is_help) refuse("{}: --markdown is only for the whole page of help: convoy help --markdown.", kWhere);
 }
 
 void check_key(const Given& given) {
@@ -203,6 +204,7 @@ Request parse_command_line(int argc, const char* const* argv) {
   check_together(builder, request, command, arguments);
   request.params = std::move(builder.values);
   request.problems = std::move(builder.problems);
+  request.renamed = std::move(builder.renamed);
   return request;
 }
 

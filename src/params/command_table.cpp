@@ -9,8 +9,9 @@ namespace {
 
 /// These keys, and those of a training.
 std::vector<std::string> with_training(std::vector<std::string> reads) {
-  reads.insert(reads.end(), {"model", "data", "batch", "grid", "schedule", "memory", "optimizer", "lr", "train",
-                             "augment", "checkpoint", "evaluate.weights", "evaluate.mirror", "init", "run"});
+  reads.insert(reads.end(),
+               {"model", "data", "batch", "grid", "schedule", "memory", "optimizer", "lr", "train", "augment",
+                "checkpoint", "evaluate.weights", "evaluate.mirror", "init", "run", "plan.measure"});
   return reads;
 }
 
@@ -24,7 +25,7 @@ std::vector<std::string> with_inference(std::vector<std::string> reads) {
                              "augment.mean", "augment.stddev",       "checkpoint.resume",
                              "init.weights", "init.strip_prefix",    "run.directory",
                              "run.threads",  "run.placement",        "run.device",
-                             "run.plans",    "run.watchdog_seconds", "run.watchdog_abort_seconds"});
+                             "run.engines",  "run.watchdog_seconds", "run.watchdog_abort_seconds"});
   return reads;
 }
 
@@ -37,19 +38,18 @@ const std::vector<Command>& commands() {
        .takes = Takes::kParameterFiles,
        .needs = needed_by_training,
        .reads = with_training({}),
-       .sentence = "trains a network, or resumes where a run stopped; with --dry-run it only checks what it is asked "
-                   "for, and says what it would do"},
+       .sentence = "trains a network, or resumes a run that has stopped; with --dry-run it only checks the request, "
+                   "and prints what it would do"},
       {.name = "evaluate",
        .takes = Takes::kParameterFiles,
        .reads = with_inference({"evaluate"}),
-       .sentence =
-           "measures a checkpoint's loss, accuracy and F1 on data.test, or else data.val; where neither is given, on "
-           "those of its training"},
+       .sentence = "measures a checkpoint's loss, accuracy and F1 on data.test, or else on data.val; if neither is "
+                   "given, on the data sets of its training"},
       {.name = "predict",
        .takes = Takes::kParameterFiles,
        .reads = with_inference(
            {"evaluate.weights", "evaluate.mirror", "predict", "import.text_column", "import.label_column"}),
-       .sentence = "writes the classes, probabilities and logits of predict.data, by a checkpoint"},
+       .sentence = "predicts predict.data with a checkpoint, and writes classes, probabilities and logits"},
       {.name = "import",
        .takes = Takes::kParameterFiles,
        .needs = {{"import.source"}, {"import.output"}},
@@ -60,8 +60,8 @@ const std::vector<Command>& commands() {
        .needs = {{"export.output"}},
        .reads = {"checkpoint.resume", "evaluate.weights", "init.weights", "init.strip_prefix", "run.directory",
                  "export"},
-       .sentence = "writes the weights of init.weights or of the run's best checkpoint, as torchvision and torch.nn "
-                   "name them"},
+       .sentence = "writes the weights of init.weights, or of the run's best checkpoint, to a .safetensors file, with "
+                   "the names of torchvision and torch.nn"},
       {.name = "plan",
        .takes = Takes::kParameterFiles,
        .reads = {"model", "data.train", "batch", "grid", "schedule", "memory", "optimizer", "train.precision",
@@ -72,45 +72,45 @@ const std::vector<Command>& commands() {
        .takes = Takes::kParameterFiles,
        .needs = {{"data.train"}},
        .reads = {"model", "data", "batch", "grid", "schedule", "memory", "optimizer", "train", "augment", "run",
-                 "sweep"},
+                 "plan.measure", "sweep"},
        .sentence = "measures a table: a short training, or prediction, for each combination of the values in [sweep]"},
       {.name = "replay",
        .takes = Takes::kParameterFiles,
        .needs = {{"replay.steps"}, {"data.train"}, {"data.test", "data.val"}},
        .reads = {"model", "data", "batch", "grid", "schedule", "memory", "optimizer", "lr", "train", "augment", "init",
-                 "run", "replay"},
+                 "run", "plan.measure", "replay"},
        .sentence = "computes some steps of a run again, on any grid, and compares each loss and fingerprint with what "
                    "the run has recorded"},
       {.name = "watch",
        .takes = Takes::kPaths,
        .reads = {"watch"},
-       .sentence = "draws a run in the terminal, while it trains or later, from the files in its directory alone"},
+       .sentence =
+           "shows a run in the terminal, while it trains or later; it reads only the files in the run's directory"},
       {.name = "compare",
        .takes = Takes::kPaths,
-       .sentence = "compares two runs or two checkpoints to the first step, and the first tensor, that differ; status "
-                   "1 if one does. Parameters, machines and best values that differ are listed, but do not count"},
+       .sentence = "compares two runs or two checkpoints, and prints the first step and the first tensor that differ; "
+                   "exit status 1 if any differs. Parameters, machines and best values that differ are printed, but do "
+                   "not change the exit status"},
       {.name = "join",
        .takes = Takes::kPaths,
-       .sentence =
-           "makes one file of a checkpoint whose values are in parts (checkpoint.files = sharded), under the same "
-           "name"},
+       .sentence = "makes one file of a checkpoint whose values are in parts (checkpoint.files = sharded), under the "
+                   "same name"},
       {.name = "info",
        .takes = Takes::kPathsOrNothing,
-       .sentence = "prints what checkpoints and data sets hold; without paths what the machine has (processors, NUMA "
-                   "domains, caches, GPUs), and which processors each rank may use"},
+       .sentence = "prints what checkpoints and data sets hold; without paths, prints what the machine has "
+                   "(processors, NUMA domains, caches, GPUs), and which processors each rank may use"},
       {.name = "check",
        .takes = Takes::kPathsOrParameterFiles,
        .needs = needed_by_training,
        .reads =
            with_training({"check", "plan.ranks_per_node", "plan.latency_us", "plan.bandwidth_gb_s", "plan.node_gb_s"}),
-       .sentence = "verifies checkpoints and data sets, byte by byte; of a parameter file, whether convoy train would "
-                   "run with it on these ranks: data, weights, memory, messages, machines, disk and time"},
+       .sentence = "verifies checkpoints and data sets, byte by byte; with a parameter file, checks whether convoy "
+                   "train would run with it on these ranks: data, weights, memory, messages, machines, disk and time"},
       {.name = "help",
        .takes = Takes::kTopics,
-       .sentence =
-           "prints this page, like --help, or the help of what is named: convoy help train (a command and the "
-           "keys that it reads), convoy help lr (a section), convoy help optimizer.lr (a key); of any other word "
-           "all texts that have it; convoy help --markdown writes it all as input/keys.md"},
+       .sentence = "prints this page, like --help, or the help of a topic: convoy help train (a command and the keys "
+                   "that it reads), convoy help lr (a section), convoy help optimizer.lr (a key); for any other word, "
+                   "all texts that contain it; convoy help --markdown prints everything as input/keys.md"},
       {.name = "version", .takes = Takes::kNothing, .sentence = "prints the version, like --version"},
   };
   return kCommands;

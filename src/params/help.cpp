@@ -1,7 +1,7 @@
 /// Writes --help: the commands, then every key; for a command, a section or a key only what belongs to it.
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
@@ -87,7 +87,7 @@ std::string format_command(const Command& command, int columns) {
 /// which reads the section.
 bool is_named(const Key& key, const std::string& topic) {
   if (const Command* command = find_command(topic)) return command->is_reading(key);
-  return topic == key.name || topic == key.section() || topic == key.leaf();
+  return key.is_called(topic) || topic == key.section() || topic == key.leaf();
 }
 
 /// The nearest topic: a word with a dot can only be a key ("lr.powr"), another word may be any topic ("optimzer").
@@ -138,7 +138,7 @@ std::string search(const std::string& word, int columns) {
   for (const Command& command : commands()) best = std::max(best, match_of(text_of(command), word));
   if (best == Match::kNone || (best != Match::kWord && word.size() < kMinLetters)) return "";
   std::string text = paragraph(
-      fmt::format("No command, section or key is called '{}'. Where the texts have the word:", word), {}, columns);
+      fmt::format("No command, section or key is called '{}'. These texts contain the word:", word), {}, columns);
   for (const Command& command : commands())
     if (match_of(text_of(command), word) == best) text += "\n" + format_command(command, columns);
   const auto has_word = [&](const Key& key) { return match_of(text_of(key), word) == best; };
@@ -172,23 +172,23 @@ std::string format_topics(Names topics, int columns) {
 /// The whole page of help.
 std::string format_all(int columns) {
   const auto say = [columns](const std::string& text) { return paragraph(text, {}, columns) + "\n"; };
-  return say("Convoy trains networks, cut over the ranks of mpirun or srun.") +
+  return say("Convoy trains neural networks, distributed over the ranks that mpirun or srun starts.") +
          paragraph("convoy COMMAND [FILE.cfg ...] [--section.key=value ...]", {.first = 2, .others = 6}, columns) +
          paragraph("mpirun -n 4 convoy train input/fashion_resnet20.cfg --grid.stages=2 --run.directory=runs/a",
                    {.first = 2, .others = 6}, columns) +
          "\n" +
          say("A FILE.cfg has its keys in sections. A comment begins with # or ; at the start of a line or after a "
-             "blank; a quoted value, \"...\" or '...', is taken as it stands:") +
+             "space or tab; a quoted value, \"...\" or '...', is used exactly as it is written:") +
          "  [batch]\n"
          "  global = 128   # samples per step\n"
          "\n" +
-         say("What comes later overrides what came before, and the command line overrides the files. Names of "
-             "sections, keys, choices and networks may be written in capitals, too.") +
+         say("A later value of a key overrides an earlier one, and the command line overrides the files. Capital and "
+             "small letters are the same in the names of sections, keys, choices and networks.") +
          format_commands(columns) + "\n" + say("convoy COMMAND --help prints one command and the keys that it reads.") +
          format_keys([](const Key&) { return true; }, columns) + "\n" +
          paragraph(
-             "Exit status: 0 done; 1 the run failed; 2 the request was wrong; 75 stopped early with a checkpoint: "
-             "run the same command again.",
+             "Exit status: 0 done; 1 the run failed; 2 the request was wrong; 75 stopped early with a checkpoint: run "
+             "the same command again.",
              {}, columns);
 }
 

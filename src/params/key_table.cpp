@@ -1,10 +1,10 @@
-/// The table of all keys. A new key is an entry here and a field with its default in parameters.h.
+/// The table of all keys. A new key is an entry here and a field with its default in the struct of its section.
 #include "params/key_table.h"
 
 #include <algorithm>
 #include <functional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/text.h"
 
@@ -29,11 +29,11 @@ std::vector<Key> make_keys() {
        "input/keys.md lists",
        kChangesResult},
       {"model.length", integer(&ModelParams::length, {.min = 1, .max = kMaxLength}), "tokens",
-       "networks of texts: how many tokens they read, bert's marks among them; longer texts are cut at the end",
+       "networks of texts: how many tokens they read, including bert's special tokens; longer texts are cut at the end",
        kChangesResult},
       {"model.stochastic_depth", number(&ModelParams::stochastic_depth, {.min = 0, .max = 1, .below_max = true}), "",
-       "convnext, vit: share of the training samples for which the last block is left out; of blocks before it fewer, "
-       "of the first none (Huang et al. 2016)",
+       "convnext, vit: share of the training samples that skip the last block; it falls linearly to 0 at the first "
+       "block (Huang et al. 2016)",
        kChangesResult},
 
       {"model.layers", integer(&TransformerParams::layers, {.min = 1, .max = 1000}), "",
@@ -41,16 +41,16 @@ std::vector<Key> make_keys() {
       {"model.heads", integer(&TransformerParams::heads, {.min = 1, .max = 1024}), "",
        "transformer, bert: heads of each attention; they share model.width evenly", kChangesResult},
       {"model.width", integer(&TransformerParams::width, {.min = 1, .max = 65536}), "",
-       "transformer, bert: values that stand for a word between layers", kChangesResult},
+       "transformer, bert: number of values that represent a word between layers", kChangesResult},
       {"model.feedforward", integer(&TransformerParams::feedforward, {.min = 1, .max = 1 << 20}), "",
-       "transformer, bert: values that stand for a word inside the feed-forward network", kChangesResult},
+       "transformer, bert: number of values that represent a word inside the feed-forward network", kChangesResult},
       {"model.dropout", number(&TransformerParams::dropout, {.min = 0, .max = 1, .below_max = true}), "",
        "transformer, bert: share of values, and of attention weights, set to 0 in training", kChangesResult},
       {"model.activation", choice(&TransformerParams::activation), "",
        "transformer, bert: function inside the feed-forward network; gelu_tanh is its approximation by tanh",
        kChangesResult},
       {"model.positions", choice(&TransformerParams::positions), "",
-       "transformer, bert: what tells places of a text apart: fixed sinusoids, or a table that is trained",
+       "transformer, bert: encoding of a word's position in the text: fixed sinusoids, or a table that is trained",
        kChangesResult},
       {"model.norm", choice(&TransformerParams::norm), "",
        "transformer, bert: layer norms after the sums (Vaswani et al. 2017) or before attention and feed-forward "
@@ -67,16 +67,16 @@ std::vector<Key> make_keys() {
       {"data.shuffle", flag(&DataParams::shuffle), "", "a new order every epoch, drawn from train.seed",
        kChangesResult},
       {"data.balanced", flag(&DataParams::balanced), "",
-       "each class has as many places in an epoch as any other: samples of rare classes stand there several times, of "
-       "frequent ones some stand in another epoch",
+       "true: all classes have the same number of samples in an epoch, to within one: samples of rare classes occur "
+       "several times, and some samples of frequent classes occur only in other epochs",
        kChangesResult},
       {"data.loader_threads", integer(&DataParams::loader_threads, {.min = 1, .max = 256}), "threads",
        "background threads per rank that read samples, and augment images"},
       {"data.stage", word_or_path(&DataParams::stage, {"none", "memory"}, "a folder's path"), "",
-       "where a training has copies of the shards, so that each shard is read once per node, at the start, and its "
-       "hash verified then: in the node's memory (/dev/shm), or in a folder on a disk of the node's own. none: shards "
-       "are read from their own files. Nothing of the copies remains after the run. Other commands read each sample "
-       "about once, and make no copies"},
+       "where a training keeps copies of the shards: in the node's memory (/dev/shm), or in a folder on a local disk "
+       "of each node. Each shard is then read once per node, at the start, and its hash is verified. none: no copies, "
+       "shards are read from their original files. The copies are removed at the end of the run. Other commands read "
+       "each sample about once, and make no copies"},
       {"data.verify", choice(&DataParams::verify), "",
        "when a sample's bytes are compared with the hash from its import: whenever they are read (epoch), the first "
        "time in a run (once), or only by convoy check (none). Bytes that differ end the run"},
@@ -101,15 +101,15 @@ std::vector<Key> make_keys() {
        "the order of micro-batches in the pipeline; never changes the result. auto: 1f1b, unless zero_bubble or (on "
        "CPUs) interleaved is predicted to be 5 % faster in at most 1.5 times the memory"},
       {"schedule.chunks", integer(&ScheduleParams::chunks, {.min = 2, .max = 64}), "",
-       "interleaved: runs of cells per stage (one stage has one); the bubble is 1/chunks of 1f1b's, messages are "
-       "chunks times as many"},
+       "interleaved: number of chunks (consecutive cells) per stage; with grid.stages = 1 there is one. The bubble is "
+       "1/chunks of 1f1b's, and there are chunks times as many messages"},
 
       {"memory.recompute", choice(&MemoryParams::recompute), "",
        "backward computes activations again instead of keeping them: cell: of all cells, for about a third more time; "
        "auto: of as few cells as memory.limit_gib needs; never changes the result"},
       {"memory.limit_gib", number(&MemoryParams::limit_gib, {.min = 0, .max = 1 << 20}), "GiB",
-       "a rank whose plan needs more does not start (convoy plan shows it); on a CPU the program itself needs memory, "
-       "too; 0: no limit"},
+       "limit of the predicted memory per rank: a run that needs more is refused (convoy plan shows what is needed); "
+       "on a CPU the program itself needs additional memory; 0: no limit"},
 
       // --- How it learns ------------------------------------------------------------------------------------------
       {"optimizer.kind", choice(&OptimizerParams::kind), "",
@@ -117,7 +117,7 @@ std::vector<Key> make_keys() {
        "sgd, and lamb, from adamw",
        kChangesResult},
       {"optimizer.lr", number(&OptimizerParams::lr, {.min = 0, .max = 1000}), "",
-       "learning rate, at its peak where lr.schedule changes it", kChangesResult},
+       "learning rate; if lr.schedule changes it, its highest value", kChangesResult},
       {"optimizer.momentum", number(&OptimizerParams::momentum, {.min = 0, .max = 1, .below_max = true}), "",
        "sgd, lars: share of the velocity kept from step to step", kChangesResult},
       {"optimizer.nesterov", flag(&OptimizerParams::nesterov), "",
@@ -131,15 +131,15 @@ std::vector<Key> make_keys() {
       {"optimizer.decay_embeddings", flag(&OptimizerParams::decay_embeddings), "",
        "weight decay also for the tables of words and of learned positions", kChangesResult},
       {"optimizer.groups", rate_groups(&OptimizerParams::groups, {.min = 0, .max = 1e6, .above_min = true}), "",
-       "learning rates of their own: patterns of names with what the learning rate is multiplied by, as in layer*: "
-       "0.1, fc.*: 10. The first that matches counts; where none does, the factor is 1",
+       "learning rates of groups of parameters: patterns of names, each with a factor of the learning rate, as in "
+       "layer*: 0.1, fc.*: 10. The first pattern that matches a name is used; if none matches, the factor is 1",
        kChangesResult},
       {"optimizer.beta1", number(&OptimizerParams::beta1, {.min = 0, .max = 1, .below_max = true}), "",
        "adam, adamw, lamb: share kept of the gradients' moving average", kChangesResult},
       {"optimizer.beta2", number(&OptimizerParams::beta2, {.min = 0, .max = 1, .below_max = true}), "",
-       "adam, adamw, lamb: share kept of the moving average of their squares", kChangesResult},
+       "adam, adamw, lamb: share kept of the moving average of the gradients' squares", kChangesResult},
       {"optimizer.epsilon", number(&OptimizerParams::epsilon, {.min = 0, .max = 1, .above_min = true}), "",
-       "adam, adamw, lamb: added to the root of that average", kChangesResult},
+       "adam, adamw, lamb: added to the root of the average of the gradients' squares", kChangesResult},
       {"optimizer.trust_coefficient",
        number(&OptimizerParams::trust_coefficient, {.min = 0, .max = 1000, .above_min = true}), "",
        "lars: size of a tensor's step relative to the norm of its weights; not for batch norm and biases",
@@ -173,33 +173,32 @@ std::vector<Key> make_keys() {
        kChangesResult},
       {"train.precision", choice(&TrainParams::precision), "",
        "type of activations and of the products that they enter; weights, sums and statistics stay f32. tf32 and fp16 "
-       "need a GPU; on a CPU bf16 halves the memory of activations, and saves time only where oneDNN multiplies in "
-       "bf16",
+       "need a GPU; on a CPU bf16 halves the memory of activations, and saves time only if oneDNN multiplies in bf16",
        kChangesResult},
       {"train.freeze", texts(&TrainParams::freeze, "patterns of names, as in layer1.*, bn1.*"), "",
        "parameters that do not change; a cell with nothing left to train keeps its running statistics too",
        kChangesResult},
       {"train.clip_norm", number(&TrainParams::clip_norm, {.min = 0, .max = 1e9}), "",
-       "gradients are scaled down to this norm, over all parameters, where it is larger; 0: never", kChangesResult},
+       "gradients whose norm (over all parameters) is larger than this are scaled down to it; 0: never",
+       kChangesResult},
       {"train.ema_decay", number(&TrainParams::ema_decay, {.min = 0, .max = 1, .below_max = true}), "",
        "share kept per step of a moving average of weights and running statistics; 0: none is kept", kChangesResult},
       {"train.evaluate_every_epochs", integer(&TrainParams::evaluate_every_epochs, {.min = 0, .max = 1'000'000}),
        "epochs", "epochs between measurements on data.val, or else data.test; 0: only at the end"},
       {"train.metric", choice(&TrainParams::metric), "",
-       "what the best checkpoint and train.patience_epochs follow, measured on data.val, or else data.test. top1 and "
-       "top5: share of the samples whose class has the largest logit, or one of the five largest (of bert top1 of "
-       "masked words); balanced_accuracy: mean over the classes of the share of each that is right; macro_f1: mean of "
-       "their F1. Only loss is better the lower it is. All are in log.csv"},
+       "the metric that decides the best checkpoint and train.patience_epochs, measured on data.val, or else "
+       "data.test. top1 and top5: share of the samples whose class has the largest logit, or one of the five largest "
+       "(bert: top1 of masked words); balanced_accuracy: mean over the classes of the share of each that is right; "
+       "macro_f1: mean of their F1. Lower is better for loss, higher for all others. All are in log.csv"},
       {"train.patience_epochs", integer(&TrainParams::patience_epochs, {.min = 0, .max = 1'000'000}), "epochs",
        "early stopping: ends the run when train.metric has not improved for that many epochs; 0: never"},
       {"train.on_bad_step", choice(&TrainParams::on_bad_step), "",
        "what happens to a step whose loss or gradients are not finite numbers, or whose loss is above "
-       "train.loss_limit. "
-       "It is never applied. stop: the run ends with status 1; skip: training continues with the next step; rollback: "
-       "training goes back to the last good checkpoint, with a smaller learning rate",
+       "train.loss_limit. It is never applied. stop: the run ends with status 1; skip: training continues with the "
+       "next step; rollback: training goes back to the last good checkpoint, with a smaller learning rate",
        kChangesResult},
       {"train.loss_limit", number(&TrainParams::loss_limit, {.min = 0, .max = 1e9}), "",
-       "a step is bad where the mean loss of one of its micro-batches is above this; 0: no limit", kChangesResult},
+       "a step is bad if the mean loss of one of its micro-batches is above this; 0: no limit", kChangesResult},
       {"train.max_bad_steps", integer(&TrainParams::max_bad_steps, {.min = 1, .max = kMaxSteps}), "steps",
        "on_bad_step = skip: how many steps in a row may be skipped; one more ends the run"},
       {"train.rollback_factor", number(&TrainParams::rollback_factor, {.min = 0, .max = 1, .above_min = true}), "",
@@ -209,21 +208,23 @@ std::vector<Key> make_keys() {
        "on_bad_step = rollback: how often a run may go back; the next bad step ends it"},
 
       {"augment.size", integer(&AugmentParams::size, {.min = 0, .max = 4096}), "pixels",
-       "rows and columns that images are resized to; 0: as they are stored, and in an evaluation as in training. "
-       "Encoded images need a size",
+       "rows and columns that images are resized to; 0: images keep their stored size (in an evaluation: the size of "
+       "the training). Encoded images need a size",
        kChangesResult},
       {"augment.crop", choice(&AugmentParams::crop), "",
-       "pad: augment.crop_padding; random_resized: a random part of the image (area, aspect 3/4 to 4/3), resized",
+       "pad: a random crop after a border of augment.crop_padding is added; random_resized: a random part of the image "
+       "(area from augment.scale to 1, aspect 3/4 to 4/3), resized",
        kChangesResult},
       {"augment.crop_padding", integer(&AugmentParams::crop_padding, {.min = 0, .max = 1024}), "pixels",
        "border added before a random crop back to size; 0: no crop", kChangesResult},
       {"augment.border", choice(&AugmentParams::border), "",
-       "what that border shows; reflect: the image, mirrored about its outermost pixels", kChangesResult},
+       "what the border of augment.crop_padding shows; reflect: the image, mirrored about its outermost pixels",
+       kChangesResult},
       {"augment.scale", number(&AugmentParams::scale, {.min = 0, .max = 1, .above_min = true}), "",
        "random_resized: smallest share of the image's area that is seen", kChangesResult},
       {"augment.eval_resize", integer(&AugmentParams::eval_resize, {.min = 0, .max = 16384}), "pixels",
-       "in an evaluation: the short side before the centre is cut out; 0: as the checkpoint says, which is "
-       "augment.size, times 256 / 224 with random_resized",
+       "in an evaluation: length of the short side before the centre is cut out; 0: the checkpoint's value, which is "
+       "augment.size, or augment.size * 256 / 224 with random_resized",
        kChangesResult},
       {"augment.flip", flag(&AugmentParams::flip), "", "mirrors half of the training images left to right",
        kChangesResult},
@@ -235,13 +236,16 @@ std::vector<Key> make_keys() {
       {"augment.policy_operations", integer(&AugmentParams::policy_operations, {.min = 1, .max = 100}), "",
        "randaugment: edits of each image, one after the other", kChangesResult},
       {"augment.policy_magnitude", integer(&AugmentParams::policy_magnitude, {.min = 0, .max = 30}), "",
-       "randaugment: their strength; 30 is the strongest", kChangesResult},
+       "randaugment: strength of these edits; 30 is the strongest", kChangesResult},
       {"augment.brightness", number(&AugmentParams::brightness, {.min = 0, .max = 1}), "",
-       "multiplies training images by a factor within 1 -+ this; 0: never", kChangesResult},
+       "multiplies training images by a random factor between 1 - this and 1 + this; 0: never", kChangesResult},
       {"augment.contrast", number(&AugmentParams::contrast, {.min = 0, .max = 1}), "",
-       "likewise their distance to the image's mean grey", kChangesResult},
+       "multiplies the difference of each pixel from the image's mean grey by such a factor (see augment.brightness); "
+       "0: never",
+       kChangesResult},
       {"augment.saturation", number(&AugmentParams::saturation, {.min = 0, .max = 1}), "",
-       "likewise their distance to each pixel's grey", kChangesResult},
+       "multiplies the difference of each pixel from its own grey by such a factor (see augment.brightness); 0: never",
+       kChangesResult},
       {"augment.cutout", integer(&AugmentParams::cutout, {.min = 0, .max = 4096}), "pixels",
        "side of a square that is cut out of training images at a random position; 0: none", kChangesResult},
       {"augment.erase", number(&AugmentParams::erase, {.min = 0, .max = 1}), "",
@@ -265,32 +269,33 @@ std::vector<Key> make_keys() {
        "predict use the checkpoint's",
        kChangesResult},
       {"augment.stddev", channel_values(&AugmentParams::stddev, {.min = 0, .max = 1, .above_min = true}), "",
-       "what they are then divided by. data: the training set's standard deviation; imagenet: 0.229, 0.224, 0.225; or "
-       "a number for each channel",
+       "what the values are divided by after augment.mean is subtracted. data: the training set's standard deviation; "
+       "imagenet: 0.229, 0.224, 0.225; or a number for each channel",
        kChangesResult},
 
       // --- What is kept -------------------------------------------------------------------------------------------
       {"checkpoint.every_epochs", number(&CheckpointParams::every_epochs, {.min = 0, .max = kMaxEpochs}), "epochs",
        "epochs between checkpoints; 0: none. One is always written at the end"},
       {"checkpoint.every_steps", integer(&CheckpointParams::every_steps, {.min = 0, .max = kMaxSteps}), "steps",
-       "also: steps between checkpoints; 0: none"},
+       "steps between further checkpoints, in addition to checkpoint.every_epochs; 0: none"},
       {"checkpoint.keep", integer(&CheckpointParams::keep, {.min = 0, .max = 1'000'000}), "files",
-       "newest checkpoints kept, and while the loss is out of its range the newest from before that; 0: all"},
+       "number of newest checkpoints that are kept; while the loss is outside its range, the newest one from before it "
+       "left the range is kept, too; 0: all are kept"},
       {"checkpoint.best", flag(&CheckpointParams::best), "",
        "keeps best.h5 too, the checkpoint with the best train.metric so far on data.val, or else data.test"},
       {"checkpoint.background", flag(&CheckpointParams::background), "",
-       "true: ranks wait only until a copy in memory is made, and the file is written while steps go on; false: all "
-       "ranks wait until it is written"},
+       "true: ranks wait only until a copy in memory is made, and the file is written while training continues; false: "
+       "all ranks wait until the file is written"},
       {"checkpoint.files", choice(&CheckpointParams::files), "",
        "one: rank 0 collects all values and writes one file; sharded: each rank writes the values that it holds to a "
        "file of its own, and rank 0 a small file that lists them, so that no rank needs memory for all of them. A "
        "training resumes from both on any number of ranks; convoy join makes one file of them"},
       {"checkpoint.resume", word_or_path(&CheckpointParams::resume, {"auto", "best", "none"}, "a checkpoint's path"),
        "",
-       "auto: train resumes from the newest valid checkpoint of run.directory, and evaluate, predict and export take "
-       "the best there, or the newest where there is no best one; none: begins anew in a directory whose checkpoints "
-       "are gone, and keeps its tables in a folder of their own; best, for evaluate, predict and export: best.h5 or "
-       "nothing"},
+       "auto: train resumes from the newest valid checkpoint of run.directory; evaluate, predict and export use the "
+       "best one there, or the newest if there is no best one; none: train begins at step 0 in a directory whose "
+       "checkpoints no longer exist, and moves its earlier tables to a directory earlier-N; best (only for evaluate, "
+       "predict and export): best.h5, or an error if it does not exist"},
       {"checkpoint.allow_other_data", flag(&CheckpointParams::allow_other_data), "",
        "true: resumes also with other images, texts or labels than the checkpoint was trained on (the same number, of "
        "the same classes); false: refuses that"},
@@ -299,8 +304,9 @@ std::vector<Key> make_keys() {
        "which weights are measured, in training too; ema: their moving average, if there is one", kChangesResult},
 
       {"evaluate.mirror", flag(&EvaluateParams::mirror), "",
-       "evaluates each picture twice, plain and mirrored, and takes the mean of the probabilities; takes twice the "
-       "time. In evaluate, in predict (whose logits are then the logarithms) and in the tests of a training",
+       "evaluates each image twice, plain and mirrored, and uses the mean of the probabilities; needs twice the time. "
+       "Applies to evaluate, to predict (whose logits are then the logarithms of these means) and to the evaluations "
+       "during a training",
        kChangesResult},
 
       {"evaluate.confusion", flag(&EvaluateParams::confusion), "",
@@ -313,16 +319,15 @@ std::vector<Key> make_keys() {
       {"predict.text", text_or_empty(&PredictParams::text, "text of one line, in UTF-8"), "",
        "a text to predict, in place of predict.data: its classes are printed"},
       {"predict.output", path_or_empty(&PredictParams::output, kPartial), "",
-       "the .csv file for the classes; the logits are written to a .h5 file beside it; empty: predictions.csv in "
-       "run.directory, and no file where one picture or text is predicted"},
+       "the .csv file for the classes; the logits are written to a .h5 file next to it; empty: predictions.csv in "
+       "run.directory, and no file if a single image or text is predicted"},
       {"predict.top", integer(&PredictParams::top, {.min = 1, .max = 1'000'000}), "classes",
-       "how many classes are given of each sample, the most probable first"},
+       "how many classes are written for each sample, the most probable first"},
       {"predict.orient", choice(&PredictParams::orient), "",
        "true: turns JPEG files as their Exif orientation says; false: does not, like torchvision; auto: as "
        "import.orient was for the network's training data. A data set stays as it was imported"},
       {"predict.strict", flag(&PredictParams::strict), "",
-       "true: the first bad image or text ends the prediction; false: bad ones are named, counted and left out of the "
-       "results"},
+       "true: the first bad image or text ends the prediction; false: bad ones are named, counted and skipped"},
 
       {"init.weights", word_or_path(&InitParams::weights, {"random"}, "a path"), "",
        "weights to begin with, if no checkpoint is resumed: a checkpoint or a .safetensors file"},
@@ -339,22 +344,23 @@ std::vector<Key> make_keys() {
       {"run.directory", path(&RunParams::directory, "/checkpoints/step-0000000000.h5.partial"), "",
        "directory for the effective parameters, logs and checkpoints"},
       {"run.threads", integer(&RunParams::threads, {.min = 0, .max = 1024}), "threads",
-       "compute threads per rank; 0: the cores bound to it, shared fairly. On a CPU use 1, 2, 4 or 8, "
-       "and no more than batch.micro; for more cores start more ranks"},
+       "compute threads per rank; 0: as many as the cores that the rank may use, divided equally if ranks share cores. "
+       "On a CPU use 1, 2, 4 or 8, and no more than batch.micro; for more cores start more ranks"},
       {"run.placement", choice(&RunParams::placement), "",
-       "auto: where ranks on a CPU share processors and their threads fill them, each rank gets processors of its own, "
-       "within one NUMA domain and one cache where that is possible; none: the system moves threads as it likes. Ranks "
-       "that the launcher has bound to processors of their own stay there; never changes the result"},
+       "auto: if ranks on a CPU share processors and their threads fill them, each rank gets processors of its own, "
+       "within one NUMA domain and one cache if possible; none: the system moves threads freely. Ranks that the "
+       "launcher has bound to processors of their own stay there; never changes the result"},
       {"run.device", choice(&RunParams::device), "", "auto: a GPU if there is one and Convoy was built for it"},
-      {"run.plans", path_or_empty(&RunParams::plans), "",
-       "file of the cuDNN engines that a GPU uses: measured once, then kept here. With another run's file the bits are "
-       "those of that run; empty: plans.txt in run.directory"},
+      {"run.engines", path_or_empty(&RunParams::engines), "",
+       "file of the cuDNN engines that a GPU uses: they are measured once, then kept in this file. With the file of "
+       "another run, the results have the same bits as in that run; empty: engines.txt in run.directory",
+       !kChangesResult, /*former_name=*/"run.plans"},
       {"run.reduction", choice(&RunParams::reduction), "",
        "how gradients are summed: invariant gives the same bits on every grid, fast may not"},
       {"run.bucket_mib", number(&RunParams::bucket_mib, {.min = 0, .max = 1024, .above_min = true}), "MiB",
        "gradients travel in buckets of about this size; never changes the result"},
       {"run.trace", integer(&RunParams::trace, {.min = 0, .max = 1000}), "steps",
-       "records this number of training steps, from this run's fourth step on (in a short run the last ones, never the "
+       "traces this number of training steps, from this run's fourth step on (in a short run the last ones, never the "
        "first). Writes trace.json for ui.perfetto.dev, trace.svg, and a line that says why ranks were idle; 0: none"},
       {"run.profile", integer(&RunParams::profile, {.min = 0, .max = 1000}), "steps",
        "measures this number of training steps layer by layer, the same steps as run.trace. Writes profile.csv, and "
@@ -362,11 +368,12 @@ std::vector<Key> make_keys() {
        "take longer: they are issued without graphs; 0: none"},
 
       {"run.watchdog_seconds", number(&RunParams::watchdog_seconds, {.min = 0, .max = 1e6}), "s",
-       "a rank that makes no progress for this time makes rank 0 print what each rank does, the one that holds up the "
-       "others first; ten times as long while the run starts, imports, plans, saves a checkpoint or ends. 0: 60 s or "
-       "20 steps, whichever is longer"},
+       "if a rank makes no progress for this time, rank 0 prints what each rank is doing, with the rank that blocks "
+       "the others first; the time is ten times as long while the run starts, imports, plans, saves a checkpoint or "
+       "ends. 0: 60 s or 20 steps, whichever is longer"},
       {"run.watchdog_abort_seconds", number(&RunParams::watchdog_abort_seconds, {.min = 0, .max = 1e6}), "s",
-       "a run that still makes no progress this long after the first such table ends with status 1; 0: never"},
+       "a run that still makes no progress this long after the first table of run.watchdog_seconds ends with status 1; "
+       "0: never"},
       {"run.fingerprint_every", integer(&RunParams::fingerprint_every, {.min = 0, .max = kMaxSteps}), "steps",
        "steps.csv gets a fingerprint of all parameters at this interval of steps: the same on every grid. convoy "
        "compare finds the first that differs, convoy replay computes them again; 0: never"},
@@ -376,8 +383,8 @@ std::vector<Key> make_keys() {
        "is named, and the run ends with exit status 75, to be resumed from a checkpoint. A check takes the time of one "
        "micro-batch through all stages and back, and the memory of one more set of gradients; 0: never"},
       {"run.rank_seconds", number(&RunParams::rank_seconds, {.min = 0, .max = 1e6, .above_min = true}), "s",
-       "each rank's step time, waits and memory, and what its GPU says, become a row of ranks.csv and of log.jsonl at "
-       "this interval; a rank that is slower than its peers is named"},
+       "at this interval each rank's step time, waits and memory, and the readings of its GPU, are written as a row of "
+       "ranks.csv and of log.jsonl; a rank that is slower than its peers is named"},
       {"run.tensorboard", flag(&RunParams::tensorboard), "",
        "writes event files to run.directory: tensorboard --logdir shows them while the run trains"},
 
@@ -387,13 +394,13 @@ std::vector<Key> make_keys() {
        "rank; false: only the heads of the shards"},
 
       {"plan.ranks", integers(&PlanParams::ranks, {.min = 1, .max = 1'000'000}), "ranks",
-       "numbers of ranks: compares all layouts on each, and plans for the first; empty: plans for the ranks that it is "
-       "started with, or, started alone, for one replica"},
+       "numbers of ranks: compares all layouts for each number, and plans for the first number; empty: plans for the "
+       "ranks that it is started with or, started on one rank, for one replica"},
       {"plan.micro", integers(&PlanParams::micro, {.min = 1, .max = kMaxSamples}), "samples",
        "the micro-batches that layouts are compared with; empty: batch.micro"},
       {"plan.measure", flag(&PlanParams::measure), "",
-       "true: compares layouts by the measured times of cells, memory and messages (kept in costs.txt of "
-       "run.directory); false: by a model of a processor core and a network"},
+       "true: layouts are compared by the measured times of cells, memory and messages (kept in costs.txt of "
+       "run.directory); false: by a model of a processor core and a network, and a training starts without measuring"},
       {"plan.draw", path_or_empty(&PlanParams::draw, kPartial), "",
        "an .svg file for a picture of the planned step, a row per rank"},
       {"plan.draw_efficiency", path_or_empty(&PlanParams::draw_efficiency, kPartial), "",
@@ -402,8 +409,8 @@ std::vector<Key> make_keys() {
       {"plan.samples_per_rank", integer(&PlanParams::samples_per_rank, {.min = 0, .max = kMaxSamples}), "samples",
        "batch.global for plan.ranks is this number times the ranks; 0: batch.global itself"},
       {"plan.samples", integer(&PlanParams::samples, {.min = 0, .max = kMaxDescribedSamples}), "samples",
-       "training samples of a data set that need not be here: convoy plan then opens no data.train; 0: those of "
-       "data.train"},
+       "number of training samples of a data set that need not exist on this machine: convoy plan then does not open "
+       "data.train; 0: that of data.train"},
       {"plan.classes", integer(&PlanParams::classes, {.min = 0, .max = 1 << 24}), "classes",
        "with plan.samples: classes of that data set"},
       {"plan.image_size", integers(&PlanParams::image_size, {.min = 1, .max = 65536}), "pixels",
@@ -412,43 +419,46 @@ std::vector<Key> make_keys() {
       {"plan.vocabulary", integer(&PlanParams::vocabulary, {.min = 0, .max = kMaxVocabulary}), "tokens",
        "with plan.samples: tokens that its texts are made of; 0: images"},
       {"plan.tflop_s", number(&PlanParams::tflop_s, {.min = 0, .max = 1e6}), "TFLOP/s",
-       "with plan.measure = false: arithmetic of a rank's processor or GPU, as convolutions or products reach it; 0: a "
-       "core's"},
+       "with plan.measure = false: arithmetic speed of a rank's processor or GPU that convolutions or matrix products "
+       "reach; 0: that of a core"},
       {"plan.memory_gb_s", number(&PlanParams::memory_gb_s, {.min = 0, .max = 1e6}), "GB/s",
-       "with plan.measure = false: what it reads and writes of its memory; 0: a core's share"},
+       "with plan.measure = false: memory bandwidth of a rank, reads and writes together; 0: a core's share"},
       {"plan.ranks_per_node", integer(&PlanParams::ranks_per_node, {.min = 0, .max = 4096}), "ranks",
-       "of the cluster that is planned for, each with cores or a GPU of its own; 0: as many as the nodes of this job "
-       "have"},
+       "ranks on each node of the cluster that is planned for, each with cores or a GPU of its own; 0: as many as the "
+       "nodes of this job have"},
       {"plan.latency_us", numbers(&PlanParams::latency_us, {.min = 0, .max = 1e6}), "us",
        "latency of messages of the cluster that is planned for: on a node, between nodes; one number: of both; empty, "
        "or 0: as measured"},
       {"plan.bandwidth_gb_s", numbers(&PlanParams::bandwidth_gb_s, {.min = 0, .max = 1e6}), "GB/s",
-       "their bandwidth from rank to rank: on a node, between nodes; one number: of both; empty, or 0: as measured"},
+       "bandwidth of messages from rank to rank: on a node, between nodes; one number: of both; empty, or 0: as "
+       "measured"},
       {"plan.node_gb_s", number(&PlanParams::node_gb_s, {.min = 0, .max = 1e6}), "GB/s",
-       "what all ranks of a node together send to other nodes; 0: as much as each of them alone, times the ranks"},
+       "bandwidth of all ranks of a node together to other nodes; 0: the bandwidth of one rank, times the ranks of the "
+       "node"},
       {"plan.spread_percent", number(&PlanParams::spread_percent, {.min = 0, .max = 1000}), "%",
        "standard deviation of the times that ranks take for the same work: a step waits for the slowest"},
       {"plan.loader_samples_s", number(&PlanParams::loader_samples_s, {.min = 0, .max = 1e9}), "samples/s",
-       "what the loader threads of a rank give (tools/bench/loader measures it); 0: no step waits for samples"},
+       "speed of the loader threads of a rank (tools/bench/loader measures it); 0: no step waits for samples"},
       {"plan.disk_gb_s", number(&PlanParams::disk_gb_s, {.min = 0, .max = 1e6}), "GB/s",
-       "what a checkpoint is written with; 0: no step waits for checkpoints"},
+       "speed at which a checkpoint is written; 0: no step waits for checkpoints"},
 
       {"replay.steps", step_range(&ReplayParams::steps, kMaxSteps), "steps",
        "convoy replay computes these steps of the run in run.directory again, from its newest checkpoint before them, "
        "and compares each loss and fingerprint with steps.csv"},
 
       {"watch.once", flag(&WatchParams::once), "",
-       "convoy watch draws once and ends, as it does where its output is no terminal"},
+       "true: convoy watch prints the picture once and ends, as it always does if its output is not a terminal"},
 
       {"sweep.work", choice(&SweepParams::work), "",
        "what convoy sweep measures: train, steps on data.train; predict, forward passes over data.test"},
       {"sweep.ranks", integers(&SweepParams::ranks, {.min = 1, .max = 1'000'000}), "ranks",
-       "numbers of ranks, of those that the sweep is started with; empty: all of them, or stages x replicas"},
+       "numbers of ranks for a row, at most the ranks that the sweep is started with; empty: all of them, or stages x "
+       "replicas"},
       {"sweep.replicas", integers(&SweepParams::replicas, {.min = 1, .max = 1'000'000}), "replicas",
        "numbers of replicas: a row takes stages x replicas ranks. In place of sweep.ranks"},
       {"sweep.stages", integers(&SweepParams::stages, {.min = 1, .max = 1'000'000}), "stages",
-       "values of grid.stages; grid.cuts holds for rows that it fits. Empty, like all lists below: as the rest of the "
-       "file says"},
+       "values of grid.stages; grid.cuts is used for rows that it fits. If this list (or any list below) is empty, the "
+       "value of the key in its own section is used"},
       {"sweep.global", integers(&SweepParams::global, {.min = 1, .max = kMaxSamples}), "samples",
        "values of batch.global"},
       {"sweep.micro", integers(&SweepParams::micro, {.min = 1, .max = kMaxSamples}), "samples",
@@ -457,25 +467,25 @@ std::vector<Key> make_keys() {
        "into how many micro-batches each replica's share of a step is cut, which gives batch.micro. In place of "
        "sweep.micro"},
       {"sweep.schedule", choices(&SweepParams::schedule), "", "values of schedule.kind"},
-      {"sweep.chunks", integers(&SweepParams::chunks, {.min = 2, .max = 64}), "runs of cells",
+      {"sweep.chunks", integers(&SweepParams::chunks, {.min = 2, .max = 64}), "chunks",
        "values of schedule.chunks, for rows with the schedule interleaved"},
       {"sweep.precision", choices(&SweepParams::precision), "", "values of train.precision"},
       {"sweep.recompute", choices(&SweepParams::recompute), "", "values of memory.recompute"},
       {"sweep.steps", integer(&SweepParams::steps, {.min = 1, .max = 1'000'000}), "steps",
        "measured steps of each row in each round"},
       {"sweep.warm_steps", integer(&SweepParams::warm_steps, {.min = 1, .max = 1'000'000}), "steps",
-       "steps before them, which are not counted"},
+       "steps before the measured ones of each row, which are not counted"},
       {"sweep.rounds", integer(&SweepParams::rounds, {.min = 1, .max = 1000}), "rounds",
        "how often all rows are measured, one after the other: what disturbs a machine for a while then disturbs all "
        "rows alike"},
       {"sweep.row", integer(&SweepParams::row, {.min = 0, .max = 1'000'000}), "",
-       "measures this row alone, counted from 1, as a job of an array does; 0: all rows"},
+       "number (from 1) of the only row to measure, for jobs of a Slurm array; 0: all rows"},
       {"sweep.list", flag(&SweepParams::list), "", "only prints the rows, and why some cannot be measured"},
 
       {"import.format", choice(&ImportParams::format), "",
-       "of import.source: folder of images ([split/]class/image), CIFAR's binary files, MNIST's idx, text "
-       "([split/]class/text.txt), csv (a table of texts .csv or .tsv, or a folder with train.csv, val.csv or dev.csv, "
-       "and test.csv); auto looks"},
+       "what import.source is: folder (of images: [split/]class/image), cifar (CIFAR's binary files), idx (MNIST's "
+       "files), text ([split/]class/text.txt), csv (a table of texts .csv or .tsv, or a folder with train.csv, val.csv "
+       "or dev.csv, and test.csv); auto: found out from the files"},
       {"import.source", path_or_empty(&ImportParams::source), "", "folder to import from, or one table of texts"},
       {"import.output", path_or_empty(&ImportParams::output, "/train-0000.h5.partial"), "",
        "folder for train*.h5, val*.h5 and test*.h5"},
@@ -495,26 +505,26 @@ std::vector<Key> make_keys() {
       {"import.vocabulary", integer(&ImportParams::vocabulary, {.min = kMinVocabulary, .max = kMaxVocabulary}),
        "tokens", "how many different tokens there are at most: the most frequent words, or as many parts of words"},
       {"import.text_column", text(&ImportParams::text_column, "a column's name"), "",
-       "of a table: the column of the texts, by the name in its first row. predict reads it, too; where it is not "
-       "given there, the column that the network's training texts came from"},
+       "for a table: name (in its first row) of the column with the texts. convoy predict uses this key, too; if it is "
+       "not given, the name is that of the network's training texts"},
       {"import.label_column", text(&ImportParams::label_column, "a column's name"), "",
-       "of a table: the column of the classes; likewise, and predict does without it"},
+       "for a table: name of the column with the classes. convoy predict uses this key, too, but does not need "
+       "classes"},
       {"import.splits", flag(&ImportParams::splits), "",
        "true: folders of import.source whose names begin with train, val or test, and that hold folders, are splits; "
        "false: each folder of import.source is a class, whatever its name"},
       {"import.max_class_fraction", number(&ImportParams::max_class_fraction, {.min = 0, .max = 1}), "",
-       "of a table: more than 10 classes are refused where there are more than this share of the texts of train, as a "
-       "column of texts, numbers or ids has; 1: any number of classes"},
+       "for a table: more than 10 classes are refused if their number is more than this share of the number of texts "
+       "of train, because such a column probably has texts, numbers or ids; 1: any number of classes"},
       {"import.val_fraction", number(&ImportParams::val_fraction, {.min = 0, .max = 1, .below_max = true}), "",
        "share of each class of train that becomes the split val, drawn from train.seed. It is a random hold-out set "
-       "and no "
-       "fold of a cross-validation: sets of two seeds may overlap"},
+       "and no fold of a cross-validation: sets of two seeds may overlap"},
       {"import.shards", integer(&ImportParams::shards, {.min = 0, .max = 9999}), "files",
        "files that a split is written to, each by one rank; 0: one for every 128 MiB, at most 256"},
       {"import.strict", flag(&ImportParams::strict), "",
        "true: the first bad image or text ends the import; false: bad ones are named and skipped"},
       {"import.replace", flag(&ImportParams::replace), "",
-       "true: replaces the data set that import.output holds; false: refuses to"},
+       "true: replaces the data set that import.output holds; false: refuses to replace it"},
 
       {"export.output", path_or_empty(&ExportParams::output, kPartial), "", "the .safetensors file for the weights"},
   };
@@ -576,7 +586,7 @@ const std::vector<std::string>& sections() {
 
 const Key* find_key(std::string_view name) {
   const std::string lower = lower_case(name);
-  const auto found = std::find_if(keys().begin(), keys().end(), [&](const Key& key) { return key.name == lower; });
+  const auto found = std::find_if(keys().begin(), keys().end(), [&](const Key& key) { return key.is_called(lower); });
   return found == keys().end() ? nullptr : &*found;
 }
 

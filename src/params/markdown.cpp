@@ -1,5 +1,5 @@
 /// convoy help --markdown: input/keys.md, the page of all commands, networks and keys.
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/params/parse.h"
 

@@ -12,7 +12,7 @@
 #include <sstream>
 #include <string_view>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
@@ -115,7 +115,10 @@ Given read_assignment(const std::string& line, const std::string& section, const
   }
   const std::string name = (section.empty() ? "" : section + ".") + trimmed(line.substr(0, equals));
   const Key* const key = find_key(name);
-  return {.key = key ? key->name : name, .value = read_value(line, equals + 1, where), .where = where};
+  return {.key = key ? key->name : name,
+          .value = read_value(line, equals + 1, where),
+          .where = where,
+          .written_key = lower_case(name)};
 }
 
 std::string read_file(const std::string& path) {
@@ -168,10 +171,15 @@ void assign(ParameterBuilder& builder, const Given& given) {
   known.allowed = key->value.allowed;
   key->value.read(known, builder.values);
   builder.where[given.key] = given.where;
+  // Files that Convoy wrote hold all keys: those with their default value were not chosen by anyone.
+  if (!key->former_name.empty() && given.written_key == key->former_name && given.value != key->default_text())
+    builder.renamed.push_back(fmt::format("{}: {} is now called {}: use the new name. The former one is still read",
+                                          given.where, key->former_name, key->name));
 }
 
 void assign_text(ParameterBuilder& builder, const std::string& text, const std::string& where) {
-  if (text.find('\0') != std::string::npos) refuse("{}: no text, but a parameter file is expected.", where);
+  if (text.find('\0') != std::string::npos)
+    refuse("{}: this is not a text file, but a parameter file is expected.", where);
   constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors write it before the first line
   std::istringstream lines(text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text);
   std::map<std::string, std::string> seen;  // key, file and line
@@ -217,7 +225,7 @@ namespace convoy {
 
 std::string render(const Parameters& params) {
   constexpr int kCommentColumn = 28;  // except after longer values
-  std::string text = "# Convoy: all parameters, in effect.\n";
+  std::string text = "# Convoy: all parameters that are in effect.\n";
   std::string section;
   for (const params::Key& key : params::keys()) {
     if (key.section() != section) {

@@ -16,6 +16,7 @@ struct ParameterBuilder {
   std::map<std::string, std::string> where;  ///< by key, as in source_of(); keys that were not given are absent
   bool collects = false;                     ///< whether attempt() collects errors instead of throwing them
   std::vector<std::string> problems = {};    ///< the collected messages, in order
+  std::vector<std::string> renamed = {};     ///< a sentence for each key that was given by its former name
 
   /// The place where a key was given: "a.cfg:12", "command line", "default".
   std::string source_of(const std::string& key) const;

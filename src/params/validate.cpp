@@ -94,10 +94,9 @@ void check_learning_rate(const ParameterBuilder& builder) {
     refuse_keys(builder, both,
                 "lr.schedule = step needs one number of epochs, its period, as in lr.step_epochs = 30; {}.", given);
   if (lr.schedule == LearningRateKind::kInverseSqrt && lr.warmup_epochs == 0)
-    refuse_keys(
-        builder, {"lr.schedule", "lr.warmup_epochs"},
-        "lr.schedule = inverse_sqrt begins where a warm-up ends: give lr.warmup_epochs, as in lr.warmup_epochs = "
-        "0.5; it is 0.");
+    refuse_keys(builder, {"lr.schedule", "lr.warmup_epochs"},
+                "lr.schedule = inverse_sqrt begins where a warm-up ends: give lr.warmup_epochs, as in lr.warmup_epochs "
+                "= 0.5; it is 0.");
   if (lr.schedule != LearningRateKind::kMultistep) return;
   if (lr.step_epochs.empty())
     refuse_keys(builder, both, "lr.schedule = multistep needs its milestones, as in lr.step_epochs = 30, 60, 80; {}.",
@@ -121,10 +120,9 @@ void check_optimizer(const ParameterBuilder& builder) {
 
 void check_data(const ParameterBuilder& builder) {
   if (builder.values.data.balanced && !builder.values.data.shuffle)
-    refuse_keys(
-        builder, {"data.balanced", "data.shuffle"},
-        "data.balanced = true draws samples at random, and data.shuffle = false takes them in order. Set one of "
-        "them to its default.");
+    refuse_keys(builder, {"data.balanced", "data.shuffle"},
+                "data.balanced = true draws samples at random, and data.shuffle = false takes them in order. Set one "
+                "of them to its default.");
   if (builder.values.data.balanced && builder.values.train.class_weights.balanced)
     refuse_keys(builder, {"train.class_weights", "data.balanced"},
                 "train.class_weights = balanced and data.balanced = true would each make up for rare classes. Set one "
@@ -174,7 +172,8 @@ void check_augment(const ParameterBuilder& builder) {
   check_normalisation(builder);
   if (augment.erase > 0 && augment.cutout > 0)
     refuse_keys(builder, {"augment.erase", "augment.cutout"},
-                "augment.erase = {} and augment.cutout = {}: an image has one hole. Set one of them to 0.",
+                "augment.erase = {} and augment.cutout = {} both cut a hole into images, but only one of them can be "
+                "used. Set one of them to 0.",
                 augment.erase, augment.cutout);
   if (augment.eval_resize > 0 && augment.eval_resize < augment.size)
     refuse_keys(builder, {"augment.eval_resize", "augment.size"},
@@ -214,16 +213,15 @@ void check_described_data(const ParameterBuilder& builder) {
                                         {"plan.image_size", !plan.image_size.empty()},
                                         {"plan.vocabulary", plan.vocabulary > 0}})
       if (is_given)
-        refuse_keys(
-            builder, {key, "plan.samples"},
-            "{} describes a data set that is not here, and plan.samples = 0 takes data.train. Give plan.samples.",
-            assignment(builder, key));
+        refuse_keys(builder, {key, "plan.samples"},
+                    "{} describes a data set that replaces data.train, but plan.samples = 0 means data.train itself. "
+                    "Give plan.samples.",
+                    assignment(builder, key));
     return;
   }
   if (plan.classes == 0)
     refuse_keys(builder, {"plan.samples", "plan.classes"},
-                "plan.samples = {} describes a data set, but plan.classes is 0. "
-                "Give the number of its classes.",
+                "plan.samples = {} describes a data set, but plan.classes is 0. Give the number of its classes.",
                 plan.samples);
   if (!plan.image_size.empty() && plan.vocabulary > 0)
     refuse_keys(builder, {"plan.image_size", "plan.vocabulary"},
@@ -236,7 +234,8 @@ void check_described_data(const ParameterBuilder& builder) {
         plan.samples);
   if (plan.image_size.size() > 3 || (plan.image_size.size() == 3 && plan.image_size[2] != 1 && plan.image_size[2] != 3))
     refuse_keys(builder, {"plan.image_size"},
-                "{} is no size of an image. Allowed: rows and columns, or one number for both, and channels (1 or 3).",
+                "{} is not the size of an image. Allowed: one number (rows = columns), or rows and columns, or rows, "
+                "columns and channels (1 or 3).",
                 assignment(builder, "plan.image_size"));
 }
 
@@ -247,8 +246,8 @@ void check_plan(const ParameterBuilder& builder) {
   for (const auto& [key, rate] : {std::pair{"plan.tflop_s", plan.tflop_s}, {"plan.memory_gb_s", plan.memory_gb_s}})
     if (rate > 0 && plan.measure)
       refuse_keys(builder, {key, "plan.measure"},
-                  "{} = {} is of a model, but plan.measure = true measures. Allowed: "
-                  "plan.measure = false, or {} = 0.",
+                  "{} = {} describes a machine that is not measured, but plan.measure = true measures this one. "
+                  "Allowed: plan.measure = false, or {} = 0.",
                   key, rate, key);
   for (const auto& [key, levels] :
        {std::pair{"plan.latency_us", &plan.latency_us}, {"plan.bandwidth_gb_s", &plan.bandwidth_gb_s}})
@@ -259,9 +258,9 @@ void check_plan(const ParameterBuilder& builder) {
 
 // Advice for a user who cannot give the path.
 std::string remedy(const std::string& key) {
-  return key == "data.test" ? " Where there is no test set, import with import.val_fraction, and name its split val in "
-                              "data.val."
-                            : "";
+  return key == "data.test"
+             ? " If there is no test set, import with import.val_fraction, and give its split val as data.val."
+             : "";
 }
 
 /// Refuses two lists that give the same quantity in two ways.
@@ -285,7 +284,8 @@ std::optional<std::string> find_defect(const std::string& path) {
   const int error = ::stat(path.c_str(), &status) == 0 ? 0 : errno;
   // The names are checked too: the system does not look at names after a part that does not exist.
   if (has_long_name || path.size() >= PATH_MAX || error == ENAMETOOLONG)
-    return fmt::format("the path is too long: each name in it may have {} bytes, all of it {}", NAME_MAX, PATH_MAX - 1);
+    return fmt::format("the path is too long: each name in it may have {} bytes, the whole path {} bytes", NAME_MAX,
+                       PATH_MAX - 1);
   if (error == ELOOP) return "its symbolic links lead in a circle";
   return std::nullopt;
 }
@@ -296,8 +296,8 @@ void check_paths(ParameterBuilder& builder) {
     if (!key.value.is_path || !value.starts_with('~')) continue;
     builder.attempt([&] {
       refuse(
-          "{}: {} = {} begins with '~', which the shell did not replace. Allowed: {}. "
-          "On the command line write $HOME/... for it, in a parameter file the whole path.",
+          "{}: {} = {} begins with '~', which the shell did not replace. Allowed: {}. On the command line write "
+          "$HOME/... for it, in a parameter file the whole path.",
           builder.source_of(key.name), key.name, shown(value), key.value.allowed);
     });
   }
@@ -314,7 +314,7 @@ std::optional<std::string> find_lost_link(const std::filesystem::path& path) {
     std::error_code unknown;
     const bool is_link = std::filesystem::symlink_status(way, unknown).type() == std::filesystem::file_type::symlink;
     if (is_link && std::filesystem::status(way, unknown).type() == std::filesystem::file_type::not_found)
-      return fmt::format("{} is a link to {}, which is not there. Restore that, or remove the link",
+      return fmt::format("{} is a link to {}, which does not exist. Restore its target, or remove the link",
                          shown(way.string()), shown(std::filesystem::read_symlink(way, unknown).string()));
   }
   return std::nullopt;
@@ -428,12 +428,14 @@ std::vector<std::string> warnings_for(const Parameters& params) {
     warnings.push_back(fmt::format("lr.step_epochs = {} has no effect with lr.schedule = {}",
                                    fmt::join(lr.step_epochs, ", "), name_of(lr.schedule)));
   if (params.memory.recompute == RecomputeKind::kAuto && params.memory.limit_gib == 0)
-    warnings.push_back("memory.recompute = auto has no effect without memory.limit_gib: everything fits");
+    warnings.push_back(
+        "memory.recompute = auto has no effect without memory.limit_gib: without a limit, nothing is recomputed");
   const TrainParams& train = params.train;
   if (train.patience_epochs > 0 && train.evaluate_every_epochs == 0)
-    warnings.push_back(fmt::format(
-        "train.patience_epochs = {} has no effect with train.evaluate_every_epochs = 0: nothing is measured on the way",
-        train.patience_epochs));
+    warnings.push_back(
+        fmt::format("train.patience_epochs = {} has no effect with train.evaluate_every_epochs = 0: nothing is "
+                    "measured before the end",
+                    train.patience_epochs));
   return warnings;
 }
 

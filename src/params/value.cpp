@@ -42,7 +42,7 @@ Parsed parse(std::string_view text, T& value) {
 // A hint for several values such as "0.1,0.02", which some keys of convoy plan accept.
 std::string several_values_hint(std::string_view text) {
   if (text.find(',') == std::string_view::npos) return "";
-  return " One number: to try several, start a run for each (jobs/parameter_files.sh).";
+  return " Give one number. To try several, start a run for each (jobs/parameter_files.sh).";
 }
 
 template <typename T>
@@ -209,7 +209,7 @@ Value flag(const Field<bool>& field) {
 Value texts(const Field<std::vector<std::string>>& field, const std::string& allowed) {
   return list_of(field, "texts", allowed, [](const Given& given, const std::string& part) {
     read_text(given);
-    if (part.empty()) refuse_value(given, "has an empty item beside a comma");
+    if (part.empty()) refuse_value(given, "has an empty item next to a comma");
     return part;
   });
 }
@@ -323,7 +323,7 @@ Value word_or_path(const Field<std::string>& field, const std::vector<std::strin
     if (std::find(words.begin(), words.end(), lower) != words.end()) return lower;
     if (given.value.find_first_of("/.") == std::string::npos) {
       given.allowed += " with a '/' or a '.'";
-      refuse_value(given, "is neither", nearest_hint(lower, words));
+      refuse_value(given, "is neither a choice nor a path", nearest_hint(lower, words));
     }
     return read_text(given);
   };

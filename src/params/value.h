@@ -21,6 +21,7 @@ struct Given {
   std::string value;                    ///< "128"
   std::string where;                    ///< "input/a.cfg:12", "command line"
   std::string unit = {}, allowed = {};  ///< those of the key, once it is known
+  std::string written_key = {};         ///< the key as it was written, in small letters
 };
 
 /// The type of a key, with functions that read and write its value.

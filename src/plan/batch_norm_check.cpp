@@ -18,7 +18,7 @@ constexpr std::int64_t kMinGoodValues = 4;
 
 std::string images_of(const NetworkSpec& spec) {
   const auto* const image = std::get_if<ImageShape>(&spec.input);
-  return image == nullptr ? "" : fmt::format(" of a network that takes images of {}", to_string(*image));
+  return image == nullptr ? "" : fmt::format(" of a network that reads images of {}", to_string(*image));
 }
 
 // "layer4.0.bn1 and 4 more batch norms of a network that takes images of 32x32x3 compute mean and variance from 1 value

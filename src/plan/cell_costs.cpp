@@ -1,9 +1,11 @@
-/// Cell costs as text, and cell costs from a model. measure_cell_costs.cpp measures them.
+/// Cell costs as text, and cell costs from a model.
 #include "plan/cell_costs.h"
 
 #include <algorithm>
 #include <iterator>
 #include <sstream>
+
+#include <fmt/format.h>
 
 #include "convoy/base/error.h"
 #include "convoy/model/partition.h"
@@ -16,7 +18,7 @@ namespace {
 
 constexpr const char* kTitle = "convoy cell costs 4";
 constexpr double kTripsOfPacking = 4;                  // weights for forward and data gradient, each read and written
-constexpr NumberRange kSeconds{.min = 0, .max = 1e5};  // up to about a day per cell
+constexpr NumberLimits kSeconds{.min = 0, .max = 1e5};  // up to about a day per cell
 
 double packed_bytes_of(const Cell& cell) {
   std::int64_t bytes = 0;
@@ -46,7 +48,7 @@ std::optional<CellCosts> CellCosts::parse(const std::string& text, const std::st
   std::string title, found_key, units, line;
   std::getline(stream, title), std::getline(stream, found_key), std::getline(stream, units);
   if (title != kTitle || found_key != key) return std::nullopt;
-  if (!text.ends_with('\n')) fail("its last line is cut");
+  if (!text.ends_with('\n')) fail("its last line is truncated");
   CellCosts costs{.key = key, .cells = {}};
   while (std::getline(stream, line)) {
     const std::vector<double> numbers = parse_numbers(line, std::size(kCellCostParts), kSeconds);
@@ -56,28 +58,6 @@ std::optional<CellCosts> CellCosts::parse(const std::string& text, const std::st
   if (costs.cells.size() != num_cells)
     fail("it holds the times of {} cells, and the network has {}", costs.cells.size(), num_cells);
   return costs;
-}
-
-std::string describe_ranks(std::int64_t ranks, const NodeLoad& node) {
-  if (!node.is_shared()) return fmt::format("{} ranks at once", ranks);
-  return fmt::format("{:g} of {} ranks at once on a node, {} in all", node.ranks_at_once, node.ranks, ranks);
-}
-
-// Describes what the network's name does not tell: stochastic depth, or the shape of a transformer.
-std::string describe_shape(const NetworkSpec& network) {
-  if (std::holds_alternative<ImageShape>(network.input))
-    return network.stochastic_depth > 0 ? fmt::format(" with stochastic depth {}", network.stochastic_depth) : "";
-  const TransformerParams& shape = network.transformer;
-  return fmt::format(" of {} layers, {} heads, width {}, feedforward {}, dropout {}, {}, positions {}, norm {}",
-                     shape.layers, shape.heads, shape.width, shape.feedforward, shape.dropout,
-                     name_of(shape.activation), name_of(shape.positions), name_of(shape.norm));
-}
-
-std::string costs_key(const NetworkSpec& network, ops::Backend& backend, std::int64_t ranks, const NodeLoad& node) {
-  return fmt::format("{}{} on {} for {} classes, micro-batch {}, {}, frozen [{}]; {}; {}", network.name,
-                     describe_shape(network), to_string(network.input), network.num_classes, network.micro_batch,
-                     to_string(network.type), fmt::join(network.freeze, ", "), backend.device().description(),
-                     describe_ranks(ranks, node));
 }
 
 // The data gradient and the weight gradient take as long as forward: each is a convolution of the same size.

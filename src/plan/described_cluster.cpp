@@ -5,6 +5,8 @@
 #include <numbers>
 #include <vector>
 
+#include "convoy/params/command_parameters.h"
+
 namespace convoy {
 
 namespace {

@@ -4,11 +4,12 @@
 #include <cstdint>
 
 #include "convoy/model/partition.h"
-#include "convoy/params/parameters.h"
 
 #include "plan/step_costs.h"
 
 namespace convoy {
+
+struct PlanParams;
 
 /// Returns the rates of plan.tflop_s and plan.memory_gb_s; those of a core for keys that are not given.
 ProcessorRates processor_rates(const PlanParams& plan);

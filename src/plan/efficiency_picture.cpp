@@ -5,7 +5,7 @@
 #include <array>
 #include <cstddef>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/svg.h"
 
@@ -80,7 +80,7 @@ std::string draw_efficiency(const std::vector<Comparison>& comparisons) {
   for (const Comparison& comparison : comparisons)
     if (!comparison.predictions.empty()) shown.push_back(&comparison);
   const double right = kLeft + kPitch * static_cast<double>(shown.size());
-  const std::string title = "A step of the fastest layout, by what its ranks do; above: efficiency";
+  const std::string title = "Time of a step of the fastest layout, by what its ranks do; above each bar: efficiency";
   const double width = std::max(right + kLegendWidth, kLeft + svg_text_width(title) + kMargin),
                height = kTop + kHeight + kBelow;
   std::string svg = fmt::format(

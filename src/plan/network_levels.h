@@ -1,11 +1,11 @@
 /// The times of a step's messages if links inside a node are faster than those between nodes. Ranks fill node after
-/// node, in the order of their numbers: rank = replica * stages + stage (process_grid.h).
+/// node, in the order of their numbers: rank = replica * stages + stage (grid_shape.h).
 #pragma once
 
 #include <cstdint>
 #include <span>
 
-#include "convoy/comm/process_grid.h"
+#include "convoy/base/grid_shape.h"
 
 #include "plan/machine_rates.h"
 

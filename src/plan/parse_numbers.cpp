@@ -8,7 +8,7 @@
 
 namespace convoy {
 
-std::vector<double> parse_numbers(const std::string& line, std::size_t count, const NumberRange& range) {
+std::vector<double> parse_numbers(const std::string& line, std::size_t count, const NumberLimits& range) {
   std::istringstream words(line);
   std::vector<double> numbers;
   for (std::string word; words >> word;) {
@@ -19,7 +19,7 @@ std::vector<double> parse_numbers(const std::string& line, std::size_t count, co
       fail("'{}' is not a number from {:g} to {:g}", word, range.min, range.max);
     numbers.push_back(number);
   }
-  if (numbers.size() != count) fail("'{}' are not {} numbers", line, count);
+  if (numbers.size() != count) fail("'{}' does not have {} numbers", line, count);
   return numbers;
 }
 

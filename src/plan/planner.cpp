@@ -8,9 +8,10 @@
 #include <vector>
 
 #include "convoy/base/error.h"
+#include "convoy/base/grid_shape.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 namespace convoy {
 
@@ -131,13 +132,12 @@ std::string describe(const Comparison& comparison, std::int64_t max_rows) {
   }
   text += "\n";
   if (comparison.predictions.empty())
-    return text + "  none of them can train: change the keys that refuse them, or the number of ranks\n";
-  const std::string compared =
-      comparison.alone_samples_per_second > 0
-          ? fmt::format("{:.1f} % of {} times what one rank alone would do", 100 * efficiency(comparison),
-                        comparison.ranks)
-          : "not compared with one rank alone: its share of batch.global is no whole number of micro-batches, or does "
-            "not fit into its memory";
+    return text + "  none of them can train: change the keys that are named above, or the number of ranks\n";
+  const std::string compared = comparison.alone_samples_per_second > 0
+                                   ? fmt::format("{:.1f} % of {} times the speed of one rank alone",
+                                                 100 * efficiency(comparison), comparison.ranks)
+                                   : "not compared with one rank alone: its share of batch.global is not a whole "
+                                     "number of micro-batches, or does not fit into its memory";
   text += fmt::format("  the fastest: {} {}s/s, {}\n", plain_number(comparison.predictions.front().samples_per_second),
                       input_kinds::one_of(comparison.kind), compared);
   const std::vector<NamedPart> parts = shown_parts(comparison);

@@ -7,7 +7,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/model/partition.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/step_parameters.h"
 
 namespace convoy {
 

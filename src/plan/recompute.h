@@ -4,11 +4,11 @@
 
 #include <vector>
 
-#include "convoy/params/parameters.h"
-
 #include "plan/stage_plan.h"
 
 namespace convoy {
+
+struct MemoryParams;
 
 /// Returns whether memory.limit_gib allows that many bytes; without a limit it always does.
 bool fits_limit(std::int64_t bytes, const MemoryParams& memory);

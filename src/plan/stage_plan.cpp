@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "convoy/ops/dropout.h"
 #include "convoy/schedule/bound_program.h"
 
 #include "update/gradient_tree.h"

@@ -6,7 +6,7 @@
 
 #include "convoy/model/arena_layout.h"
 #include "convoy/model/network.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 namespace convoy {
 

@@ -3,7 +3,7 @@
 
 #include <vector>
 
-#include "convoy/comm/topology.h"
+#include "convoy/base/node_load.h"
 #include "convoy/schedule/costs.h"
 
 #include "plan/cell_costs.h"

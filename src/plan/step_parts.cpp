@@ -5,6 +5,7 @@
 #include <cmath>
 
 #include "convoy/model/network.h"
+#include "convoy/params/parameters.h"
 #include "convoy/schedule/simulator.h"
 
 #include "plan/described_cluster.h"

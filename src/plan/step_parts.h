@@ -5,11 +5,11 @@
 #include <cstdint>
 #include <string>
 
-#include "convoy/params/parameters.h"
-
 #include "plan/step_plan.h"
 
 namespace convoy {
+
+struct Parameters;
 
 /// The parts of a step, in seconds. Their sum is the step's time.
 struct StepParts {

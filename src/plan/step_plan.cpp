@@ -8,12 +8,11 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
-#include "convoy/comm/gpu_links.h"
+#include "convoy/device/gpu_links.h"
 #include "convoy/params/parameters.h"
 
 #include "plan/batch_norm_check.h"
 #include "plan/recompute.h"
-#include "plan/share_engines.h"
 #include "update/loss_scale.h"
 #include "update/optimizer.h"
 
@@ -35,6 +34,10 @@ std::vector<std::string> names_of(const Network& network) {
 }
 
 }  // namespace
+
+std::string engines_path(const RunParams& run) {
+  return run.engines.empty() ? run.directory + "/" + kEnginesFile : run.engines;
+}
 
 DataType storage_type(PrecisionKind precision) {
   switch (precision) {
@@ -134,22 +137,21 @@ void check_micro_batches(const RuntimeSpec& spec, const GridShape& grid) {
 void check_chunks(const Network& network, std::int64_t chunks, std::int64_t stages) {
   const std::int64_t cells = std::ssize(network), max = cells / stages;
   if (chunks == 1 || chunks <= max) return;  // too many stages for any chunk are refused by partition()
-  refuse(
-      "schedule.chunks = {} on grid.stages = {} cuts the network into {} runs of cells, but it has {} cells. Allowed: "
-      "{}",
-      chunks, stages, chunks * stages, cells,
-      max >= 2 ? fmt::format("schedule.chunks = 2 to {}, or fewer grid.stages.", max)
-               : std::string("fewer grid.stages, or another schedule.kind."));
+  refuse("schedule.chunks = {} on grid.stages = {} cuts the network into {} chunks, but it has {} cells. Allowed: {}",
+         chunks, stages, chunks * stages, cells,
+         max >= 2 ? fmt::format("schedule.chunks = 2 to {}, or fewer grid.stages.", max)
+                  : std::string("fewer grid.stages, or another schedule.kind."));
 }
 
 void check_messages(const Network& network, const StagePlan& stage, std::int64_t batch_micro) {
   for (const ChunkPlan& chunk : stage.chunks) {
-    const std::int64_t bytes = std::max(chunk.boundary_in_bytes, chunk.boundary_out_bytes);
+    const auto [bytes, receiver] = std::max(std::pair{chunk.boundary_in_bytes, chunk.cells.begin},
+                                            std::pair{chunk.boundary_out_bytes, chunk.cells.end});
     if (bytes > kMaxMessageBytes)
       refuse(
-          "batch.micro = {} makes activations of {} between stages, at {}. A message holds at most 2 GiB: use "
+          "batch.micro = {} gives activations of {} between stages, before cell {}. A message holds at most 2 GiB: use "
           "batch.micro = {} or less.",
-          batch_micro, human_bytes(bytes), network[chunk.cells.begin]->name(), batch_micro * kMaxMessageBytes / bytes);
+          batch_micro, human_bytes(bytes), network[receiver]->name(), batch_micro * kMaxMessageBytes / bytes);
   }
 }
 
@@ -163,10 +165,11 @@ StepPlan::StepPlan(const RuntimeSpec& spec, const GridShape& grid)
   check_micro_batches(spec, grid);
   if (trains()) check_batch_norms(network_, spec.network);
   if (!gives_logits() && spec.label_smoothing > 0)
-    refuse("train.label_smoothing = {} is of labels of classes, which {} does not read. Leave it out.",
+    refuse("train.label_smoothing = {} needs class labels, which {} does not read. Leave out train.label_smoothing.",
            spec.label_smoothing, spec.network.name);
   if (!gives_logits() && !spec.class_weights.empty())
-    refuse("train.class_weights are of classes, which {} does not read. Leave them out.", spec.network.name);
+    refuse("train.class_weights needs class labels, which {} does not read. Leave out train.class_weights.",
+           spec.network.name);
   if (const Metric& chosen = metric(spec.metric); trains() && !chosen.exists_for(num_predicted_classes()))
     refuse("train.metric = {} is not a metric of {}: {}. Allowed: {}.", chosen.name, spec.network.name,
            why_absent(chosen, num_predicted_classes()), metric_names(num_predicted_classes()));

@@ -6,18 +6,24 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <string>
 #include <vector>
 
-#include "convoy/comm/process_grid.h"
-#include "convoy/io/checkpoint.h"
-#include "convoy/model/partition.h"
-#include "convoy/params/parameters.h"
+#include "convoy/base/grid_shape.h"
+#include "convoy/base/metrics.h"
+#include "convoy/io/model_metadata.h"
+#include "convoy/model/network.h"
+#include "convoy/params/optimizer_parameters.h"
+#include "convoy/params/step_parameters.h"
 #include "convoy/schedule/schedule.h"
 
 #include "plan/stage_plan.h"
 #include "plan/step_costs.h"
 
 namespace convoy {
+
+struct Parameters;
+struct RunParams;
 
 /// What a step plan is made from.
 struct RuntimeSpec {
@@ -47,6 +53,11 @@ struct RuntimeSpec {
   bool shards_checkpoints = false;           ///< whether each rank saves its part itself
   std::optional<MachineCosts> machine = {};  ///< costs that cut and schedules follow; none: modelled ones
 };
+
+/// The name of the file in a run's directory for the engines that a device's backend has measured.
+inline constexpr const char* kEnginesFile = "engines.txt";
+/// Returns the path of the file in which a run keeps these engines.
+std::string engines_path(const RunParams& run);
 
 /// Returns the type in which activations are stored at that precision.
 DataType storage_type(PrecisionKind precision);

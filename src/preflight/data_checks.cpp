@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/features.h"
@@ -18,6 +18,7 @@
 #include "convoy/io/dataset.h"
 #include "convoy/io/inspect.h"
 #include "convoy/io/shard_files.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy::preflight {
 
@@ -119,7 +120,7 @@ Finding check_copies(const std::string& to, const std::vector<std::optional<io::
     const std::int64_t room = room_for_copies(to);
     const std::string both = fmt::format("{} of shards, room for {}", human_bytes(needed), human_bytes(room));
     if (needed <= room) return ok(both);
-    return warning(both + ": the others are read from their own files, in every epoch");
+    return warning(both + ": the shards that do not fit are read from their original files, in every epoch");
   } catch (const Error& error) {
     return fails(error.what());
   }
@@ -144,7 +145,7 @@ std::optional<RunData> check_data(const Parameters& params, Report& report, Stat
   if (params.check.hash) {
     report.add_of_all("hashes", hash_shards(splits, report.world(), board));
   } else {
-    report.add("hashes", not_checked("only the heads of the shards were; check.hash = true reads every byte"));
+    report.add("hashes", not_checked("only the heads of the shards were read; check.hash = true reads every byte"));
   }
   if (params.data.stage != "none") report.add_of_all("copies", check_copies(params.data.stage, opened));
   auto train = take(splits, opened, "data.train"), val = take(splits, opened, "data.val"),

@@ -3,11 +3,13 @@
 
 #include <optional>
 
-#include "convoy/params/parameters.h"
-
 #include "preflight/report.h"
 #include "run/run_data.h"
 #include "watch/status_board.h"
+
+namespace convoy {
+struct Parameters;
+}
 
 namespace convoy::preflight {
 

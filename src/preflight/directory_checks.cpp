@@ -14,7 +14,7 @@
 #include <vector>
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include "convoy/base/clock.h"
@@ -22,10 +22,11 @@
 #include "convoy/base/file_descriptor.h"
 #include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
+#include "convoy/io/run_lock.h"
+#include "convoy/params/parameters.h"
 
 #include "run/memory_report.h"
 #include "run/restart.h"
-#include "run/run_lock.h"
 
 namespace convoy::preflight {
 
@@ -110,7 +111,7 @@ Finding judge_space(const DiskSpace& space, const CheckpointParams& params, std:
   const std::int64_t num_kept = params.keep == 0 ? num_checkpoints : std::min(params.keep, num_checkpoints);
   const std::int64_t num_files = num_kept + (params.best ? 1 : 0) + 1;
   const std::int64_t needed = num_files * space.checkpoint_bytes, there = space.free_bytes + space.used_bytes;
-  const std::string text = fmt::format("{} checkpoints of {} need {}; there are {}", num_files,
+  const std::string text = fmt::format("{} checkpoints of {} need {}; {} are available", num_files,
                                        human_bytes(space.checkpoint_bytes), human_bytes(needed), human_bytes(there));
   if (needed <= there) return ok(text);
   return fails(text + ". Make room, choose another run.directory, or a smaller checkpoint.keep (0 keeps all)");
@@ -120,14 +121,15 @@ Finding look_at_directory(const std::string& directory) {
   const fs::path there = find_existing(directory);
   std::error_code error;
   if (!fs::is_directory(there, error))
-    return fails(fmt::format("run.directory = {} cannot be used: {} is no directory. Choose another", directory,
-                             there.string()));
+    return fails(fmt::format("run.directory = {} cannot be used: {} is not a directory. Choose another run.directory",
+                             directory, there.string()));
   if (::access(there.c_str(), W_OK | X_OK) != 0)
     return fails(fmt::format("run.directory = {}: {} cannot be written: {}. Choose a directory that you may write to",
                              directory, there.string(), std::strerror(errno)));
-  if (const auto holder = find_lock_holder(directory))
+  if (const auto holder = io::find_lock_holder(directory))
     return fails(fmt::format("run.directory = {} is in use by {}. Wait for it, or choose another", directory, *holder));
-  return ok(fmt::format("{} {}", directory, fs::exists(directory, error) ? "is there, and free" : "can be made"));
+  return ok(fmt::format("{} {}", directory,
+                        fs::exists(directory, error) ? "exists, and no other run uses it" : "can be created"));
 }
 
 Finding probe_directory(const std::string& directory, std::int64_t bytes) {
@@ -160,7 +162,7 @@ void check_directory(const Parameters& params, const RunPlan* plan, bool writes,
   report.add("directory", found);
   const std::int64_t bytes = plan == nullptr ? 0 : checkpoint_bytes(plan->step);
   if (!writes) {
-    report.add("disk", not_checked("nothing is written; convoy check does"));
+    report.add("disk", not_checked("a dry run writes nothing; convoy check measures the disk"));
   } else if (found.outcome == Outcome::kFails) {
     report.add("disk", not_checked("the directory cannot be used"));
   } else {
@@ -169,7 +171,9 @@ void check_directory(const Parameters& params, const RunPlan* plan, bool writes,
   if (plan == nullptr) return report.add("space", not_checked("there is no plan"));
   std::error_code error;
   const fs::space_info space = fs::space(find_existing(directory), error);
-  if (error) return report.add("space", not_checked(fmt::format("the system does not say it: {}", error.message())));
+  if (error)
+    return report.add("space",
+                      not_checked(fmt::format("the system does not report the free space: {}", error.message())));
   report.add("space", judge_space({.free_bytes = static_cast<std::int64_t>(space.available),
                                    .used_bytes = bytes_of_checkpoints(directory),
                                    .checkpoint_bytes = bytes},

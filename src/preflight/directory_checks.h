@@ -4,10 +4,13 @@
 #include <cstdint>
 #include <string>
 
-#include "convoy/params/parameters.h"
-
 #include "preflight/report.h"
 #include "preflight/run_plan.h"
+
+namespace convoy {
+struct CheckpointParams;
+struct Parameters;
+}  // namespace convoy
 
 namespace convoy::preflight {
 

@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <chrono>
 #include <cmath>
 #include <cstddef>
 #include <cstring>
@@ -14,8 +13,9 @@
 #include <sstream>
 #include <string_view>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/base/version.h"
 #include "convoy/base/wording.h"
@@ -23,6 +23,7 @@
 #include "convoy/comm/session.h"
 #include "convoy/comm/transport.h"
 #include "convoy/io/inspect.h"
+#include "convoy/params/parameters.h"
 
 #include "run/run_backend.h"
 
@@ -42,10 +43,6 @@ std::string value_of(const std::string& cpuinfo, std::string_view key) {
     return begin == std::string::npos ? "" : line.substr(begin);
   }
   return "";
-}
-
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 Finding device_finding(const Parameters& params, const ops::BackendSpec& spec, std::unique_ptr<ops::Backend>& backend) {
@@ -86,11 +83,10 @@ Finding judge_threads(const NodeLoad& node, std::int64_t threads_per_rank) {
   const std::string load = fmt::format("{} with {}{} on a node", counted(node.ranks, "rank"),
                                        counted(threads_per_rank, "thread"), is_one ? "" : " each");
   if (!node.is_shared()) return ok(load + ", and a core for every thread");
-  return warning(
-      fmt::format("{}, but cores for {:g} of the ranks: they wait for each other. Use fewer ranks or a smaller "
-                  "run.threads, or let the launcher bind ranks to more cores (srun --cpus-per-task, mpirun "
-                  "--bind-to none)",
-                  load, node.ranks_at_once));
+  return warning(fmt::format(
+      "{}, but there are cores for only {:g} of the ranks: they wait for each other. Use fewer ranks or a smaller "
+      "run.threads, or let the launcher bind ranks to more cores (srun --cpus-per-task, mpirun --bind-to none)",
+      load, node.ranks_at_once));
 }
 
 Finding judge_clocks(const std::vector<ClockOffset>& offsets, const std::vector<std::string>& hosts) {
@@ -105,8 +101,9 @@ Finding judge_clocks(const std::vector<ClockOffset>& offsets, const std::vector<
     if (skew(rank) > skew(worst)) worst = rank;
   }
   if (num_hosts == 1) return ok("one host, one clock");
-  const std::string text =
-      fmt::format("{} hosts; {} is furthest from {}: {:.3f} s", num_hosts, hosts[worst], hosts[0], skew(worst));
+  if (worst == 0) return ok(fmt::format("{} hosts; no difference between their clocks can be measured", num_hosts));
+  const std::string text = fmt::format("{} hosts; the clock of {} differs most from that of {}: {:.3f} s", num_hosts,
+                                       hosts[worst], hosts[0], skew(worst));
   if (skew(worst) <= kMaxSkewSeconds) return ok(text);
   return warning(text + ". Times in logs and of files cannot be compared. Have the hosts' clocks set (NTP)");
 }
@@ -115,7 +112,7 @@ void check_programs(bool computes_on_host, Report& report) {
   report.add_agreement("program", fmt::format("convoy {}", version()), Outcome::kFails,
                        "Start the same program on all hosts.");
   report.add_agreement("libraries", library_versions(computes_on_host), Outcome::kWarning,
-                       "Results have the same bits only where all ranks have the same libraries.");
+                       "Results have the same bits only if all ranks have the same libraries.");
   std::ifstream cpuinfo("/proc/cpuinfo");
   report.add_agreement("processor", processor_kind({std::istreambuf_iterator<char>(cpuinfo), {}}), Outcome::kWarning,
                        "Results have the same bits only on processors of one kind.");
@@ -145,7 +142,8 @@ void check_threads(std::int64_t threads_per_rank, bool computes_on_host, bool is
   const NodeLoad node = find_own_node_load(report.world(), threads_per_rank);
   const bool are_many = threads_per_rank > min_usable_processors(report.world());  // collective: all ranks call it
   if (report.world().max(is_warned_of && are_many ? 1 : 0) > 0) return;            // only rank 0 knows the warnings
-  report.add_of_all("threads", computes_on_host ? judge_threads(node, threads_per_rank) : ok("the GPUs compute"));
+  report.add_of_all("threads",
+                    computes_on_host ? judge_threads(node, threads_per_rank) : ok("not needed: the GPUs compute"));
 }
 
 void check_clocks(Report& report) {
@@ -154,7 +152,7 @@ void check_clocks(Report& report) {
   const mpi::Communicator askers = world.split(asks ? 0 : 1, world.rank());
   ClockOffset mine{.error_seconds = std::numeric_limits<double>::infinity()};
   if (asks) {
-    const ClockReading reading = read_root_clock(askers, wall_seconds);
+    const ClockReading reading = read_root_clock(askers, wall_clock_seconds);
     mine = {.offset_seconds = reading.offset_seconds, .error_seconds = reading.error_seconds};
   }
   const std::vector<std::byte> bytes = world.gather(std::as_bytes(std::span(&mine, 1)), 0);

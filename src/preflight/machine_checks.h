@@ -9,9 +9,12 @@
 
 #include "convoy/comm/topology.h"
 #include "convoy/ops/backend.h"
-#include "convoy/params/parameters.h"
 
 #include "preflight/report.h"
+
+namespace convoy {
+struct Parameters;
+}
 
 namespace convoy::preflight {
 

@@ -8,7 +8,7 @@
 #include <sstream>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/host_name.h"
 #include "convoy/base/text.h"
@@ -135,8 +135,8 @@ std::string find_small_limit(const std::vector<RankMemory>& ranks, const std::ve
       const std::int64_t needed = limit.taken + more + (with_reserves ? ranks[rank].threads * thread_reserve() : 0);
       if (needed > limit.bytes)
         return fmt::format(
-            "rank {} on {}: {} is {}, and the process will map {}{}. Raise it: {} unlimited, or the batch "
-            "system's option for virtual memory",
+            "rank {} on {}: {} is {}, and the process will map {}{}. Raise it: {} unlimited, or the batch system's "
+            "option for virtual memory",
             rank, hosts[rank], limit.option, human_bytes(limit.bytes), human_bytes(needed),
             with_reserves ? fmt::format(" with the reserves of {} threads", ranks[rank].threads) : "", limit.option);
     }
@@ -160,7 +160,7 @@ Finding judge_memory(const std::vector<RankMemory>& ranks, const std::vector<std
     if (tightest == nullptr || pool.share() > tightest->share()) tightest = &pool;
     if (pool.share() > 1) ++num_over;
   }
-  const std::string others = num_over < 2 ? "" : fmt::format("; so it is for {} limits in all", num_over);
+  const std::string others = num_over < 2 ? "" : fmt::format("; {} limits are exceeded in all", num_over);
   constexpr const char* kRemedy = "Use more nodes or grid.stages, a smaller batch.micro, or memory.recompute = cell";
   if (tightest->share() > 1) return fails(fmt::format("{}{}. {}", describe(*tightest), others, kRemedy));
   if (tightest->share() > kNearlyFull) return warning(fmt::format("{}: nearly all. {}", describe(*tightest), kRemedy));

@@ -6,11 +6,15 @@
 #include <string>
 #include <vector>
 
-#include "convoy/comm/process_grid.h"
-#include "convoy/ops/backend.h"
+#include "convoy/base/grid_shape.h"
+#include "convoy/device/device.h"
 
 #include "plan/machine_rates.h"
 #include "preflight/report.h"
+
+namespace convoy {
+class Device;
+}
 
 namespace convoy::preflight {
 

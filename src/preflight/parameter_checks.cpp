@@ -9,6 +9,7 @@
 #include <fmt/format.h>
 
 #include "convoy/base/error.h"
+#include "convoy/params/parse.h"
 
 #include "calibrate/run_layout.h"
 

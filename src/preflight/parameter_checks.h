@@ -1,9 +1,11 @@
 /// Finds the parameters that train would refuse before it opens any file.
 #pragma once
 
-#include "convoy/params/parse.h"
-
 #include "preflight/report.h"
+
+namespace convoy {
+struct Request;
+}
 
 namespace convoy::preflight {
 

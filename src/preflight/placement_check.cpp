@@ -1,7 +1,7 @@
 /// See placement_check.h.
 #include "preflight/placement_check.h"
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/wording.h"
 #include "convoy/comm/machine.h"
@@ -25,9 +25,11 @@ std::string describe_far(const RankThreads& rank) {
       rank.threads % domains == 0
           ? fmt::format("start {} on the node, each with {}", counted(rank.ranks * domains, "rank"),
                         counted(rank.threads / domains, "thread"))
-          : "let the number of ranks on the node be a multiple of that of its NUMA domains";
-  return fmt::format("the rank's {} lie on {} NUMA domains, so that {} of its memory is far: {}",
-                     counted(rank.threads, "thread"), domains, domains == 2 ? "half" : "most", remedy);
+          : "start a number of ranks on the node that is a multiple of the number of its NUMA domains";
+  return fmt::format(
+      "the rank's {} run on {} NUMA domains, so that {} of its memory is in another domain than the thread that uses "
+      "it: {}",
+      counted(rank.threads, "thread"), domains, domains == 2 ? "half" : "most", remedy);
 }
 
 std::string describe_moving(const RankThreads& rank) {
@@ -53,8 +55,8 @@ void check_placement(std::int64_t threads_per_rank, bool computes_on_host, Repor
   const RankThreads mine{.place = find_rank_place(report.world()),
                          .ranks = find_topology(report.world()).local_size,
                          .threads = threads_per_rank};
-  report.add_of_all("placement",
-                    computes_on_host ? judge_placement(mine, huge_pages_setting()) : ok("the GPUs compute"));
+  report.add_of_all(
+      "placement", computes_on_host ? judge_placement(mine, huge_pages_setting()) : ok("not needed: the GPUs compute"));
 }
 
 }  // namespace convoy::preflight

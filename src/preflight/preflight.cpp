@@ -1,5 +1,5 @@
 /// The order of the checks, and the part of rank 0's plan that all ranks need for them.
-#include "convoy/preflight/preflight.h"
+#include "preflight/preflight.h"
 
 #include <algorithm>
 #include <cstdint>
@@ -9,10 +9,11 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/print.h"
 #include "convoy/comm/topology.h"
+#include "convoy/params/parse.h"
 
 #include "plan/described_cluster.h"
 #include "preflight/data_checks.h"
@@ -62,7 +63,7 @@ std::optional<MachineRates> assumed_rates(const RunPlan& plan, const PlanParams&
 void check_links(const Parameters& params, const RunPlan* plan, const NodeLoad& node, ops::Backend* backend,
                  Report& report) {
   const SharedPlan shared = share(plan, report.world());
-  if (report.world().size() == 1) return report.add("messages", ok("one rank sends none"));
+  if (report.world().size() == 1) return report.add("messages", ok("a single rank sends no messages"));
   if (shared.stages == 0 || backend == nullptr) return report.add("messages", not_checked("there is no plan"));
   ExchangeSpec spec{
       .stages = shared.stages, .wraps = shared.chunks > 1, .long_bytes = shared.message_bytes, .reference = {}};
@@ -100,7 +101,7 @@ ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoa
   // 1. Parameters and data
   const auto [is_common, is_sound] = check_parameters(request, report);
   if (!is_common) {
-    report.add("all else", not_checked("it would not be the same on all ranks"));
+    report.add("all other checks", not_checked("the ranks have different parameters"));
     return finish(report);
   }
   const std::optional<RunData> data = check_data(params, report, board);
@@ -137,7 +138,7 @@ ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoa
   const RunPlan* const known_plan = plan ? &*plan : nullptr;
   check_memory(known_plan, !start.checkpoint.empty(), threads, backend.get(), report);
   if (is_dry_run) {
-    report.add("messages", not_checked("convoy check sends some"));
+    report.add("messages", not_checked("a dry run sends no messages; convoy check measures them"));
   } else {
     check_links(params, known_plan, node, backend.get(), report);
   }
@@ -152,7 +153,7 @@ ExitStatus run(const Request& request, const mpi::Communicator& world, StatusBoa
   if (plan && status == ExitStatus::kDone)
     print_run(params, *plan, *data, start, backend->device().description());
   else
-    print("\nconvoy train would be refused, or fail: first mend what the table says\n");
+    print("\nconvoy train would be refused, or fail: first correct what failed in the table above\n");
   return status;
 }
 

@@ -3,18 +3,18 @@
 
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
+#include "convoy/params/parameters.h"
 
 #include "calibrate/calibration.h"
 #include "calibrate/run_layout.h"
 #include "plan/batch_norm_check.h"
 #include "plan/described_cluster.h"
 #include "plan/planner.h"
-#include "plan/share_engines.h"
 #include "run/training_samples.h"
 #include "run/training_spec.h"
 
@@ -22,13 +22,11 @@ namespace convoy::preflight {
 
 namespace {
 
-// Returns the costs that run.directory holds; none on one rank, because a training on one rank measures none.
+// Returns the costs that run.directory holds; none if a training would measure none either.
 std::optional<MachineCosts> kept_costs(const Parameters& params, const NetworkSpec& network, const NodeLoad& node,
                                        std::int64_t ranks, ops::Backend& backend) {
-  if (ranks == 1) return std::nullopt;
-  return find_kept_costs(
-      {.network = network, .file = costs_path(params.run), .engines_file = engines_path(params.run), .node = node},
-      ranks, backend);
+  if (ranks == 1 || !params.plan.measure) return std::nullopt;
+  return find_kept_costs({.network = network, .file = costs_path(params.run), .node = node}, ranks, backend);
 }
 
 RunPlan plan(const Parameters& params, const RunData& data, ops::Backend& backend, const NodeLoad& node,
@@ -52,12 +50,14 @@ RunPlan plan(const Parameters& params, const RunData& data, ops::Backend& backen
   return planned;
 }
 
-std::string describe(const RunPlan& run, std::int64_t batch) {
+std::string describe(const RunPlan& run, std::int64_t batch, bool measures) {
   const GridShape& grid = run.step.grid();
+  const char* const costs = run.costs_are_measured ? "costs measured before"
+                            : measures             ? "from a model of the machine; convoy train will measure it"
+                                                   : "from a model of the machine";
   return fmt::format("{} x {}; {} of {}, {} in an epoch; predicted step {} ms ({})", counted(grid.stages, "stage"),
                      counted(grid.replicas, "replica"), counted(run.steps.total, "step"), counted(batch, "sample"),
-                     run.steps.per_epoch, plain_number(1e3 * run.step_seconds, 3),
-                     run.costs_are_measured ? "costs measured before" : "from a model: train measures");
+                     run.steps.per_epoch, plain_number(1e3 * run.step_seconds, 3), costs);
 }
 
 }  // namespace
@@ -67,7 +67,7 @@ std::optional<RunPlan> plan_run(const Parameters& params, const RunData& data, o
   try {
     RunPlan planned = plan(params, data, backend, node, report.world().size());
     const bool is_invariant = planned.step.is_invariant();
-    report.add("plan", ok(describe(planned, params.batch.global)));
+    report.add("plan", ok(describe(planned, params.batch.global, params.plan.measure)));
     const std::string few = describe_few_values(planned.step.network(), planned.step.spec().network);
     if (!few.empty()) report.add("plan", warning(few));
     if (!is_invariant)
@@ -77,7 +77,7 @@ std::optional<RunPlan> plan_run(const Parameters& params, const RunData& data, o
                                      planned.step.grid().replicas, planned.step.micro_batches_per_step(),
                                      params.run.reduction == ReductionKind::kFast
                                          ? " with run.reduction = fast"
-                                         : " are not equal blocks of a power of two")));
+                                         : " do not give each replica an equal number that is a power of two")));
     return planned;
   } catch (const Error& error) {
     report.add("plan", fails(error.what()));

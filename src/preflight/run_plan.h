@@ -7,11 +7,14 @@
 
 #include "convoy/comm/topology.h"
 #include "convoy/ops/backend.h"
-#include "convoy/params/parameters.h"
 
 #include "plan/step_plan.h"
 #include "preflight/report.h"
 #include "run/run_data.h"
+
+namespace convoy {
+struct Parameters;
+}
 
 namespace convoy::preflight {
 

@@ -5,14 +5,16 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
 #include "convoy/io/checkpoint.h"
+#include "convoy/params/parameters.h"
 
 #include "checkpoint/checkpointing.h"
-#include "checkpoint/model_metadata.h"
+#include "checkpoint/make_metadata.h"
 #include "checkpoint/weights_file.h"
 #include "run/restart.h"
 #include "update/optimizer.h"
@@ -36,7 +38,7 @@ Start check_checkpoint(const Parameters& params, const RunData& data, const RunP
                    {.network = plan.step.network(),
                     .slots = slots_of(params, plan, backend),
                     .has_ema = params.train.ema_decay > 0});
-  report.add("checkpoint", ok(fmt::format("resumes from {}: {}, {}, whole, and it fits",
+  report.add("checkpoint", ok(fmt::format("will resume from {}: {}, {}; it is whole and fits the network",
                                           describe_progress(resumed.state.step, plan.steps, params.train), found.path,
                                           human_bytes(num_bytes))));
   const std::string changes =
@@ -44,7 +46,8 @@ Start check_checkpoint(const Parameters& params, const RunData& data, const RunP
   if (!changes.empty()) report.add("checkpoint", warning(changes));
   if (params.init.weights != "random") {
     const std::string unused = describe_unused_weights(params, checkpoint, found.path);
-    report.add("weights", unused.empty() ? not_checked("the checkpoint has its own") : warning(unused));
+    report.add("weights", unused.empty() ? not_checked("init.weights is not used: the checkpoint has its own weights")
+                                         : warning(unused));
   }
   return {.is_known = true, .checkpoint = found.path, .step = resumed.state.step};
 }
@@ -58,16 +61,19 @@ void check_weights(const Parameters& params, const RunData& data, const RunPlan&
       !other.empty())
     report.add("weights", warning(other));
   const WeightMatch match = match_weights(plan.step.network(), weights.dict.tensors);
-  if (match.is_exact()) return report.add("weights", ok(where + ": whole, and they fit the network"));
+  if (match.is_exact())
+    return report.add("weights", ok(where + ": the file is whole, and its tensors fit the network"));
   if (params.init.strict || match.matching.empty())
     return report.add(
         "weights",
         fails(fmt::format(
             "{} does not match this model: {}. {}{}", where, match.differences(), match.remedy(),
             params.init.strict && !match.matching.empty() ? " init.strict = false takes the tensors that fit." : "")));
-  report.add("weights", warning(fmt::format("{}: {} tensors fit; {}. What the file does not give is drawn from "
-                                            "train.seed",
-                                            where, match.matching.size(), match.differences())));
+  report.add(
+      "weights",
+      warning(fmt::format("{}: {} {}; {}. Tensors that the file does not give get their initial values, by train.seed",
+                          where, counted(std::ssize(match.matching), "tensor"),
+                          match.matching.size() == 1 ? "fits" : "fit", match.differences())));
 }
 
 }  // namespace
@@ -77,7 +83,7 @@ Start check_start(const Parameters& params, const RunData& data, const RunPlan& 
   try {
     FoundFile found = find_start(params);
     if (!found.path.empty()) return check_checkpoint(params, data, plan, backend, std::move(found), report);
-    report.add("checkpoint", ok("none is there: the training begins"));
+    report.add("checkpoint", ok("there is no checkpoint: the training begins at step 0"));
   } catch (const Error& error) {
     report.add("checkpoint", fails(error.what()));
     return {};

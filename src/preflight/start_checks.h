@@ -6,11 +6,14 @@
 #include <string>
 
 #include "convoy/ops/backend.h"
-#include "convoy/params/parameters.h"
 
 #include "preflight/report.h"
 #include "preflight/run_plan.h"
 #include "run/run_data.h"
+
+namespace convoy {
+struct Parameters;
+}
 
 namespace convoy::preflight {
 

@@ -2,11 +2,11 @@
 #include "preflight/time_checks.h"
 
 #include <algorithm>
-#include <chrono>
 #include <cstdlib>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/text.h"
 
 namespace convoy::preflight {
@@ -26,8 +26,8 @@ Finding judge_time(std::optional<double> left_seconds, std::optional<double> nee
   const std::string text = fmt::format("{}, the steps are predicted to take {}", left, human_seconds(*needed_seconds));
   if (*needed_seconds * kMargin <= *left_seconds) return ok(text);
   return warning(text +
-                 ". Without a signal before its end (sbatch --signal=TERM@120, or jobs/requeue.sh) the job loses "
-                 "the steps since its newest checkpoint");
+                 ". Without a signal before its end (sbatch --signal=TERM@120, or jobs/requeue.sh) the job loses the "
+                 "steps since its newest checkpoint");
 }
 
 std::optional<double> seconds_left(const char* slurm_job_end_time, double now) {
@@ -37,11 +37,10 @@ std::optional<double> seconds_left(const char* slurm_job_end_time, double now) {
 }
 
 void check_time(const RunPlan* plan, std::int64_t done_steps, Report& report) {
-  const double now = std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
   std::optional<double> needed;
   if (plan != nullptr)
     needed = static_cast<double>(std::max<std::int64_t>(0, plan->steps.total - done_steps)) * plan->step_seconds;
-  report.add("time", judge_time(seconds_left(std::getenv("SLURM_JOB_END_TIME"), now), needed));
+  report.add("time", judge_time(seconds_left(std::getenv("SLURM_JOB_END_TIME"), wall_clock_seconds()), needed));
 }
 
 }  // namespace convoy::preflight

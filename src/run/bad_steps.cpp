@@ -6,18 +6,21 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/data/loader.h"
+#include "convoy/params/parameters.h"
 
 #include "checkpoint/checkpointing.h"
 #include "run/describe_bad_step.h"
 #include "run/divergence.h"
 #include "run/restart.h"
 #include "step/find_bad_numbers.h"
+#include "update/learning_rate.h"
 
 namespace convoy {
 
@@ -64,6 +67,10 @@ bool is_reported(std::int64_t n) {
   return n <= kAlwaysReported || std::has_single_bit(static_cast<std::uint64_t>(n));
 }
 
+bool BadSteps::may_go_back() const {
+  return spec_.params.train.on_bad_step == BadStepKind::kRollback;
+}
+
 bool BadSteps::must_go_back(StepOutcome outcome, io::TrainingState& state, const RunRecord* record) const {
   if (outcome == StepOutcome::kApplied) state.bad_steps_in_row = 0;
   if (outcome != StepOutcome::kBad) return false;
@@ -77,8 +84,8 @@ bool BadSteps::must_go_back(StepOutcome outcome, io::TrainingState& state, const
   mpi::on_root(spec_.runtime.grid().world(), [&] {
     if (answer == BadStepAnswer::kStop) fail("{} {}", what, describe_stop(state, *record));
     if (answer == BadStepAnswer::kSkip)
-      log_warning(fmt::format("{} The step is skipped: it changes nothing ({} so far, {} in a row)", what,
-                              state.bad_steps, state.bad_steps_in_row));
+      log_warning(fmt::format("{} The step is skipped: it changes nothing ({} skipped so far, {} in a row)", what,
+                              counted(state.bad_steps, "step"), state.bad_steps_in_row));
     if (answer == BadStepAnswer::kGoBack) log_warning(what);
   });
   return answer == BadStepAnswer::kGoBack;
@@ -146,8 +153,8 @@ io::TrainingState BadSteps::go_back(const io::TrainingState& now, RunRecord* rec
   if (record == nullptr) return state;
   record->go_back_to(state);
   record->say(
-      fmt::format("training goes back to {} (step {}); the learning rate is now {:.6g} of what lr.schedule "
-                  "gives. Rollback {} of at most {}",
+      fmt::format("training goes back to {} (step {}); the learning rate is now {:.6g} of what lr.schedule gives. "
+                  "Rollback {} of at most {}",
                   path, state.step, state.rate_factor, state.rollbacks, spec_.params.train.max_rollbacks));
   return state;
 }

@@ -5,15 +5,17 @@
 #include <cstdint>
 #include <string>
 
-#include "convoy/io/checkpoint.h"
-#include "convoy/params/parameters.h"
+#include "convoy/io/training_state.h"
 
 #include "run/run_record.h"
 #include "run/training_samples.h"
 #include "step/rank_runtime.h"
-#include "update/learning_rate.h"
 
 namespace convoy {
+
+struct LearningRateSpec;
+struct Parameters;
+struct TrainParams;
 
 /// What to do after a bad step: end the run, continue without the step, or go back to a checkpoint.
 enum class BadStepAnswer { kStop, kSkip, kGoBack };
@@ -39,7 +41,7 @@ class BadSteps {
   explicit BadSteps(const Spec& spec) : spec_(spec) {}
 
   /// Whether this run goes back to a checkpoint after a bad step (train.on_bad_step = rollback).
-  bool may_go_back() const { return spec_.params.train.on_bad_step == BadStepKind::kRollback; }
+  bool may_go_back() const;
 
   /// Called by all ranks after each training step. `state` is the state after the step; it counts a bad step that is
   /// skipped, of which rank 0 warns. `record` is set on rank 0 only and has the step's row. Returns true if training

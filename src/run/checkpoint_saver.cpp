@@ -6,7 +6,7 @@
 #include <exception>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
@@ -143,9 +143,9 @@ void CheckpointSaver::take_result() {
 
 void CheckpointSaver::warn_of_failure() {
   if (failure_)
-    log_warning(
-        fmt::format("the checkpoint of step {} is not saved: {}. The training goes on, and older checkpoints are whole",
-                    saved_step_, *failure_));
+    log_warning(fmt::format(
+        "the checkpoint of step {} is not saved: {}. The training continues, and older checkpoints are not affected",
+        saved_step_, *failure_));
 }
 
 void CheckpointSaver::warn_of_delay(double seconds, std::int64_t step) {
@@ -153,8 +153,8 @@ void CheckpointSaver::warn_of_delay(double seconds, std::int64_t step) {
   warned_of_delay_ = true;
   log_warning(fmt::format(
       "the checkpoint of step {} was due before that of step {} was written, and all ranks waited {:.1f} s for it. "
-      "Writing one takes {:.1f} s. Save less often (checkpoint.every_epochs, checkpoint.every_steps), or choose a "
-      "run.directory on a faster disk. This is said once",
+      "Writing a checkpoint takes {:.1f} s. Save less often (checkpoint.every_epochs, checkpoint.every_steps), or "
+      "choose a run.directory on a faster disk. This warning is printed only once",
       step, saved_step_, seconds, write_seconds_));
 }
 

@@ -8,7 +8,6 @@
 #include <vector>
 
 #include "convoy/io/checkpoint.h"
-#include "convoy/params/parameters.h"
 
 #include "checkpoint/background_writer.h"
 #include "checkpoint/snapshot.h"
@@ -16,6 +15,8 @@
 #include "step/rank_runtime.h"
 
 namespace convoy {
+
+struct Parameters;
 
 /// A checkpoint to save.
 struct SaveRequest {

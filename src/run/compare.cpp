@@ -1,5 +1,5 @@
 /// Compares first what was recorded per step, then the checkpoints.
-#include "convoy/run/compare.h"
+#include "run/compare.h"
 
 #include <algorithm>
 #include <cmath>
@@ -105,18 +105,17 @@ void compare_columns(const std::string& what, const char* row, const Column& a, 
     ++num_common;
     if (other->second != value) {
       const std::string before = last_equal > 0 ? fmt::format("; they are equal up to step {}", last_equal) : "";
-      add_line(
-          comparison, false,
-          fmt::format("{}: the first to differ is of step {}: {} and {}{}", what, step, value, other->second, before));
+      add_line(comparison, false,
+               fmt::format("{}: first difference at step {}: {} and {}{}", what, step, value, other->second, before));
       return;
     }
     last_equal = step;
   }
   if (num_common == 0)
-    add_line(comparison, true, fmt::format("{}: no step has one in both", what));
+    add_line(comparison, true, fmt::format("{}: no step has a value in both runs", what));
   else
     add_line(comparison, true,
-             fmt::format("{}: equal in {} that both have", what,
+             fmt::format("{}: equal in {} that both runs have", what,
                          num_common == 1 ? fmt::format("the one {}", row) : "all " + counted(num_common, row)));
 }
 
@@ -210,7 +209,7 @@ void check_rows(const std::string& run, const std::vector<RecordedRow>& steps, s
 void describe_run(const std::string& run, Comparison& comparison) {
   const std::vector<RunStart> starts = read_starts(run);
   const std::string started = starts.empty()
-                                  ? "not known where and by which version"
+                                  ? "machine and version of its start are not known"
                                   : fmt::format("convoy {}, {} (replicas x stages) on {}", starts.back().version,
                                                 starts.back().grid, starts.back().machine);
   const std::string several = starts.size() > 1 ? fmt::format("; started {} times, last", starts.size()) : "";
@@ -255,7 +254,7 @@ Comparison compare_runs(const std::string& a, const std::string& b) {
   add_line(comparison, true,
            fmt::format("best: {} in the first, {} in the second", best(epochs_a, params_a), best(epochs_b, params_b)));
   const auto common = common_checkpoints(a, b, steps_a);
-  if (common.empty()) add_line(comparison, true, "checkpoints: none of a step that both have");
+  if (common.empty()) add_line(comparison, true, "checkpoints: the runs have none of the same step");
   for (const std::int64_t step : common)
     compare_weights(read_weights(io::checkpoint_path(checkpoints_of(a), step)),
                     read_weights(io::checkpoint_path(checkpoints_of(b), step)), comparison);

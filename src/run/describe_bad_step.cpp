@@ -7,7 +7,7 @@
 #include <optional>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/wording.h"
 
@@ -55,7 +55,7 @@ class Description {
       return fmt::format("the loss is finite, but in the {} '{}' {}",
                          parameter(*gradient).is_statistic() ? "micro-batches' statistics for" : "gradient of",
                          parameter(*gradient).name, shown(gradient->count));
-    return "its numbers were not finite, but they are where the step is run once more";
+    return "its numbers were not finite, but they are finite if the step is computed again";
   }
 
   std::set<std::int64_t> micro_batches(std::optional<Kind> kind = std::nullopt) const {
@@ -141,12 +141,11 @@ std::string describe_bad_step(const BadStepContext& context, const std::vector<B
 std::string describe_bad_steps(const io::TrainingState& state) {
   std::string text;
   if (state.bad_steps > 0)
-    text = fmt::format("{} {} skipped: 'bad' in the column skipped of steps.csv", counted(state.bad_steps, "bad step"),
-                       state.bad_steps == 1 ? "was" : "were");
+    text = fmt::format("{} {} skipped (steps.csv has 'bad' in its column skipped)",
+                       counted(state.bad_steps, "bad step"), state.bad_steps == 1 ? "was" : "were");
   if (state.rollbacks > 0)
     text += fmt::format(
-        "{}training went back to an earlier checkpoint {}: the learning rate is now {:.6g} of what "
-        "lr.schedule gives",
+        "{}training went back to an earlier checkpoint {}: the learning rate is now {:.6g} of what lr.schedule gives",
         text.empty() ? "" : "; ", times(state.rollbacks), state.rate_factor);
   return text;
 }

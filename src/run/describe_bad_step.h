@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "convoy/io/checkpoint.h"
+#include "convoy/io/training_state.h"
 #include "convoy/model/network.h"
 
 #include "step/bad_numbers.h"

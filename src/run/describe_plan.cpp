@@ -2,18 +2,20 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/comm/topology.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
-#include "convoy/run/trainer.h"
+#include "convoy/params/parameters.h"
 #include "convoy/schedule/simulator.h"
 
 #include "calibrate/calibration.h"
 #include "calibrate/run_layout.h"
-#include "checkpoint/model_metadata.h"
+#include "checkpoint/make_metadata.h"
 #include "plan/batch_norm_check.h"
 #include "plan/described_cluster.h"
 #include "plan/efficiency_picture.h"
@@ -21,6 +23,7 @@
 #include "run/memory_report.h"
 #include "run/report.h"
 #include "run/run_data.h"
+#include "run/trainer.h"
 #include "run/training_samples.h"
 #include "run/training_spec.h"
 #include "step/step_trace.h"
@@ -79,7 +82,7 @@ void try_to_keep(const RunParams& run, const MachineCosts& costs) {
     io::make_directory(run.directory);
     keep_costs(costs_path(run), costs);
   } catch (const Error& error) {
-    log_warning(fmt::format("what was measured is not kept: {}", error.what()));
+    log_warning(fmt::format("the measured costs cannot be saved: {}", error.what()));
   }
 }
 
@@ -155,15 +158,11 @@ Machines find_machines(const Parameters& params, const io::ModelMetadata& metada
 
 // "3 us + 12 GB/s"; one such text per level of the network if they differ.
 std::string describe_messages(const MachineRates& rates) {
-  const auto one = [](const LinkRates& link) {
-    return fmt::format("{} us + {} GB/s", plain_number(1e6 * link.latency_seconds, 3),
-                       plain_number(1e-9 * link.bytes_per_second, 3));
-  };
-  std::string text = one(rates.on_node);
+  std::string text = describe(rates.on_node);
   if (rates.on_node != rates.between_nodes)
-    text += fmt::format(" on a node, {} between nodes", one(rates.between_nodes));
+    text += fmt::format(" on a node, {} between nodes", describe(rates.between_nodes));
   if (rates.node_bytes_per_second > 0)
-    text += fmt::format(", of a node {} GB/s in all", plain_number(1e-9 * rates.node_bytes_per_second, 3));
+    text += fmt::format(", {} GB/s from a node in all", plain_number(1e-9 * rates.node_bytes_per_second, 3));
   return text;
 }
 
@@ -228,8 +227,8 @@ std::string describe_asked_for(const Parameters& given, const io::DatasetInfo& d
   }
   const bool tries_several = !given.plan.micro.empty();
   return fmt::format(
-      "as asked for{}: {}\n",
-      tries_several ? fmt::format(", with any of plan.micro = {}", fmt::join(given.plan.micro, ", ")) : "", refusal);
+      "the layout of the parameters is not possible{}: {}\n",
+      tries_several ? fmt::format(" with any of plan.micro = {}", fmt::join(given.plan.micro, ", ")) : "", refusal);
 }
 
 }  // namespace

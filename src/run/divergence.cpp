@@ -4,7 +4,9 @@
 #include <algorithm>
 #include <cmath>
 
-#include "convoy/base/error.h"
+#include <fmt/core.h>
+
+#include "convoy/io/checkpoint.h"
 
 namespace convoy {
 
@@ -45,12 +47,13 @@ std::string describe_way_back(const std::string& checkpoints, std::int64_t left_
   if (!found) {
     const bool has_later = io::find_newest_checkpoint(checkpoints, [](const auto&, const auto&) {}).has_value();
     return fmt::format(
-        "There is no checkpoint from before. To begin again, {} a smaller optimizer.lr or a longer lr.warmup_epochs",
+        "There is no checkpoint from before the training went wrong. To begin at step 0, {} a smaller optimizer.lr or "
+        "a longer lr.warmup_epochs",
         has_later ? "choose another run.directory, with" : "use");
   }
   return fmt::format(
-      "The last checkpoint from before is {} (step {}). Resume from it with a smaller optimizer.lr: "
-      "--checkpoint.resume={}, and another run.directory",
+      "The last checkpoint from before the training went wrong is {} (step {}). Resume from it with a smaller "
+      "optimizer.lr: --checkpoint.resume={}, and another run.directory",
       found->path, found->state.step, found->path);
 }
 

@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "convoy/base/error.h"
-#include "convoy/io/checkpoint.h"
+#include "convoy/io/named_tensor.h"
+#include "convoy/io/training_state.h"
 
 namespace convoy {
 

@@ -7,7 +7,7 @@
 #include <string_view>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "convoy/base/error.h"
@@ -70,7 +70,7 @@ fs::path make_folder(const std::string& run_directory) {
     fs::path folder = fs::path(run_directory) / fmt::format("earlier-{}", number);
     if (fs::create_directory(folder, error)) return folder;
   }
-  fail("cannot make a folder for the earlier tables of {}: {}", run_directory, error.message());
+  fail("cannot create a directory for the earlier tables of {}: {}", run_directory, error.message());
 }
 
 std::vector<fs::path> files_to_keep(const std::string& run_directory) {
@@ -109,7 +109,9 @@ std::string set_tables_aside(const std::string& run_directory, SetAside how) {
       fs::rename(file, kept, error);
     else
       fs::copy_file(file, kept, error);
-    if (error) fail("cannot keep '{}' as '{}': {}", file.string(), kept.string(), error.message());
+    if (error)
+      fail("cannot {} '{}' to '{}': {}", how == SetAside::kMove ? "move" : "copy", file.string(), kept.string(),
+           error.message());
   }
   return folder.string();
 }

@@ -7,15 +7,15 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/log.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/topology.h"
+#include "convoy/params/parameters.h"
 
 #include "plan/planner.h"
-#include "run/restart.h"
 #include "telemetry/rank_causes.h"
 
 namespace convoy {
@@ -81,7 +81,7 @@ LiveRecord::LiveRecord(const Parameters& params, LiveSpec spec, const RunLog::Ke
     log_.add_at_once(JsonRow("warning", wall_clock_seconds(), step_).add("text", text));
   });
   if (!spec_.why_no_sensors.empty())
-    log_warning(fmt::format("what GPUs say of themselves is not recorded in ranks.csv: {}", spec_.why_no_sensors));
+    log_warning(fmt::format("the readings of GPUs are not written to ranks.csv: {}", spec_.why_no_sensors));
 }
 
 LiveRecord::~LiveRecord() {
@@ -189,11 +189,10 @@ void LiveRecord::add_round(const RankRound& round) {
 std::string LiveRecord::describe(const SlowRank& slow) const {
   const auto rank = static_cast<std::size_t>(slow.rank);
   return fmt::format(
-      "rank {} on {} (replica {}, stage {}) is slow: its part of a step takes {} ms, {:.0f} % more "
-      "than {}",
-      slow.rank, spec_.hosts[rank], slow.rank / spec_.grid.stages, slow.rank % spec_.grid.stages,
+      "rank {} on {} (replica {}, stage {}) is slow: its part of a step takes {} ms, {:.0f} % more than {}", slow.rank,
+      spec_.hosts[rank], slow.rank / spec_.grid.stages, slow.rank % spec_.grid.stages,
       plain_number(1e3 * slow.busy_seconds, 3), 100 * slow.excess(),
-      slow.by_plan ? "the plan expects, measured by the other stages" : "that of other replicas");
+      slow.by_plan ? "the plan expects from the times of the other stages" : "the same stage of other replicas");
 }
 
 std::vector<std::string> LiveRecord::describe_slow_ranks() const {

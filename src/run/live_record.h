@@ -9,8 +9,7 @@
 #include <vector>
 
 #include "convoy/comm/process_grid.h"
-#include "convoy/io/checkpoint.h"
-#include "convoy/params/parameters.h"
+#include "convoy/io/training_state.h"
 #include "convoy/schedule/simulator.h"
 
 #include "calibrate/run_layout.h"
@@ -24,6 +23,8 @@
 #include "telemetry/slow_ranks.h"
 
 namespace convoy {
+
+struct Parameters;
 
 /// What a LiveRecord needs to know about the ranks.
 struct LiveSpec {

@@ -56,7 +56,8 @@ Comparison comparison_of(const RankRuntime& runtime, const Resident& before, boo
 std::string describe_sum(const Comparison& largest, bool is_host) {
   const std::string plan = "plan " + human_bytes(largest.plan);
   if (!is_host) return fmt::format("{}, scratch {}", plan, human_bytes(largest.program));
-  return fmt::format("{}, beside it {}, program {}", plan, human_bytes(largest.beside), human_bytes(largest.program));
+  return fmt::format("{}, outside the plan {}, program {}", plan, human_bytes(largest.beside),
+                     human_bytes(largest.program));
 }
 
 }  // namespace
@@ -107,10 +108,10 @@ std::string describe_memory(const StepPlan& plan) {
     save_of_others = std::max(save_of_others, host_memory(plan, s, /*is_root=*/false, /*resumed=*/false).save);
   const bool has_others = plan.grid().ranks() > 1 && save_of_others > 0;
   return text + fmt::format(
-                    "  beside it, on the host: {}s read ahead on stage 0, {}; for checkpoints {} on rank 0{}; while "
-                    "each rank resumes from one, {}\n"
-                    "  not counted: the program, its libraries and their scratch memory, and what is resident of the "
-                    "data\n",
+                    "  in addition, on the host: {}s read ahead on stage 0, {}; for checkpoints {} on rank 0{}; while "
+                    "ranks resume from a checkpoint, {} on each\n"
+                    "  not counted: the program, its libraries and their scratch memory, and the part of the data files "
+                    "that is in memory\n",
                     input_kinds::one_of(kind_of(plan.spec().network.input)), human_bytes(host.samples),
                     human_bytes(host.save),
                     has_others ? fmt::format(", at most {} on each of the others", human_bytes(save_of_others)) : "",

@@ -4,16 +4,17 @@
 #include <cstdint>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/log.h"
 #include "convoy/base/version.h"
 #include "convoy/io/atomic_file.h"
+#include "convoy/ops/engine_cache.h"
 #include "convoy/params/parse.h"
 
 #include "calibrate/calibration.h"
 #include "plan/batch_norm_check.h"
-#include "plan/share_engines.h"
+#include "plan/step_plan.h"
 #include "run/earlier_tables.h"
 #include "run/recorded_run.h"
 #include "run/report.h"
@@ -44,23 +45,22 @@ std::string keep_earlier_tables(const RunOpening& start) {
     const std::string folder = set_tables_aside(directory, SetAside::kMove);
     if (folder.empty()) return "";
     return fmt::format(
-        "{} has tables of an earlier start, but no checkpoint: training begins anew at step {}. The "
-        "earlier tables are kept in {}",
+        "{} has tables of an earlier start, but no checkpoint: training begins at step {}. The earlier tables are kept "
+        "in {}",
         directory, start.state.step, folder);
   }
   const auto recorded = find_recorded_checkpoint(directory, begins_from_file(start.params));
   if (!recorded || recorded->step <= start.state.step) return "";
   const std::string folder = set_tables_aside(directory, SetAside::kCopy);
   return fmt::format(
-      "{} records a checkpoint of step {}, and the newest that can be used is of step {}: the steps after "
-      "it are made again. The tables with their rows are kept in {}",
+      "{} records a checkpoint of step {}, but the newest usable checkpoint is of step {}: the steps after it are "
+      "computed again. The tables with the earlier rows of these steps are kept in {}",
       recorded->file, recorded->step, start.state.step, folder);
 }
 
 constexpr const char* kParametersHead =
-    "# The parameters of the last start of this run. Where starts.csv names changes (column changed), steps from "
-    "before\n"
-    "# that start were made with other values. convoy train THIS.cfg resumes the run with these.\n";
+    "# The parameters of the last start of this run. If starts.csv names changes (column changed), the steps before\n"
+    "# that start were computed with other values. convoy train THIS.cfg resumes the run with these parameters.\n";
 
 void write_files(const RunOpening& start) {
   const RunParams& run = start.params.run;
@@ -79,8 +79,9 @@ void warn_of_bits(const RunOpening& start) {
   log_warning(
       fmt::format("{} micro-batches per step on {} replicas{}: only runs with {} replicas will give the same bits",
                   plan.micro_batches_per_step(), replicas,
-                  start.params.run.reduction == ReductionKind::kFast ? " with run.reduction = fast"
-                                                                     : " are not equal blocks of a power of two",
+                  start.params.run.reduction == ReductionKind::kFast
+                      ? " with run.reduction = fast"
+                      : " do not give each replica an equal number that is a power of two",
                   replicas));
 }
 

@@ -4,8 +4,7 @@
 #include <optional>
 #include <string>
 
-#include "convoy/io/checkpoint.h"
-#include "convoy/params/parameters.h"
+#include "convoy/io/training_state.h"
 
 #include "calibrate/run_layout.h"
 #include "run/live_record.h"
@@ -15,6 +14,8 @@
 #include "step/step_clock.h"
 
 namespace convoy {
+
+struct Parameters;
 
 /// The arguments of open_run_directory().
 struct RunOpening {

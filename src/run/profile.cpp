@@ -5,7 +5,7 @@
 #include <functional>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/wording.h"
 
@@ -80,7 +80,7 @@ std::string summary_of(const Profile& profile) {
     text += fmt::format("\n  {:<{}}{:>10.2f} ms{:>6.1f} %{}", sum.name, width, 1e3 * sum.seconds,
                         percent(sum.seconds, profile.step_seconds), shown_speed(sum.flop_a_second, profile));
   if (profile.product_flop_a_second > 0)
-    text += fmt::format("\n  after GFLOP/s: percent of a large matrix product's on a rank, {:.0f} GFLOP/s",
+    text += fmt::format("\n  last column: percent of the speed of a large matrix product on a rank, {:.0f} GFLOP/s",
                         1e-9 * profile.product_flop_a_second);
   return text;
 }

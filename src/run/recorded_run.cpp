@@ -71,7 +71,7 @@ std::vector<RecordedRow> read_table(const std::string& path, const char* needed)
   };
   const std::size_t step = column("step"), fingerprint = column("fingerprint");
   if (step == header.size() || column(needed) == header.size())
-    fail("{} is no table of a run: it has no columns 'step' and '{}'", path, needed);
+    fail("{} is not a table of a run: it has no columns 'step' and '{}'", path, needed);
   std::vector<RecordedRow> recorded;
   for (const auto& row : rows) {
     if (row.size() != header.size() || &row == &header) continue;

@@ -1,6 +1,6 @@
 /// Trains without evaluations, checkpoints or a run directory of its own; rank 0 compares its steps with the recorded
 /// ones.
-#include "convoy/run/replay.h"
+#include "run/replay.h"
 
 #include <algorithm>
 #include <bit>
@@ -23,6 +23,7 @@
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/tags.h"
+#include "convoy/params/parse.h"
 
 #include "calibrate/run_layout.h"
 #include "checkpoint/model_fingerprint.h"
@@ -50,13 +51,13 @@ class Verdict {
     ++num_compared_;
     if (equal) return;
     if (++num_differing_ == 1)
-      first_ = fmt::format("the first is of step {}: recorded {}, computed {}", step, recorded, computed);
+      first_ = fmt::format("the first difference is at step {}: recorded {}, computed {}", step, recorded, computed);
   }
 
   bool holds() const { return num_differing_ == 0; }
   std::string text() const {
-    if (num_compared_ == 0) return fmt::format("{}: none is recorded of these steps", what_);
-    if (holds()) return fmt::format("{}: all {} are the recorded ones, to the bit", what_, num_compared_);
+    if (num_compared_ == 0) return fmt::format("{}: none is recorded for these steps", what_);
+    if (holds()) return fmt::format("{}: all {} are equal to the recorded ones, bit by bit", what_, num_compared_);
     return fmt::format("{}: {} of {} differ; {}", what_, num_differing_, num_compared_, first_);
   }
 
@@ -147,8 +148,8 @@ void check_same_parameters(const Parameters& params, std::int64_t done) {
         fmt::format("{} was started again at step {} with {}", params.run.directory, start.step, start.changed);
     if (asked.last > start.step)
       refuse(
-          "replay.steps = {}-{}, computed from step {} on: {}. Replay the steps up to step {} by themselves, with {}, "
-          "and those after it from a checkpoint of it.",
+          "replay.steps = {}-{}, computed from step {} on: {}. Replay the steps up to step {} separately, with {}, and "
+          "the steps after it from a checkpoint of that step.",
           asked.first, asked.last, done + 1, why, start.step, fmt::join(options, " "));
     if (has_other)
       refuse("replay.steps = {}-{}: {}. Give the values that these steps were made with: {}.", asked.first, asked.last,
@@ -249,8 +250,8 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   world.broadcast(&holds, sizeof holds, 0);
   if (grid.is_root())
     print("replayed {} of {} on {} x {}, from {}\n{}{}\n", counted_range(asked.first, asked.last, "step"),
-          params.run.directory, counted(grid.num_replicas(), "replica"), counted(grid.num_stages(), "stage"),
-          start ? start->path : "where it began", of_metrics.text(), fingerprints.text());
+          params.run.directory, counted(grid.num_stages(), "stage"), counted(grid.num_replicas(), "replica"),
+          start ? start->path : "its start", of_metrics.text(), fingerprints.text());
   return holds ? ExitStatus::kDone : ExitStatus::kFailed;
 }
 

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <map>
 
+#include <fmt/format.h>
+
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/params/parameters.h"
@@ -115,8 +117,10 @@ std::string describe_rest(std::int64_t rest, const DataParams& data) {
   if (rest == 0) return "";
   const std::string left_out =
       fmt::format("{} {} left out of each epoch", counted(rest, "sample"), rest == 1 ? "is" : "are");
-  return fmt::format("; {}: {}", left_out,
-                     data.shuffle ? "others each time" : "always the last (data.shuffle = false)");
+  const char* const different = rest == 1 ? "a different one each time" : "different ones each time";
+  const char* const last =
+      rest == 1 ? "always the last one (data.shuffle = false)" : "always the last ones (data.shuffle = false)";
+  return fmt::format("; {}: {}", left_out, data.shuffle ? different : last);
 }
 
 // Returns "learning rate: x 0.1 for 11.2 M parameters, x 10 for 5.13 k, x 1 for 1.2 k"; empty if all have the same.

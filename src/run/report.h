@@ -5,14 +5,15 @@
 #include <vector>
 
 #include "convoy/base/progress_line.h"
-#include "convoy/io/dataset.h"
-#include "convoy/params/parameters.h"
+#include "convoy/io/sample_store.h"
 
 #include "plan/step_plan.h"
 #include "run/run_log.h"
 #include "step/metric_list.h"
 
 namespace convoy {
+
+struct Parameters;
 
 /// Returns lines about the network, the data, the step and the epoch. They do not depend on the layout.
 std::string describe_work(const Parameters& params, const RuntimeSpec& spec, const io::DatasetInfo& data);

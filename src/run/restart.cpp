@@ -8,18 +8,23 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/params/parse.h"
 
 #include "checkpoint/checkpointing.h"
-#include "checkpoint/model_metadata.h"
+#include "checkpoint/make_metadata.h"
 #include "checkpoint/weights_file.h"
 #include "run/earlier_tables.h"
 #include "run/run_data.h"
 #include "update/learning_rate.h"
 
 namespace convoy {
+
+std::string checkpoint_directory(const Parameters& params) {
+  return params.run.directory + "/checkpoints";
+}
 
 namespace {
 
@@ -42,10 +47,10 @@ FoundFile find_newest(const std::string& directory, std::int64_t below = std::nu
   if (found) return {.path = found->path, .bytes = std::move(found->bytes)};
   if (num_skipped > 0)
     fail(
-        "{} be used. Training does not start over next to checkpoints: check the file system, or choose another "
-        "run.directory",
-        num_skipped == 1 ? fmt::format("the only checkpoint in {} cannot", directory)
-                         : fmt::format("none of the {} checkpoints in {} can", num_skipped, directory));
+        "{}. Training does not begin at step 0 in a directory that has checkpoints: check the file system, or choose "
+        "another run.directory",
+        num_skipped == 1 ? fmt::format("the only checkpoint in {} cannot be used", directory)
+                         : fmt::format("none of the {} checkpoints in {} can be used", num_skipped, directory));
   return {};
 }
 
@@ -102,7 +107,7 @@ std::string find_lost_target(const Parameters& params) {
 std::string describe_lost(const Parameters& params) {
   const auto recorded = find_recorded_checkpoint(params.run.directory, begins_from_file(params));
   const std::string folder = checkpoint_directory(params), target = find_lost_target(params);
-  std::string link = target.empty() ? "" : fmt::format("{} is a link to '{}', which is not there", folder, target);
+  std::string link = target.empty() ? "" : fmt::format("{} is a link to '{}', which does not exist", folder, target);
   if (!recorded) return link;
   return fmt::format("{} records a checkpoint of step {}, but {}", recorded->file, recorded->step,
                      link.empty() ? folder + " holds none" : link);
@@ -116,10 +121,10 @@ void refuse_to_begin_over(const Parameters& params) {
     return;
   const std::string anew =
       begins_from_file(params)
-          ? fmt::format("To begin anew from {}, choose another run.directory.", params.checkpoint.resume)
+          ? fmt::format("To start again from {}, choose another run.directory.", params.checkpoint.resume)
           : fmt::format(
-                "To begin anew, {}give checkpoint.resume = none: the tables of the run so far are then kept in "
-                "a folder of their own, {}/earlier-N.",
+                "To begin at step 0, {}give checkpoint.resume = none: the tables of the run so far are then kept in a "
+                "directory of their own, {}/earlier-N.",
                 find_lost_target(params).empty() ? "" : "remove the link and ", params.run.directory);
   refuse("run.directory = {}: {}. Were checkpoints moved or deleted? Put them back to resume from them. {}",
          params.run.directory, lost, anew);
@@ -136,8 +141,8 @@ FoundFile find_start(const Parameters& params) {
   const std::string& resume = params.checkpoint.resume;
   if (resume == "best")
     refuse(
-        "checkpoint.resume = best is for convoy evaluate, predict and export. To train on from {}, name it, and "
-        "another run.directory.",
+        "checkpoint.resume = best is for convoy evaluate, predict and export. To continue training from {}, give this "
+        "path as checkpoint.resume, and another run.directory.",
         best_path(params));
   FoundFile newest = find_newest(checkpoint_directory(params));
   if (newest.path.empty()) refuse_to_begin_over(params);
@@ -145,15 +150,15 @@ FoundFile find_start(const Parameters& params) {
   if (resume == "none") {
     if (newest.path.empty()) return {};
     refuse(
-        "checkpoint.resume = none, but {} is there. Use checkpoint.resume = auto to resume from it, or another "
+        "checkpoint.resume = none, but {} exists. Use checkpoint.resume = auto to resume from it, or choose another "
         "run.directory.",
         newest.path);
   }
   if (newest.path.empty()) return read_resumed(resume);
   if (is_same_file(newest.path, resume) || began_from(newest, resume)) return newest;
   refuse(
-      "checkpoint.resume = {}, but {} is there and did not begin from it. Use checkpoint.resume = auto to resume from "
-      "the latter, or another run.directory.",
+      "checkpoint.resume = {}, but run.directory already has {}, whose run did not begin from that file. Use "
+      "checkpoint.resume = auto to resume from the checkpoint in run.directory, or choose another run.directory.",
       resume, newest.path);
 }
 
@@ -239,7 +244,7 @@ void forget_best_of_other_kind(const Parameters& params, const RunData& data, co
   if (why.empty()) return;
   if (world.rank() == 0)
     log_warning(
-        fmt::format("{}: the best checkpoint and train.patience_epochs start over with the next measurement", why));
+        fmt::format("{}: the best checkpoint and train.patience_epochs start again with the next measurement", why));
   state.best_value = 0;
   state.best_step = 0;
 }
@@ -323,8 +328,10 @@ void begin_from_weights(const Parameters& params, const RunData& run_data, RankR
   if (params.init.strict) return restore_weights(dict.tensors, where, runtime);
   const WeightMatch match = restore_matching_weights(dict.tensors, where, initial_spec(params), runtime);
   if (world.rank() == 0 && !match.is_exact())
-    log_warning(fmt::format("{}: {} tensors fit; {}. What the file does not give is drawn from train.seed", where,
-                            match.matching.size(), match.differences()));
+    log_warning(
+        fmt::format("{}: {} {}; {}. Tensors that the file does not give get their initial values, by train.seed", where,
+                    counted(std::ssize(match.matching), "tensor"), match.matching.size() == 1 ? "fits" : "fit",
+                    match.differences()));
 }
 
 // Resumes from the file; without one, training begins.
@@ -384,7 +391,7 @@ FoundFile find_best(const Parameters& params, std::int64_t step) {
     const std::int64_t its_step = io::decode_state(best.bytes, path).step;
     best.bytes = io::join_parts(std::move(best.bytes), path, /*with_optimizer=*/false);
     if (its_step == step) return best;
-    log_warning(fmt::format("{} is of step {}, and step {} was the best: it is not used", path, its_step, step));
+    log_warning(fmt::format("{} is of step {}, but the best step was {}: the file is not used", path, its_step, step));
   } catch (const Error& error) {
     log_warning(fmt::format("{} is not used: {}", path, error.what()));
   }
@@ -432,7 +439,7 @@ FoundFile find_weights_file(const Request& request) {
     refuse("run.directory = {} holds no checkpoint{}. Train first, or name one with init.weights.",
            params.run.directory, lost.empty() ? "" : ": " + lost);
   if (!lost.empty())
-    log_warning(fmt::format("{}. What is used is what the run began from, {}", lost,
+    log_warning(fmt::format("{}. The weights that the run began from are used: {}", lost,
                             names_checkpoint ? "checkpoint.resume = " + resume : "init.weights = " + weights));
   if (names_checkpoint) return read_resumed(resume);
   warn_of_own_checkpoints(params);

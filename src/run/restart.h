@@ -2,23 +2,26 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <vector>
 
-#include "convoy/io/checkpoint.h"
-#include "convoy/io/dataset.h"
-#include "convoy/params/parse.h"
-
-#include "run/run_data.h"
-#include "step/rank_runtime.h"
+#include "convoy/io/training_state.h"
 
 namespace convoy {
 
+struct Parameters;
+class RankRuntime;
+struct Request;
+struct RunData;
+namespace io {
+struct Checkpoint;
+struct DatasetInfo;
+}  // namespace io
+
 /// The folder of the run's checkpoints.
-inline std::string checkpoint_directory(const Parameters& params) {
-  return params.run.directory + "/checkpoints";
-}
+std::string checkpoint_directory(const Parameters& params);
 
 /// The checkpoint from which a run resumes.
 struct Resumed {

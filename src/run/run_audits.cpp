@@ -16,6 +16,7 @@
 #include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
+#include "convoy/params/parameters.h"
 
 #include "audit/describe_findings.h"
 #include "plan/planner.h"
@@ -47,8 +48,8 @@ void refuse_unlike_devices(const RankRuntime& runtime) {
     for (std::size_t rank = 1; rank < devices.size(); ++rank)
       if (devices[rank] != devices[0])
         refuse(
-            "run.audit_every compares bits, which only devices of one kind have in common: rank 0 runs on {}, rank {} "
-            "on {}. Use nodes of one kind, or leave it out.",
+            "run.audit_every compares bits, and only devices of one kind compute the same bits: rank 0 runs on {}, "
+            "rank {} on {}. Use nodes of one kind, or leave out run.audit_every.",
             devices[0], rank, devices[rank]);
   });
 }
@@ -87,7 +88,7 @@ void RunAudits::say(std::int64_t step, const Audit::Result& result) const {
   }
   const std::string exclusion = describe_exclusion(result, runtime_.grid().num_stages());
   log_warning(fmt::format(
-      "step {} was not applied, and what the ranks hold is not saved. {}{}. {}/audit.log keeps what was found", step,
+      "step {} was not applied, and the state of the ranks is not saved. {}{}. The findings are in {}/audit.log", step,
       set_aside(step),
       exclusion.empty() ? "" : fmt::format(". In Slurm, sbatch {} avoids the hosts named above", exclusion),
       params_.run.directory));
@@ -105,17 +106,19 @@ std::string RunAudits::set_aside(std::int64_t step) const {
   const std::int64_t audited = last_audited_step(params_.run, step - 1);
   const auto skip = [](const auto&, const auto&) {};
   const auto newest = io::find_newest_checkpoint(directory, skip);
-  if (!newest) return "There is no checkpoint: run again, training begins anew";
+  if (!newest) return "There is no checkpoint: if the command is run again, training begins at step 0";
   const auto trusted = io::find_newest_checkpoint(directory, skip, audited + 1);
   if (!trusted)
     return fmt::format(
-        "No checkpoint is from before step {}, the last that was checked: {} may hold what a wrong rank computed",
-        audited, newest->path);
+        "{}: {} may hold values from a faulty rank",
+        audited == 0 ? "No earlier step was checked"
+                     : fmt::format("No checkpoint is from step {} (the last step that was checked) or before", audited),
+        newest->path);
   if (trusted->path == newest->path) return fmt::format("The run resumes from {}", newest->path);
   io::set_aside_checkpoints_after(directory, audited, step);
   return fmt::format(
-      "Checkpoints after step {}, the last that was checked, may hold what a wrong rank computed: their names now end "
-      "in .suspect, and the run resumes from {}",
+      "Checkpoints after step {}, the last step that was checked, may hold values from a faulty rank: their names now "
+      "end in .suspect, and the run resumes from {}",
       audited, trusted->path);
 }
 

@@ -4,13 +4,14 @@
 #include <cstdint>
 #include <string>
 
-#include "convoy/params/parameters.h"
-
 #include "audit/audit.h"
 #include "run/training_samples.h"
 #include "step/rank_runtime.h"
 
 namespace convoy {
+
+struct Parameters;
+struct RunParams;
 
 /// The audits of a run.
 class RunAudits {

@@ -3,13 +3,15 @@
 
 #include <optional>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/openmp.h"
 #include "convoy/comm/placement.h"
 #include "convoy/comm/topology.h"
+#include "convoy/device/device.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy {
 
@@ -18,8 +20,8 @@ namespace {
 std::string describe_few_processors(std::int64_t threads, std::int64_t processors) {
   if (threads <= processors) return "";
   return fmt::format(
-      "run.threads = {}: more threads than the {} that a rank may use, so that they wait for each other. "
-      "Use run.threads = {}, or let ranks use more processors (taskset, mpirun --bind-to none, srun --cpus-per-task)",
+      "run.threads = {}: more threads than the {} that a rank may use, so that they wait for each other. Use "
+      "run.threads = {}, or let ranks use more processors (taskset, mpirun --bind-to none, srun --cpus-per-task)",
       threads, counted(processors, "processor"), processors);
 }
 
@@ -27,17 +29,17 @@ std::string describe_unused_openmp(std::int64_t asked, std::int64_t threads) {
   const std::optional<std::int64_t> wanted = openmp_threads();
   if (asked > 0 || !wanted || *wanted == threads) return "";
   return fmt::format(
-      "OMP_NUM_THREADS = {} is not followed: each rank computes with {}, as many as it has "
-      "processors. run.threads = {} sets the number",
+      "OMP_NUM_THREADS = {} has no effect: each rank computes with {}, one for each of its processors. To set the "
+      "number, use run.threads = {}",
       *wanted, counted(threads, "thread"), *wanted);
 }
 
 std::string describe_unused_binding() {
   const std::string binding = openmp_binding();
   if (binding.empty()) return "";
-  return binding +
-         " is not followed: convoy itself gives ranks processors of their own, on which their threads may "
-         "move (run.placement)";
+  return binding + (binding.find(", ") == std::string::npos ? " has" : " have") +
+         " no effect: convoy itself gives ranks processors of their own, on which their threads may move "
+         "(run.placement)";
 }
 
 }  // namespace

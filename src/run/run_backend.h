@@ -7,9 +7,13 @@
 
 #include "convoy/comm/communicator.h"
 #include "convoy/ops/backend.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 namespace convoy {
+
+class Device;
+struct Parameters;
+struct RunParams;
 
 /// Gives each rank that computes on a CPU processors of its own, as run.placement says. All ranks of the world call it
 /// once, before the first backend is made, so that a rank's memory lies near its threads.

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "convoy/params/parameters.h"
+
 namespace convoy {
 
 bool RunCalendar::lost_patience(const io::TrainingState& state) const {

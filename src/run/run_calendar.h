@@ -3,12 +3,13 @@
 
 #include <cstdint>
 
-#include "convoy/io/checkpoint.h"
-#include "convoy/params/parameters.h"
+#include "convoy/io/training_state.h"
 
 #include "run/run_data.h"
 
 namespace convoy {
+
+struct Parameters;
 
 /// Answers what a run has to do after a step. The answers depend only on its parameters and its state.
 class RunCalendar {

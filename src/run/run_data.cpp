@@ -7,9 +7,11 @@
 #include <vector>
 
 #include "convoy/base/error.h"
+#include "convoy/base/wording.h"
 #include "convoy/data/stage_shards.h"
+#include "convoy/params/parameters.h"
 
-#include "checkpoint/model_metadata.h"
+#include "checkpoint/make_metadata.h"
 
 namespace convoy {
 
@@ -45,9 +47,10 @@ void check_split(const RunData& data, const std::optional<io::Dataset>& split, c
   const io::DatasetInfo &trained = data.train.info(), &measured = split->info();
   const bool are_images = trained.kind == input_kinds::kImages && measured.kind == trained.kind;
   if (are_images && !data.metadata.image().resizes && !measured.encoded && trained.image != measured.image)
-    refuse("{} holds {} images, data.train {}. Import both with one import.size and import.channels{}.", key,
-           to_string(measured.image), to_string(trained.image),
-           trained.image.c == measured.image.c ? ", or give augment.size, to which both are then resized" : "");
+    refuse(
+        "{} holds {} images, but data.train holds {} images. Import both with one import.size and import.channels{}.",
+        key, to_string(measured.image), to_string(trained.image),
+        trained.image.c == measured.image.c ? ", or give augment.size, to which both are then resized" : "");
   check_samples(data.metadata, split->info(), key, "data.train");
   check_classes(data.metadata, split->info(), key, "data.train");
 }
@@ -80,11 +83,11 @@ std::string describe_long_texts(const io::SampleStore& samples, const std::strin
   for (std::int64_t i = 0; i < info.num_samples; ++i)
     if (samples.num_tokens(i) > input->length - num_marks) ++num_long;
   if (num_long == 0) return "";
-  return fmt::format("{}: {} longer than model.length = {} tokens{}: what follows is not read", key,
+  return fmt::format("{}: {} longer than model.length = {} tokens{}: the rest of such a text is not read", key,
                      info.num_samples == 1
                          ? "the text is"
                          : fmt::format("{} of {} texts {}", num_long, info.num_samples, num_long == 1 ? "is" : "are"),
-                     input->length, num_marks > 0 ? fmt::format(", {} of which are marks", num_marks) : "");
+                     input->length, num_marks > 0 ? fmt::format(", {} of which are special tokens", num_marks) : "");
 }
 
 std::vector<std::string> gaps_of(const io::Dataset& data, const std::string& key, const io::ModelMetadata& metadata) {
@@ -111,8 +114,8 @@ std::vector<std::string> RunData::gaps() const {
   for (const auto& [split, key] : {std::pair(&val, "data.val"), std::pair(&test, "data.test")})
     if (*split && (*split)->content_hash() == of_train)
       all.push_back(
-          fmt::format("data.train and {0} hold the same {1}s: what is measured on {0} says nothing about {1}s "
-                      "that the network was not trained on",
+          fmt::format("data.train and {0} hold the same {1}s: what is measured on {0} says nothing about {1}s that the "
+                      "network was not trained on",
                       key, input_kinds::one_of(metadata.kind())));
   if (val && test && val->content_hash() == test->content_hash())
     all.push_back(
@@ -133,8 +136,9 @@ void RunData::stage(const Parameters& params, const mpi::Communicator& world, St
 }
 
 std::string describe_total(const StepCount& steps, const TrainParams& train) {
-  if (steps.total == train.max_steps) return fmt::format("train.max_steps = {0} asks for {0}", steps.total);
-  return fmt::format("train.epochs = {} asks for {}", train.epochs, steps.total);
+  if (steps.total == train.max_steps)
+    return fmt::format("train.max_steps = {} requests {}", steps.total, counted(steps.total, "step"));
+  return fmt::format("train.epochs = {} requests {}", train.epochs, counted(steps.total, "step"));
 }
 
 std::string describe_progress(std::int64_t step, const StepCount& steps, const TrainParams& train) {

@@ -7,13 +7,15 @@
 #include <vector>
 
 #include "convoy/comm/communicator.h"
-#include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
-#include "convoy/params/parameters.h"
+#include "convoy/io/model_metadata.h"
 
 #include "watch/status_board.h"
 
 namespace convoy {
+
+struct Parameters;
+struct TrainParams;
 
 /// The data sets data.train, data.val and data.test. They are opened and compared before memory is allocated. Throws
 /// RequestError if one network cannot be trained and measured on them, or if data.train is one shard of several and

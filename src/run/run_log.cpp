@@ -15,7 +15,6 @@
 #include "convoy/base/fingerprint.h"
 #include "convoy/base/wording.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 
 namespace convoy {
 

@@ -6,8 +6,10 @@
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
+#include "convoy/params/parameters.h"
 
 #include "run/describe_bad_step.h"
+#include "run/report.h"
 
 namespace convoy {
 
@@ -122,7 +124,7 @@ void RunRecord::add_epoch(std::int64_t step, const std::optional<StepMetrics>& m
 
 void RunRecord::add_test(const TestResult& result) {
   log_.write_test(result);
-  say(fmt::format("test: {}  {}  by {} (epoch {})", counted(result.metrics.num_samples(), "sample"),
+  say(fmt::format("test: {}  {}  with {} (epoch {})", counted(result.metrics.num_samples(), "sample"),
                   describe_metrics(result.metrics, spec_.metrics), result.checkpoint, epoch_of(result.step)));
 }
 
@@ -179,7 +181,7 @@ void RunRecord::summarise(const RunEnd& end) {
   say(fmt::format("{}: {} after {}{}{}", how, describe_progress(state.step, spec_.steps, spec_.params.train),
                   human_seconds(now_seconds() - start_seconds_), shown_other_seconds(), best));
   if (const std::int64_t epochs = epoch_of(state.step) - epoch_of(state.best_step); end.lost_patience && !end.stopped)
-    say(fmt::format("train.patience_epochs: no better {} for {}", measured_metric(), counted(epochs, "epoch")));
+    say(fmt::format("train.patience_epochs: {} has not improved for {}", measured_metric(), counted(epochs, "epoch")));
   if (const std::string bad = describe_bad_steps(state); !bad.empty()) say(bad);
   say(end.memory);
   if (!end.audits.empty()) say(end.audits);

@@ -6,18 +6,19 @@
 #include <vector>
 
 #include "convoy/base/clock.h"
-#include "convoy/io/checkpoint.h"
-#include "convoy/params/parameters.h"
+#include "convoy/base/progress_line.h"
+#include "convoy/io/training_state.h"
 
 #include "run/divergence.h"
 #include "run/live_record.h"
 #include "run/pace.h"
-#include "run/report.h"
 #include "run/run_data.h"
 #include "run/run_log.h"
 #include "step/step_clock.h"
 
 namespace convoy {
+
+struct Parameters;
 
 /// The arguments of a RunRecord.
 struct RunRecordSpec {

@@ -202,7 +202,9 @@ double StepProfile::slowest_product() const {
   try {
     mine = measure_product_rate(runtime_.operations(), runtime_.plan().spec().network.type);
   } catch (const Error& error) {
-    log_warning(fmt::format("run.profile: no product to compare layers with: {}", error.what()));
+    log_warning(fmt::format(
+        "run.profile: the speed of a matrix product, with which layers are compared, cannot be measured: {}",
+        error.what()));
   }
   return static_cast<double>(-world.max(-std::llround(mine)));
 }

@@ -1,6 +1,8 @@
 /// The trace and the profile measure the same steps.
 #include "run/step_studies.h"
 
+#include "convoy/params/run_parameters.h"
+
 namespace convoy {
 
 namespace {

@@ -11,6 +11,8 @@
 
 namespace convoy {
 
+struct RunParams;
+
 /// The trace and the profile of a run. All ranks of the grid call every member. `run` and `runtime` must outlive this
 /// object.
 class StepStudies {

@@ -6,8 +6,11 @@
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/io/checkpoint.h"
+#include "convoy/io/dataset.h"
+#include "convoy/params/parse.h"
 
-#include "checkpoint/model_metadata.h"
+#include "checkpoint/make_metadata.h"
 #include "checkpoint/weights_file.h"
 #include "run/restart.h"
 

@@ -7,10 +7,13 @@
 #include <vector>
 
 #include "convoy/comm/communicator.h"
-#include "convoy/io/checkpoint.h"
-#include "convoy/params/parse.h"
+#include "convoy/io/model_metadata.h"
+#include "convoy/io/named_tensor.h"
 
 namespace convoy {
+
+struct Parameters;
+struct Request;
 
 /// A trained network as it was loaded from a file.
 struct TrainedModel {

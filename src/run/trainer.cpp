@@ -1,5 +1,5 @@
 /// The training run: data, engine, restart, steps, epochs, checkpoints.
-#include "convoy/run/trainer.h"
+#include "run/trainer.h"
 
 #include <algorithm>
 #include <array>
@@ -22,6 +22,8 @@
 #include "convoy/comm/tags.h"
 #include "convoy/comm/topology.h"
 #include "convoy/io/checkpoint.h"
+#include "convoy/io/run_lock.h"
+#include "convoy/params/parameters.h"
 
 #include "calibrate/run_layout.h"
 #include "checkpoint/checkpointing.h"
@@ -38,7 +40,6 @@
 #include "run/run_audits.h"
 #include "run/run_calendar.h"
 #include "run/run_data.h"
-#include "run/run_lock.h"
 #include "run/run_record.h"
 #include "run/step_studies.h"
 #include "run/stop_request.h"
@@ -119,7 +120,7 @@ class Trainer {
   std::array<double, 2> step_seconds_{};                ///< seconds of the latest two steps, by step number
   double epoch_wait_seconds_ = 0;                       ///< seconds that the loader had waited when the epoch began
   StepClock clock_;
-  std::optional<RunLock> lock_;      ///< rank 0
+  std::optional<io::RunLock> lock_;  ///< rank 0
   std::optional<RunRecord> record_;  ///< rank 0
   CheckpointSaver saver_{params_, data_.metadata, runtime_, record_};
 };
@@ -410,8 +411,8 @@ bool Trainer::note_metric(const StepMetrics& measured) {
   grid_.world().broadcast(&value, sizeof value, 0);
   if (!std::isfinite(value)) {
     if (grid_.is_root())
-      log_warning(
-          fmt::format("the {} of step {} is not a finite number: it is not the best", chosen.title, state_.step));
+      log_warning(fmt::format("the {} of step {} is not a finite number: this step cannot be the best", chosen.title,
+                              state_.step));
     return false;
   }
   if (state_.best_step > 0 && !chosen.metric->is_better(value, state_.best_value)) return false;

@@ -2,6 +2,7 @@
 #include "run/training_samples.h"
 
 #include "convoy/data/make_sample_path.h"
+#include "convoy/params/parameters.h"
 
 #include "plan/step_plan.h"
 

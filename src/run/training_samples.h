@@ -9,11 +9,13 @@
 #include "convoy/data/sample_path.h"
 #include "convoy/data/sampler.h"
 #include "convoy/io/dataset.h"
-#include "convoy/params/parameters.h"
+#include "convoy/io/model_metadata.h"
 
 #include "step/rank_runtime.h"
 
 namespace convoy {
+
+struct Parameters;
 
 /// Throws RequestError if the parameters ask for augmentations, or for an order of samples, that these data do not
 /// allow. Called before anything is planned or measured.

@@ -4,6 +4,10 @@
 #include <cstddef>
 
 #include "convoy/base/error.h"
+#include "convoy/params/parameters.h"
+
+#include "calibrate/run_layout.h"
+#include "plan/step_plan.h"
 
 namespace convoy {
 
@@ -23,7 +27,7 @@ std::vector<float> class_weights(const Parameters& params, const io::DatasetInfo
   if (!asked.balanced && asked.factors.empty()) return {};
   const std::size_t num_classes = data.class_names.size();
   if (!asked.balanced && asked.factors.size() != num_classes)
-    refuse("train.class_weights has {} numbers, and data.train {} classes. Give one for each class.",
+    refuse("train.class_weights has {} numbers, but data.train has {} classes. Give one number for each class.",
            asked.factors.size(), num_classes);
   std::vector<double> factors = asked.factors;
   double sum = 0;
@@ -33,7 +37,9 @@ std::vector<float> class_weights(const Parameters& params, const io::DatasetInfo
     sum += factors[c] * count;
   }
   if (sum == 0)
-    refuse("train.class_weights is 0 for every class that data.train has samples of. Give one of them more.");
+    refuse(
+        "train.class_weights is 0 for every class that data.train has samples of. Give at least one of these classes a "
+        "weight above 0.");
   std::vector<float> weights(num_classes);
   for (std::size_t c = 0; c < num_classes; ++c)
     weights[c] = static_cast<float>(factors[c] * static_cast<double>(data.num_samples) / sum);

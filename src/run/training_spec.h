@@ -3,14 +3,14 @@
 
 #include <vector>
 
-#include "convoy/io/checkpoint.h"
+#include "convoy/io/model_metadata.h"
 #include "convoy/io/sample_store.h"
-#include "convoy/params/parameters.h"
-
-#include "calibrate/run_layout.h"
-#include "plan/step_plan.h"
 
 namespace convoy {
+
+struct Parameters;
+struct RunLayout;
+struct RuntimeSpec;
 
 /// Returns the specification of a training on `data` in this layout. `on_gpu` says that ranks compute on GPUs.
 RuntimeSpec training_spec(const Parameters& params, const io::ModelMetadata& metadata, const io::DatasetInfo& data,

@@ -5,7 +5,7 @@
 #include <array>
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/svg.h"
 #include "convoy/base/wording.h"
@@ -29,7 +29,7 @@ struct Ink {
 constexpr std::array kInks = {
     Ink{Activity::kForward, "f", "#56b4e9", "forward"},
     Ink{Activity::kBackward, "b", "#e69f00", "backward"},
-    Ink{Activity::kBackwardWeight, "bw", "#0072b2", "backward by weight"},
+    Ink{Activity::kBackwardWeight, "bw", "#0072b2", "backward, gradient of weights"},
     Ink{Activity::kUpdate, "u", "#009e73", "reduce and update"},
     Ink{Activity::kCommunication, "c", "#cc79a7", "send; wait for message"},
     Ink{Activity::kData, "d", "#f0e442", "load; wait for loader"},

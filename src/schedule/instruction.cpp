@@ -3,7 +3,7 @@
 
 #include <iterator>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 namespace convoy {
 

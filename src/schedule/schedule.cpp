@@ -24,7 +24,7 @@ std::vector<ScheduleKind> all_schedules() {
 Schedule make_schedule(ScheduleKind kind, const PipelineSpec& spec) {
   const ScheduleTraits& schedule = traits_of(kind);
   if (!schedule.has_chunks && spec.chunks != 1)
-    fail("{} schedules one chunk a stage, not {}.", name_of(kind), spec.chunks);
+    fail("{} schedules one chunk per stage, not {}.", name_of(kind), spec.chunks);
   return schedule.make(spec);
 }
 

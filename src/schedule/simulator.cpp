@@ -9,7 +9,7 @@
 #include <string>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 

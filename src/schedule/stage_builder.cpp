@@ -95,8 +95,9 @@ void check(const PipelineSpec& spec) {
     if (spec.num_buckets[x] < 1) fail("Virtual stage {} has {} gradient buckets: at least 1.", x, spec.num_buckets[x]);
   }
   if (!spec.loads.empty() && (std::ssize(spec.loads) != num || !spec.loads.front()))
-    fail("A pipeline of {} virtual stages was told of {} whether they load: of each, and the first does.", num,
-         spec.loads.size());
+    fail(
+        "A pipeline of {} virtual stages has load flags for {}: one for each is needed, and the first stage must load.",
+        num, spec.loads.size());
   if (!spec.costs.chunks.empty() && std::ssize(spec.costs.chunks) != num) {
     fail("A pipeline of {} virtual stages was given the costs of {}.", num, spec.costs.chunks.size());
   }

@@ -6,9 +6,12 @@
 #include <stdexcept>
 
 #include "convoy/comm/topology.h"
-#include "convoy/io/checkpoint.h"
+#include "convoy/data/loader.h"
+#include "convoy/data/make_sample_path.h"
+#include "convoy/io/named_tensor.h"
+#include "convoy/params/parameters.h"
 
-#include "plan/share_engines.h"
+#include "step/share_engines.h"
 
 namespace convoy {
 

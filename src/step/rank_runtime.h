@@ -11,8 +11,6 @@
 #include <vector>
 
 #include "convoy/comm/process_grid.h"
-#include "convoy/data/loader.h"
-#include "convoy/data/make_sample_path.h"
 #include "convoy/ops/backend.h"
 
 #include "plan/step_plan.h"
@@ -21,6 +19,11 @@
 #include "watch/status_board.h"
 
 namespace convoy {
+
+struct LoaderSpec;
+struct Parameters;
+enum class SampleView;
+struct WantedFeature;
 
 /// Runs this rank's part of the steps of a plan. If the plan's network does not train, it only evaluates.
 class RankRuntime {

@@ -7,7 +7,7 @@
 #include <stdexcept>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
@@ -156,7 +156,7 @@ std::string SharedWeights::describe() const {
   const char* const keep = others == 1 ? "rank keeps its" : "ranks keep their";
   const std::string but =
       others == 0 ? "" : fmt::format("; {} {} own copies for convolutions, in other layouts", others, keep);
-  return fmt::format("weights: one copy in memory per {}{} replicas{}\n", min == max ? "" : "up to ", max, but);
+  return fmt::format("weights: one copy in memory for {}{} replicas{}\n", min == max ? "" : "up to ", max, but);
 }
 
 }  // namespace convoy

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <cassert>
 
+#include "convoy/ops/dropout.h"
+#include "convoy/schedule/bound_program.h"
+
 namespace convoy {
 
 WeightArenas make_weight_arenas(Device& device, const StagePlan& plan) {

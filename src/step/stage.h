@@ -7,9 +7,9 @@
 #include <span>
 #include <vector>
 
+#include "convoy/device/device.h"
 #include "convoy/model/network.h"
 #include "convoy/ops/backend.h"
-#include "convoy/schedule/bound_program.h"
 
 #include "plan/stage_plan.h"
 #include "update/sharded_update.h"

@@ -3,7 +3,7 @@
 
 #include <algorithm>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/median.h"
 #include "convoy/base/wording.h"
@@ -52,8 +52,8 @@ std::string compare_step(double predicted_seconds, const StepClock& clock) {
   return fmt::format(
       "step: predicted {} ms, measured {} ms (median of {}): ratio {:.2f}{}", plain_number(1e3 * predicted_seconds),
       plain_number(1e3 * measured), clock.num_steps(), ratio,
-      is_far ? ". That is far off: something else may have computed on these processors, now or when costs.txt of "
-               "run.directory was measured. Without that file the next start measures again"
+      is_far ? ". That is a large difference: other programs may have used these processors, now or when costs.txt of "
+               "run.directory was measured. To measure again at the next start, remove that file"
              : "");
 }
 

@@ -8,6 +8,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/comm/tags.h"
+#include "convoy/ops/dropout.h"
 
 #include "step/step_recorder.h"
 

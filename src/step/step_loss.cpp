@@ -4,6 +4,11 @@
 #include <cmath>
 
 #include "convoy/base/features.h"
+#include "convoy/data/batch_source.h"
+#include "convoy/data/loader.h"
+#include "convoy/ops/operations.h"
+
+#include "plan/step_plan.h"
 
 namespace convoy {
 

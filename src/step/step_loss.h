@@ -8,13 +8,15 @@
 #include <span>
 #include <vector>
 
-#include "convoy/data/batch_source.h"
-#include "convoy/data/loader.h"
+#include "convoy/device/device.h"
 #include "convoy/ops/backend.h"
-
-#include "plan/step_plan.h"
+#include "convoy/ops/softmax_cross_entropy.h"
 
 namespace convoy {
+
+class BatchSource;
+class StepPlan;
+struct WantedFeature;
 
 /// The loss of all micro-batches of a replica's step.
 class StepLoss {

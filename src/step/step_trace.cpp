@@ -9,7 +9,6 @@
 #include "convoy/base/log.h"
 #include "convoy/base/wording.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 #include "convoy/io/trace.h"
 #include "convoy/schedule/drawing.h"
 
@@ -144,7 +143,7 @@ std::optional<Timeline> StepTrace::end() {
 std::string StepTrace::write(const std::string& directory) {
   const std::optional<Timeline> recorded = end();
   if (!runtime_.grid().is_root()) return "";
-  if (!recorded) return "run.trace: this run ended before a step that could be recorded";
+  if (!recorded) return "run.trace: this run ended before a step that could be traced";
   const StepPlan& plan = runtime_.plan();
   const Timeline& measured = *recorded;
   const Timeline planned = planned_step(schedules_of(plan), mean_work(measured));

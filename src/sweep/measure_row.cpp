@@ -4,23 +4,25 @@
 #include <algorithm>
 #include <vector>
 
+#include <fmt/core.h>
 #include <malloc.h>
 
 #include "convoy/base/clock.h"
-#include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/median.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/process_grid.h"
+#include "convoy/data/loader.h"
 #include "convoy/data/make_sample_path.h"
 #include "convoy/io/dataset.h"
 #include "convoy/model/network.h"
+#include "convoy/params/parameters.h"
 
 #include "calibrate/calibration.h"
 #include "calibrate/run_layout.h"
 #include "checkpoint/checkpointing.h"
-#include "checkpoint/model_metadata.h"
+#include "checkpoint/make_metadata.h"
 #include "evaluation/evaluation.h"
 #include "plan/batch_norm_check.h"
 #include "plan/planner.h"
@@ -175,9 +177,11 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
   gather_memory(runtime, before, row);
   if (clock.stopped()) return std::nullopt;
   if (num_measured == 0)
-    row.failure = fmt::format("{} are only {} of batch.global = {}; sweep.warm_steps = {} are not counted",
-                              counted(samples.info().num_samples, "sample"), counted(spec.num_steps(), "step"),
-                              params.batch.global, params.sweep.warm_steps);
+    row.failure = fmt::format(
+        "{} are only {} of batch.global = {}, and the first steps (sweep.warm_steps = {}) are not counted: nothing was "
+        "measured",
+        counted(samples.info().num_samples, "sample"), counted(spec.num_steps(), "step"), params.batch.global,
+        params.sweep.warm_steps);
   return row;
 }
 

@@ -5,12 +5,12 @@
 
 #include "convoy/comm/communicator.h"
 #include "convoy/ops/backend.h"
-#include "convoy/params/parameters.h"
 
 #include "sweep/row_result.h"
 
 namespace convoy {
 
+struct Parameters;
 class StatusBoard;
 
 /// Measures a row on the group `ranks`, all of which call it. The result is complete on rank 0 only. Empty if a signal

@@ -1,11 +1,12 @@
 /// The sweep: its rows, the rounds over them, and the tables of the results so far.
-#include "convoy/sweep/sweep.h"
+#include "sweep/sweep.h"
 
 #include <algorithm>
 #include <ctime>
 #include <fstream>
 #include <optional>
 
+#include "convoy/base/clock.h"
 #include "convoy/base/features.h"
 #include "convoy/base/log.h"
 #include "convoy/base/print.h"
@@ -15,9 +16,9 @@
 #include "convoy/comm/stop_signals.h"
 #include "convoy/comm/topology.h"
 #include "convoy/io/dataset.h"
+#include "convoy/io/run_lock.h"
 
-#include "checkpoint/model_metadata.h"
-#include "run/run_lock.h"
+#include "checkpoint/make_metadata.h"
 #include "sweep/measure_row.h"
 #include "sweep/sweep_files.h"
 #include "sweep/sweep_picture.h"
@@ -30,7 +31,7 @@ namespace convoy {
 namespace {
 
 std::string today() {
-  const std::time_t now = std::time(nullptr);
+  const std::time_t now = static_cast<std::time_t>(wall_clock_seconds());
   std::tm local{};
   localtime_r(&now, &local);
   return fmt::format("{:04}-{:02}-{:02}", local.tm_year + 1900, local.tm_mon + 1, local.tm_mday);
@@ -49,7 +50,7 @@ std::string describe(const SweepTable& table) {
   std::string text;
   for (const SweepRow& row : table.rows)
     text += fmt::format("row {}: {}; {}{}{}\n", row.number, describe_values(table, row), counted(row.ranks, "rank"),
-                        row.reason.empty() ? "" : "; left out: ", row.reason);
+                        row.reason.empty() ? "" : "; skipped: ", row.reason);
   return text;
 }
 
@@ -86,7 +87,7 @@ class Sweep {
   SweepTable table_;
   SweepHead head_;
   std::optional<SweepFiles> files_;  ///< on rank 0
-  std::optional<RunLock> lock_;      ///< on rank 0: the lock of the row that is being measured
+  std::optional<io::RunLock> lock_;  ///< on rank 0: the lock of the row that is being measured
 };
 
 Sweep::Sweep(const Parameters& params, const mpi::Communicator& world, const MakeBackend& make_backend,

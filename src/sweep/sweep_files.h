@@ -7,11 +7,11 @@
 #include <string>
 #include <vector>
 
-#include "convoy/params/parameters.h"
-
 #include "sweep/row_result.h"
 
 namespace convoy {
+
+struct Parameters;
 
 /// Writes a file that other jobs may write at the same time: writes the text to a file with a name of its own, and
 /// renames that to `path`. Throws Error with the path if it cannot be written.

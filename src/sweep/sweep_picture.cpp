@@ -6,10 +6,14 @@
 #include <cmath>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/svg.h"
 #include "convoy/base/wording.h"
+
+#include "sweep/row_result.h"
+#include "sweep/sweep_rows.h"
+#include "sweep/sweep_table.h"
 
 namespace convoy {
 

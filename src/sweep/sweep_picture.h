@@ -5,11 +5,11 @@
 #include <string>
 #include <vector>
 
-#include "sweep/row_result.h"
-#include "sweep/sweep_rows.h"
-#include "sweep/sweep_table.h"
-
 namespace convoy {
+
+struct RowResult;
+struct SweepHead;
+struct SweepTable;
 
 /// Returns an SVG picture without scripts. The x-axis is the factor with the most values; of several, the last. Dots
 /// are measured, with a bar from the slowest to the fastest round; dashed lines are predicted. The colours are those of

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "convoy/io/checkpoint.h"
+#include "convoy/io/model_metadata.h"
 #include "convoy/params/parameters.h"
 
 namespace convoy {

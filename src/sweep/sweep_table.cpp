@@ -11,6 +11,9 @@
 #include "convoy/base/version.h"
 #include "convoy/base/wording.h"
 
+#include "sweep/row_result.h"
+#include "sweep/sweep_rows.h"
+
 namespace convoy {
 
 namespace {
@@ -60,7 +63,7 @@ std::vector<std::string> markdown_cells(const SweepRow& row, const RowResult& re
 }
 
 std::vector<std::string> markdown_columns(const SweepHead& head) {
-  std::vector<std::string> columns = {head.sample + "s/s", "step, ms", "its range", "predicted, ms", "ratio"};
+  std::vector<std::string> columns = {head.sample + "s/s", "step, ms", "step range, ms", "predicted, ms", "ratio"};
   if (head.work == SweepWork::kTrain)
     for (const char* name : {"busy", "bubble", "waits for others"}) columns.emplace_back(name);
   columns.emplace_back("memory of a rank");
@@ -139,9 +142,8 @@ std::string sweep_markdown(const SweepHead& head, const SweepTable& table, const
     text += line_of(cells);
   }
   text +=
-      "\nMemory of a rank, least to most of all ranks: the most that its process held while the row ran, with the "
-      "program; "
-      "on a GPU the buffers there.\n";
+      "\nMemory of a rank, from the smallest to the largest of all ranks: the maximum that its process held while the "
+      "row ran, including the program; on a GPU, the buffers of the GPU.\n";
   return text + judge_predictions(results);
 }
 

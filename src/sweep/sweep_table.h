@@ -1,13 +1,17 @@
 /// The table of a sweep as text: CSV for programs, Markdown for people.
 #pragma once
 
+#include <cstdint>
 #include <string>
 #include <vector>
 
-#include "sweep/row_result.h"
-#include "sweep/sweep_rows.h"
+#include "convoy/params/choices.h"
 
 namespace convoy {
+
+struct RowResult;
+struct SweepRow;
+struct SweepTable;
 
 /// The facts about a sweep that are written above its table.
 struct SweepHead {

@@ -1,10 +1,9 @@
 /// Numbers are written by fmt, texts by the library that escapes them.
 #include "telemetry/json_row.h"
 
-#include <chrono>
 #include <cmath>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 namespace convoy {
@@ -33,10 +32,6 @@ JsonRow& JsonRow::add(std::string_view name, double value) {
 JsonRow& JsonRow::add_raw(std::string_view name, std::string_view value) {
   text_ += fmt::format(",{}:{}", quoted(name), value);
   return *this;
-}
-
-double wall_clock_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
 }
 
 }  // namespace convoy

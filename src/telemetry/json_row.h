@@ -32,7 +32,4 @@ class JsonRow {
   std::string text_;
 };
 
-/// The time now, in seconds since 1970, by the host's clock.
-double wall_clock_seconds();
-
 }  // namespace convoy

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <numbers>
 
+#include "convoy/params/parameters.h"
+
 namespace convoy {
 
 namespace {

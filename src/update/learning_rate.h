@@ -3,9 +3,11 @@
 
 #include <cstdint>
 
-#include "convoy/params/parameters.h"
+#include "convoy/params/optimizer_parameters.h"
 
 namespace convoy {
+
+struct Parameters;
 
 /// The arguments of learning_rate().
 struct LearningRateSpec {

@@ -32,12 +32,12 @@ bool LossScale::is_smallest() const {
 void LossScale::end_step(bool overflowed) {
   if (!is_dynamic_) return;
   if (overflowed) {
-    state_ = {.scale = state_.scale / 2, .good_steps = 0};
-    if (state_.scale < kSmallestScale)
+    if (is_smallest())
       fail(
-          "gradients are not finite numbers with any loss scale (now {}): the training diverged. Resume from an "
-          "earlier checkpoint with a smaller optimizer.lr, or use train.precision = bf16 or f32",
+          "gradients are not finite numbers, although the loss scale was reduced to {}: the training diverged. Resume "
+          "from an earlier checkpoint with a smaller optimizer.lr, or use train.precision = bf16 or f32",
           state_.scale);
+    state_ = {.scale = state_.scale / 2, .good_steps = 0};
     return;
   }
   if (++state_.good_steps < kStepsBeforeGrowth) return;

@@ -4,6 +4,7 @@
 #include <cmath>
 
 #include "convoy/base/error.h"
+#include "convoy/params/optimizer_parameters.h"
 
 namespace convoy {
 

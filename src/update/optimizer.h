@@ -9,9 +9,11 @@
 
 #include "convoy/model/parameter.h"
 #include "convoy/ops/elementwise.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 namespace convoy {
+
+struct OptimizerParams;
 
 /// The values that all updates of a step share.
 struct UpdateStep {

@@ -11,7 +11,7 @@
 #include "convoy/device/device.h"
 #include "convoy/model/arena_layout.h"
 #include "convoy/ops/elementwise.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 #include "update/gradient_exchange.h"
 #include "update/optimizer.h"

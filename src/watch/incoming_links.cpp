@@ -39,7 +39,7 @@ void allow_open_files(rlim_t more) {
 
 FileDescriptor listen_on(const std::string& host) {
   const AddressList address = numeric_address(host, "0");
-  if (!address) fail("no port to listen on for the other ranks: '{}' is no address", host);
+  if (!address) fail("no port to listen on for the other ranks: '{}' is not an address", host);
   FileDescriptor listener(::socket(address->ai_family, SOCK_STREAM, 0));
   if (!listener.is_open() || ::bind(listener.get(), address->ai_addr, address->ai_addrlen) != 0 ||
       ::listen(listener.get(), SOMAXCONN) != 0)

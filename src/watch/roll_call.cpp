@@ -104,13 +104,14 @@ const char* describe(Reach reach) {
     case Reach::kEnded:
       return "has ended: its process is gone";
     case Reach::kStopped:
-      return "does not run: its process was stopped (SIGSTOP); kill -CONT lets it go on";
+      return "does not run: its process was stopped (SIGSTOP); kill -CONT lets it continue";
     case Reach::kTraced:
       return "does not run: a debugger holds its process";
     case Reach::kSilent:
-      return "does not answer, though its host can be reached: stopped, swapped out, or without a processor";
+      return "does not answer, although its host can be reached: its process is stopped, swapped out, or gets no "
+             "processor time";
     case Reach::kUnreachable:
-      return "cannot be reached: its host is down, or the network to it";
+      return "cannot be reached: its host, or the network to its host, is down";
   }
   return "";
 }
@@ -177,13 +178,13 @@ std::pair<int, int> suspected_pair(const std::vector<int>& ring, const std::vect
 
 std::string describe_standstill(const std::vector<RankReport>& reports) {
   if (reports[culprits_first(reports).front()].reach == Reach::kEnded)
-    return "a rank has ended, and the others cannot go on without it";
+    return "a rank has ended, and the others cannot continue without it";
   const std::vector<int> ring = ring_of_waits(reports);
-  if (ring.empty()) return "the run stands still; the rank that holds up the others comes first";
+  if (ring.empty()) return "the run makes no progress; the rank that blocks the others comes first in the table";
   const auto [receiver, sender] = suspected_pair(ring, reports);
   return fmt::format(
-      "the run stands still, as ranks wait for each other: messages do not get through, or only slowly, between rank "
-      "{} on {} and rank {} on {}",
+      "the run makes no progress, because ranks wait for each other: messages between rank {} on {} and rank {} on {} "
+      "do not arrive, or arrive only slowly",
       receiver, report_of(receiver, reports).host, sender, report_of(sender, reports).host);
 }
 
@@ -196,7 +197,7 @@ std::string describe(const RankReport& report, const std::vector<RankReport>& al
   }
   if (report.reach != Reach::kAnswers) {
     const bool was_heard = status.standing_seconds >= 0;
-    return describe(report.reach) + (was_heard ? "; when it was last heard: " + where : "");
+    return describe(report.reach) + (was_heard ? "; its last report: " + where : "");
   }
   switch (status.wait) {
     case Wait::kRanks:
@@ -216,11 +217,11 @@ std::string roll_call_table(const std::vector<RankReport>& reports) {
   std::size_t width = 16;
   for (const RankReport& report : reports) width = std::max(width, report.host.size());
   std::string text = fmt::format("{:>6}  {:<{}}  {:>7}  {:>5}  {:>8}  {}\n", "rank", "host", width, "replica", "stage",
-                                 "since, s", "what it does");
+                                 "stuck, s", "what it does");
   std::size_t num_lines = 0;
   for (const std::size_t i : culprits_first(reports)) {
     if (num_lines++ == kMaxLines)
-      return text + fmt::format("{:>6}  more ranks, which wait for these or go on\n", reports.size() - kMaxLines);
+      return text + fmt::format("{:>6}  more ranks, which wait for these or continue\n", reports.size() - kMaxLines);
     const RankReport& report = reports[i];
     const double seconds = report.status.standing_seconds;
     text += fmt::format("{:>6}  {:<{}}  {:>7}  {:>5}  {:>8}  {}\n", report.rank, report.host, width,

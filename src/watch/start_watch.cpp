@@ -15,7 +15,7 @@
 #include <system_error>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include "convoy/base/host_name.h"
@@ -78,8 +78,9 @@ std::string describe_start(const std::vector<RankReport>& ranks) {
       text +=
           fmt::format("\n  rank {} (process {} on {}) {}", rank.rank, rank.process, rank.host, describe(rank.reach));
   return text.empty()
-             ? fmt::format("; {} of it on {} run, and wait for MPI, for other hosts, or for processes that have ended",
-                           counted(std::ssize(ranks), "process"), host_name())
+             ? fmt::format(
+                   "; {} of the job on {} must be waiting for MPI, for other hosts, or for processes that have ended",
+                   counted(std::ssize(ranks), "process"), host_name())
              : ":" + text;
 }
 

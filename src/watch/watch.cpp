@@ -18,6 +18,7 @@
 #include "convoy/base/progress.h"
 #include "convoy/comm/gather_texts.h"
 #include "convoy/comm/topology.h"
+#include "convoy/params/run_parameters.h"
 
 #include "watch/addresses.h"
 #include "watch/launcher.h"
@@ -129,8 +130,8 @@ Watch::Watch(const RunParams& params, mpi::Session& session)
     } else {
       watchdog.reset();
       log_warning(
-          "not every rank could open a TCP connection to rank 0: a rank that stands still will not be named, and the "
-          "job will wait for it. Is there a firewall between the nodes?");
+          "not every rank could open a TCP connection to rank 0: a rank that makes no progress will not be named, and "
+          "the job will wait for it. Check whether a firewall blocks connections between the nodes");
     }
   } else {
     const Packet hello{.kind = Packet::Kind::kHello, .rank = static_cast<std::int32_t>(rank)};

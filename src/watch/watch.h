@@ -5,13 +5,14 @@
 
 #include "convoy/comm/communicator.h"
 #include "convoy/comm/session.h"
-#include "convoy/params/parameters.h"
 
 #include "watch/start_watch.h"
 #include "watch/status_board.h"
 #include "watch/watchdog.h"
 
 namespace convoy {
+
+struct RunParams;
 
 /// Returns the specification of the StartWatch, which watches before MPI works. It says how long a start may take.
 StartWatch::Spec start_spec(const RunParams& params);

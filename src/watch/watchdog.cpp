@@ -6,7 +6,7 @@
 #include <limits>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <unistd.h>
 
 #include "convoy/base/clock.h"
@@ -116,7 +116,7 @@ const char* Watchdog::who_calls_instead() {
   for (std::int64_t first = 0; first < spec_.rank && !ends_; first += kAskedAtOnce) {
     const std::int64_t last = std::min(first + kAskedAtOnce, spec_.rank);
     roster_.ask(first, last, kLowerSeconds);
-    if (roster_.any_answered(first, last)) return "a lower rank answers, which now says what happens,";
+    if (roster_.any_answered(first, last)) return "a lower rank answers, and reports from now on,";
   }
   roster_.ask(spec_.rank + 1, std::ssize(spec_.ranks), kLowerSeconds);
   return roster_.any_heard_root(kRootHeardSeconds) ? "rank 0 answers other ranks" : nullptr;
@@ -148,7 +148,8 @@ void Watchdog::call_roll_if(bool alarm) {
   const double deadline =
       spec_.abort_seconds > 0 ? first_table_ + spec_.abort_seconds : std::numeric_limits<double>::infinity();
   if (now >= deadline)
-    return end_job(fmt::format("it has stood still for {:.0f} s (run.watchdog_abort_seconds)", now - first_table_));
+    return end_job(
+        fmt::format("it has made no progress for {:.0f} s (run.watchdog_abort_seconds)", now - first_table_));
   next_roll_ = std::min(now + pause_, deadline);
   pause_ *= 2;
 }

@@ -56,7 +56,7 @@ TEST_F(Audit, EndsARunBeforeItLearnsFromAWrongRankAndItResumesToTheSameBits) {
     const ProcessResult ended = start(name, grid, fault);
     EXPECT_EQ(ended.status, 75) << ended.output;
     EXPECT_TRUE(contains(ended.output, "audit of step 5: rank " + rank + " (replica")) << ended.output;
-    EXPECT_TRUE(contains(ended.output, "the loss's gradient is not what other computations gave")) << ended.output;
+    EXPECT_TRUE(contains(ended.output, "the loss's gradient is not the same as in other computations")) << ended.output;
     EXPECT_TRUE(contains(ended.output, "stopped by an audit")) << ended.output;
     EXPECT_TRUE(contains(ended.output, "step-00000004.h5")) << "what it is resumed from\n" << ended.output;
     const std::string log = read_text((directory_ / name) + "/audit.log");
@@ -83,7 +83,7 @@ TEST_F(Audit, SetsCheckpointsAsideThatAWrongRankMayHaveHadAPartIn) {
       start("faulty", {1, 2}, "1:17", /*audit_every=*/3, /*save_every=*/1);  // wrong from step 5 on
   EXPECT_EQ(ended.status, 75) << ended.output;
   EXPECT_TRUE(contains(ended.output, "audit of step 6: rank 1 (replica 1, stage 0)")) << ended.output;
-  EXPECT_TRUE(contains(ended.output, "Checkpoints after step 3, the last that was checked")) << ended.output;
+  EXPECT_TRUE(contains(ended.output, "Checkpoints after step 3, the last step that was checked")) << ended.output;
   const std::string checkpoints = (directory_ / "faulty") + "/checkpoints";
   EXPECT_TRUE(std::filesystem::exists(checkpoints + "/step-00000003.h5")) << "though one alone is kept";
   EXPECT_TRUE(std::filesystem::exists(checkpoints + "/step-00000005.h5.suspect"));

@@ -2,7 +2,7 @@
 #include <cstdlib>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "app/program.h"
@@ -64,7 +64,7 @@ TEST_F(BadInput, AGpuThatIsNotThereIsRefusedAndSoIsAPrecisionThatTheCpuLacks) {
 TEST_F(BadInput, MoreChunksThanCellsAreRefused) {  // resnet20 has 11 cells
   const std::string interleaved = "--schedule.kind=interleaved";
   expect_refused({interleaved, "--grid.stages=2", "--schedule.chunks=6"},
-                 "schedule.chunks = 6 on grid.stages = 2 cuts the network into 12 runs of cells, but it has 11 cells. "
+                 "schedule.chunks = 6 on grid.stages = 2 cuts the network into 12 chunks, but it has 11 cells. "
                  "Allowed: schedule.chunks = 2 to 5, or fewer grid.stages.",
                  2);
   expect_refused({interleaved, "--grid.stages=6"}, "Allowed: fewer grid.stages, or another schedule.kind.", 6);
@@ -126,7 +126,8 @@ TEST_F(BadInput, TestDataOfAnotherShapeIsRefused) {
                                        "--import.output=" + (directory_ / "wide")}})
                 .status,
             0);
-  expect_refused({"--data.test=" + (directory_ / "wide/test")}, "data.test holds 6x24x1 images, data.train 12x12x1");
+  expect_refused({"--data.test=" + (directory_ / "wide/test")},
+                 "data.test holds 6x24x1 images, but data.train holds 12x12x1");
 }
 
 TEST_F(BadInput, TruncatedIdxFilesAreRefusedAndNothingIsWritten) {

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/io/atomic_file.h"
@@ -80,7 +80,7 @@ class BadStep : public Runs {
     const std::string report = report_in(output_);
     EXPECT_TRUE(contains(report, "above train.loss_limit")) << output_;
     EXPECT_TRUE(contains(read_text((directory_ / alone) + "/steps.csv"), ",bad,"));
-    EXPECT_TRUE(contains(output_, "skipped: 'bad' in the column skipped of steps.csv")) << output_;
+    EXPECT_TRUE(contains(output_, "skipped (steps.csv has 'bad' in its column skipped)")) << output_;
     for (const Grid& grid : grids_) {
       const std::string name = alone + name_of(grid);
       train(name, grid, kSteps);
@@ -164,7 +164,7 @@ TEST_F(BadStep, TooManySkippedInARowEndTheRun) {
   const ProcessResult result = start("many", {1, 2}, {});
   EXPECT_EQ(result.status, 1) << result.output;
   EXPECT_TRUE(contains(result.output, "step 3 is bad: the loss of micro-batch 0 is ")) << result.output;
-  EXPECT_TRUE(contains(result.output, "The step is skipped: it changes nothing (3 so far, 3 in a row)"))
+  EXPECT_TRUE(contains(result.output, "The step is skipped: it changes nothing (3 steps skipped so far, 3 in a row)"))
       << result.output;
   EXPECT_TRUE(contains(result.output, "step 4 is bad: ")) << result.output;
   EXPECT_TRUE(contains(result.output, "since 3 bad steps in a row were skipped before it (train.max_bad_steps)"))

@@ -54,10 +54,10 @@ TEST_F(Compare, RunsOnTwoGridsAreEqualAndFingerprintsAreThoseOfTheCheckpoints) {
   train("grid", {2, 2}, 12);
   const ProcessResult result = compare(run("alone"), run("grid"));
   EXPECT_EQ(result.status, 0) << result.output;
-  EXPECT_CONTAINS(result.output, "losses: equal in all 12 steps that both have");
-  EXPECT_CONTAINS(result.output, "top-1: equal in all 12 steps that both have");
-  EXPECT_CONTAINS(result.output, "fingerprints: equal in all 4 steps that both have");
-  EXPECT_CONTAINS(result.output, "test macro F1: equal in all 2 evaluations that both have");
+  EXPECT_CONTAINS(result.output, "losses: equal in all 12 steps that both runs have");
+  EXPECT_CONTAINS(result.output, "top-1: equal in all 12 steps that both runs have");
+  EXPECT_CONTAINS(result.output, "fingerprints: equal in all 4 steps that both runs have");
+  EXPECT_CONTAINS(result.output, "test macro F1: equal in all 2 evaluations that both runs have");
   EXPECT_CONTAINS(result.output, "best: test top-1 ");
   EXPECT_CONTAINS(result.output, "1 x 1 (replicas x stages)");
   EXPECT_CONTAINS(result.output, "2 x 2 (replicas x stages)");
@@ -82,9 +82,9 @@ TEST_F(Compare, NamesTheFirstStepAndTensorThatDiffer) {
   train("b", {1, 1}, 8);
   const ProcessResult runs = compare(run("a"), run("b"));
   EXPECT_EQ(runs.status, 1) << runs.output;
-  EXPECT_CONTAINS(runs.output, "losses: the first to differ is of step 5: ");
+  EXPECT_CONTAINS(runs.output, "losses: first difference at step 5: ");
   EXPECT_CONTAINS(runs.output, "they are equal up to step 4");
-  EXPECT_CONTAINS(runs.output, "fingerprints: the first to differ is of step 6: ");
+  EXPECT_CONTAINS(runs.output, "fingerprints: first difference at step 6: ");
   EXPECT_CONTAINS(runs.output, "; started 2 times, last");
 }
 
@@ -106,14 +106,14 @@ TEST_F(Compare, ReplaysARunOfThreeGridsOnAFourth) {
   const std::string before = read_text(run("run") + "/steps.csv");
   const ProcessResult all = replay("run", {2, 2}, "1-12");
   EXPECT_EQ(all.status, 0) << all.output;
-  EXPECT_CONTAINS(all.output, "losses: all 12 are the recorded ones, to the bit");
-  EXPECT_CONTAINS(all.output, "top-1: all 12 are the recorded ones, to the bit");
-  EXPECT_CONTAINS(all.output, "fingerprints: all 4 are the recorded ones, to the bit");
-  EXPECT_CONTAINS(all.output, "from where it began");
+  EXPECT_CONTAINS(all.output, "losses: all 12 are equal to the recorded ones, bit by bit");
+  EXPECT_CONTAINS(all.output, "top-1: all 12 are equal to the recorded ones, bit by bit");
+  EXPECT_CONTAINS(all.output, "fingerprints: all 4 are equal to the recorded ones, bit by bit");
+  EXPECT_CONTAINS(all.output, "from its start");
   const ProcessResult some = replay("run", {1, 1}, "10-11");
   EXPECT_EQ(some.status, 0) << some.output;
   EXPECT_CONTAINS(some.output, "losses: all 2 are");
-  EXPECT_CONTAINS(some.output, "fingerprints: none is recorded of these steps");
+  EXPECT_CONTAINS(some.output, "fingerprints: none is recorded for these steps");
   EXPECT_CONTAINS(some.output, "from " + file("run", 8));
   EXPECT_EQ(read_text(run("run") + "/steps.csv"), before) << "a replay writes nothing";
   EXPECT_EQ(replay("run", {1, 1}, "10-13").status, 2);
@@ -124,8 +124,8 @@ TEST_F(Compare, AReplayFromAChangedCheckpointNamesTheFirstStep) {
   flip_a_bit(file("run", 4), "conv1.weight");
   const ProcessResult result = replay("run", {1, 2}, "5-8");
   EXPECT_EQ(result.status, 1) << result.output;
-  EXPECT_CONTAINS(result.output, "losses: 4 of 4 differ; the first is of step 5: recorded ");
-  EXPECT_CONTAINS(result.output, "fingerprints: 1 of 1 differ; the first is of step 6: recorded ");
+  EXPECT_CONTAINS(result.output, "losses: 4 of 4 differ; the first difference is at step 5: recorded ");
+  EXPECT_CONTAINS(result.output, "fingerprints: 1 of 1 differ; the first difference is at step 6: recorded ");
 }
 
 }  // namespace convoy::test

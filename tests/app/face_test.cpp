@@ -3,7 +3,7 @@
 #include <filesystem>
 #include <sstream>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "app/program.h"
@@ -178,7 +178,7 @@ TEST(Face, AnImportNamesWhatItSkipsAndEveryRankWorks) {
   EXPECT_EQ(import.status, 0) << import.output;
   EXPECT_TRUE(contains(import.output, "skipped 'train/ant/broken.jpg': it is neither a JPEG nor a PNG"))
       << import.output;
-  EXPECT_TRUE(contains(import.output, "skipped 'train/bee/gone.jpg': it is a link to 'nowhere', which is not there"))
+  EXPECT_TRUE(contains(import.output, "skipped 'train/bee/gone.jpg': it is a link to 'nowhere', which does not exist"))
       << import.output;
   EXPECT_TRUE(contains(import.output, "train: 24 images 24x24x3, 3 classes")) << import.output;
   EXPECT_TRUE(contains(import.output, "skipped 2 bad images")) << import.output;
@@ -187,7 +187,7 @@ TEST(Face, AnImportNamesWhatItSkipsAndEveryRankWorks) {
       {.arguments = arguments + std::vector<std::string>{"--import.strict=on", "--import.output=" + (directory / "s")},
        .ranks = 2});
   EXPECT_EQ(strict.status, 2) << strict.output;
-  EXPECT_TRUE(contains(strict.output, "convoy: import.strict: 'train/ant/broken.jpg' under '")) << strict.output;
+  EXPECT_TRUE(contains(strict.output, "convoy: import.strict = true: 'train/ant/broken.jpg' in '")) << strict.output;
   EXPECT_TRUE(std::filesystem::is_empty(directory / "s"));
 }
 

@@ -10,6 +10,7 @@
 #include <mpi.h>
 
 #include "convoy/ops/backend.h"
+#include "convoy/ops/operations.h"
 
 namespace convoy::ops {
 

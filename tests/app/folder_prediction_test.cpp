@@ -2,7 +2,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
@@ -118,7 +118,7 @@ TEST_F(FolderPrediction, OfAFolderThatHoldsAFileOfHdf5Too) {
   const ProcessResult beside =
       predict("beside.csv", {"--predict.data=" + folder_ + "/"});  // here.h5 and here.csv are in it
   ASSERT_EQ(beside.status, 0) << beside.output;
-  EXPECT_TRUE(contains(beside.output, "left out 'here.h5': it is neither a JPEG nor a PNG")) << beside.output;
+  EXPECT_TRUE(contains(beside.output, "skipped 'here.h5': it is neither a JPEG nor a PNG")) << beside.output;
   expect_same_but_for_rounding(read_rows(directory_ / "beside.csv"), read_rows(directory_ / "all.csv"));
 }
 
@@ -145,10 +145,10 @@ TEST_F(FolderPrediction, LeavesBadFilesOutAndNamesThemOrStopsAtTheFirst) {
     const std::string name = std::to_string(ranks) + "-bad.csv";
     const ProcessResult result = predict(name, used, ranks);
     ASSERT_EQ(result.status, 0) << result.output;
-    EXPECT_TRUE(contains(result.output, "left out '3/cut.png': it is damaged: it ends too early")) << result.output;
-    EXPECT_TRUE(contains(result.output, "left out 'notes.txt': it is neither a JPEG nor a PNG")) << result.output;
+    EXPECT_TRUE(contains(result.output, "skipped '3/cut.png': it is damaged: it ends too early")) << result.output;
+    EXPECT_TRUE(contains(result.output, "skipped 'notes.txt': it is neither a JPEG nor a PNG")) << result.output;
     EXPECT_TRUE(contains(result.output, "14 samples  top-1 ")) << result.output;
-    EXPECT_TRUE(contains(result.output, "; left out 2 bad images, named above")) << result.output;
+    EXPECT_TRUE(contains(result.output, "; skipped 2 bad images, named above")) << result.output;
     expect_same_but_for_rounding(read_rows(directory_ / name), read_rows(directory_ / "good.csv"));
     EXPECT_TRUE(read_text(directory_ / name) == read_text(directory_ / "0-bad.csv")) << ranks;
     const std::string h5 = read_text(directory_ / (name.substr(0, name.size() - 3) + "h5"));
@@ -158,12 +158,13 @@ TEST_F(FolderPrediction, LeavesBadFilesOutAndNamesThemOrStopsAtTheFirst) {
     const ProcessResult mirrored =
         predict("mirrored.csv", used + std::vector<std::string>{"--evaluate.mirror=true"}, ranks);
     EXPECT_EQ(mirrored.status, 0) << mirrored.output;
-    EXPECT_TRUE(contains(mirrored.output, "; left out 2 bad images, named above")) << mirrored.output;
+    EXPECT_TRUE(contains(mirrored.output, "; skipped 2 bad images, named above")) << mirrored.output;
     EXPECT_EQ(names_in("mirrored.csv"), names_in("good.csv"));
 
     const ProcessResult strict = predict("strict.csv", used + std::vector<std::string>{"--predict.strict=true"}, ranks);
     EXPECT_EQ(strict.status, 2) << strict.output;
-    EXPECT_TRUE(contains(strict.output, "predict.strict: in predict.data = " + folder_ + ", '3/cut.png': it is "))
+    EXPECT_TRUE(contains(strict.output,
+                         "predict.strict = true: predict.data = " + folder_ + " has a bad image: '3/cut.png': it is "))
         << strict.output;
     for (const std::string left : {"strict.csv", "strict.h5", "strict.csv.partial", "strict.h5.partial"})
       EXPECT_FALSE(std::filesystem::exists(directory_ / left)) << left;
@@ -201,8 +202,10 @@ TEST_F(FolderPrediction, OfAnImportOfAnySizeIsThatOfTheFolder) {
 
   const ProcessResult colour = predict("p.csv", {import("colour", {"--import.size=12", "--import.channels=3"})}, 2);
   EXPECT_EQ(colour.status, 2) << colour.output;
-  EXPECT_TRUE(contains(colour.output, "predict.data holds images in colour (3 channels), '")) << colour.output;
-  EXPECT_TRUE(contains(colour.output, "takes them grey (1). Import them with import.channels = 1.")) << colour.output;
+  EXPECT_TRUE(contains(colour.output, "predict.data holds colour images (3 channels), but the network of '"))
+      << colour.output;
+  EXPECT_TRUE(contains(colour.output, "reads grey images (1 channel). Import them with import.channels = 1."))
+      << colour.output;
   const ProcessResult unturned =
       predict("p.csv", {"--predict.data=" + (directory_ / "raw"), "--predict.orient=true"}, 2);
   EXPECT_EQ(unturned.status, 2) << unturned.output;

@@ -12,6 +12,8 @@
 #include <gtest/gtest.h>
 #include <nlohmann/json.hpp>
 
+#include "convoy/base/clock.h"
+
 #include "app/restart.h"
 #include "unit/messages.h"
 
@@ -20,10 +22,6 @@ namespace convoy::test {
 namespace {
 
 using std::chrono::milliseconds;
-
-double wall_seconds() {
-  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
-}
 
 void wait_up_to(int seconds, const std::function<bool()>& done) {
   for (int tenth = 0; tenth < 10 * seconds && !done(); ++tenth) std::this_thread::sleep_for(milliseconds(100));
@@ -73,13 +71,13 @@ TEST_F(Live, RowsOfAllRanksAreThereWithinFiveSecondsAndNobodyIsCalledSlow) {
     wait_up_to(20, [this] { return rows_of(log(), "rank").size() >= 4; });
     for (int second = 0; second < 8; ++second) {
       std::this_thread::sleep_for(milliseconds(1000));
-      EXPECT_LE(wall_seconds() - rows_of(log(), "step").back()["time"].get<double>(), 5);
-      EXPECT_LE(wall_seconds() - rows_of(log(), "rank").back()["time"].get<double>(), 5);
+      EXPECT_LE(wall_clock_seconds() - rows_of(log(), "step").back()["time"].get<double>(), 5);
+      EXPECT_LE(wall_clock_seconds() - rows_of(log(), "rank").back()["time"].get<double>(), 5);
     }
     const ProcessResult watched = watch();
     EXPECT_EQ(watched.status, 0);
-    EXPECT_CONTAINS(watched.output, run_ + ": runs; last row ");
-    EXPECT_CONTAINS(watched.output, "2 replicas x 2 stages");
+    EXPECT_CONTAINS(watched.output, run_ + ": is running; last row written ");
+    EXPECT_CONTAINS(watched.output, "2 stages x 2 replicas");
     EXPECT_CONTAINS(watched.output, "\n   3 ");
   };
   const ProcessResult result = train_and(look, {"--grid.stages=2"}, 4);
@@ -136,7 +134,7 @@ TEST_F(Live, WatchRefusesWhatIsNoRun) {
   EXPECT_EQ(run_program({.arguments = {"watch", directory_ / "nothing"}}).status, 2);
   const ProcessResult empty = run_program({.arguments = {"watch", directory_ / "small"}});
   EXPECT_EQ(empty.status, 2);
-  EXPECT_CONTAINS(empty.output, "holds no run that has begun");
+  EXPECT_CONTAINS(empty.output, "holds no run that has started");
   EXPECT_EQ(run_program({.arguments = {"watch"}}).status, 2);
 }
 
@@ -147,7 +145,7 @@ TEST_F(Live, WatchSaysThatARunWasKilled) {
   });
   run_program({.arguments = arguments_ + std::vector<std::string>{"--train.epochs=100000", "--run.directory=" + run_}});
   killer.join();
-  EXPECT_CONTAINS(watch().output, "does not run any more, and did not say why");
+  EXPECT_CONTAINS(watch().output, "is not running any more");
 }
 
 }  // namespace convoy::test

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/io/atomic_file.h"
@@ -42,6 +42,13 @@ std::string without(std::string text, const std::string& begin, const std::strin
   return text;
 }
 
+// Returns the parameters with run.engines under its former name.
+std::string with_former_key(std::string parameters) {
+  const std::size_t at = parameters.find("\nengines =");
+  EXPECT_NE(at, std::string::npos) << parameters;
+  return parameters.replace(at + 1, std::string("engines").size(), "plans");
+}
+
 class OldRun : public Runs {
  protected:
   OldRun() : Runs(import_small_texts) {
@@ -53,7 +60,7 @@ class OldRun : public Runs {
       write_text(run_ + name, without_columns(read_text(run_ + name), column));
     write_text(run_ + "/log.jsonl", without(without(read_text(run_ + "/log.jsonl"), ",\"metric\":", "}"),
                                             ",\"test_balanced_accuracy\":", ",\"samples_per_second\""));
-    write_text(run_ + "/params.cfg", without(read_text(run_ + "/params.cfg"), "metric ", "\n"));
+    write_text(run_ + "/params.cfg", with_former_key(without(read_text(run_ + "/params.cfg"), "metric ", "\n")));
   }
 
   // Writes a valid file whose state lacks the metric's name.
@@ -94,13 +101,15 @@ TEST_F(OldRun, IsReadWatchedComparedAndPlotted) {
   EXPECT_CONTAINS(output_of({"info", run_ + "/checkpoints/best.h5"}), "best          " + best + "\n");
   EXPECT_CONTAINS(output_of({"watch", run_, "--watch.once=true"}), "\ntest top-1 ");
   const std::string compared = output_of({"compare", run_, directory_ / "new"});
-  EXPECT_CONTAINS(compared, "test top-1: equal in all 2 evaluations that both have");
+  EXPECT_CONTAINS(compared, "test top-1: equal in all 2 evaluations that both runs have");
   EXPECT_CONTAINS(compared, "best: test " + best + " in the first, test " + best + " in the second");
   EXPECT_FALSE(contains(compared, "macro F1")) << "the first has none: " << compared;
   EXPECT_CONTAINS(output_of({"replay", run_ + "/params.cfg", "--replay.steps=11-20"}),
-                  "losses: all 10 are the recorded ones, to the bit\ntop-1: none is recorded of these steps");
-  EXPECT_CONTAINS(output_of({"evaluate", run_ + "/params.cfg", "--checkpoint.resume=best"}),
-                  fmt::format("top-1 {:.2f} %", 100 * state.best_value));
+                  "losses: all 10 are equal to the recorded ones, bit by bit\ntop-1: none is recorded for these steps");
+  const std::string evaluated =
+      output_of({"evaluate", run_ + "/params.cfg", "--checkpoint.resume=best", "--run.plans=" + run_ + "/plans.txt"});
+  EXPECT_CONTAINS(evaluated, fmt::format("top-1 {:.2f} %", 100 * state.best_value));
+  EXPECT_CONTAINS(evaluated, "convoy: warning: command line: run.plans is now called run.engines: use the new name");
   const ProcessResult plot = run_program(
       {.arguments = {run_, "--output=" + run_ + "/plot.svg"}, .program = CONVOY_INPUT "/../tools/plot_run"});
   EXPECT_TRUE(plot.status == 0 || contains(plot.output, "has no matplotlib")) << plot.output;
@@ -109,7 +118,8 @@ TEST_F(OldRun, IsReadWatchedComparedAndPlotted) {
 TEST_F(OldRun, IsResumedToWhatARunOfThisVersionComesTo) {
   arguments_ = {"train", run_ + "/params.cfg"};
   train("run", {1, 1}, 3 * kEpoch);
-  EXPECT_FALSE(contains(without(output_, "warning: data.t", "what follows is not read"), "warning")) << output_;
+  EXPECT_FALSE(contains(without(output_, "warning: data.t", "the rest of such a text is not read"), "warning"))
+      << output_;
   arguments_ = {"train", directory_ / "new/params.cfg"};
   train("new", {1, 1}, 3 * kEpoch);
   const io::TrainingState old = checkpoint("run", 3 * kEpoch).state, now = checkpoint("new", 3 * kEpoch).state;

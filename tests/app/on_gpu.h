@@ -22,7 +22,7 @@ class OnGpu : public Runs {
   /// measured.
   void compute_on_gpu(const std::string& precision) {
     arguments_ = arguments_ + std::vector<std::string>{"--run.device=cuda", "--train.precision=" + precision,
-                                                       "--run.plans=" + (directory_ / "plans.txt")};
+                                                       "--run.engines=" + (directory_ / "engines.txt")};
   }
 
   void expect_gpu_was_used() const { EXPECT_TRUE(contains(output_, "cuDNN")) << output_; }

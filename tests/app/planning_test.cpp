@@ -12,6 +12,8 @@ namespace {
 
 class Planning : public Runs {
  protected:
+  Planning() { arguments_.pop_back(); }  // costs are measured
+
   ProcessResult plan(const std::vector<std::string>& more) {
     std::vector<std::string> arguments = arguments_;
     arguments.front() = "plan";
@@ -42,11 +44,26 @@ TEST_F(Planning, StagesThatAreChosenGiveTheSameBits) {
                                                                       "--run.directory=" + (directory_ / "auto")},
                    .ranks = 4});
   ASSERT_EQ(result.status, 0) << result.output;
-  EXPECT_TRUE(contains(result.output, "grid.stages = auto: stages x replicas and predicted step: ")) << result.output;
+  EXPECT_TRUE(contains(result.output, "grid.stages = auto: chosen layout (stages x replicas, predicted step): "))
+      << result.output;
   expect_same_run("1x1", "auto", 6);
   // The choice is not fixed: the run's own parameters choose again, and an evaluation does not use stages.
   const ProcessResult evaluation = run_program({.arguments = {"evaluate", directory_ / "auto/params.cfg"}});
   EXPECT_EQ(evaluation.status, 0) << evaluation.output;
+}
+
+TEST_F(Planning, ATrainingThatMeasuresNothingChoosesByAModelAndGivesTheSameBits) {
+  train("1x1", {1, 1}, 6);
+  const std::string run = "--run.directory=" + (directory_ / "modelled");
+  const std::vector<std::string> modelled = {"--plan.measure=false", "--grid.stages=auto", "--train.max_steps=6",
+                                             "--run.bucket_mib=0.05", run};
+  const ProcessResult result = run_program({.arguments = arguments_ + modelled, .ranks = 4});
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(contains(result.output, "predicted step by a model, because plan.measure = false): ")) << result.output;
+  EXPECT_FALSE(contains(result.output, "measuring")) << result.output;
+  EXPECT_FALSE(contains(result.output, "warning")) << result.output;
+  EXPECT_FALSE(std::filesystem::exists(directory_ / "modelled/costs.txt"));
+  expect_same_run("1x1", "modelled", 6);
 }
 
 TEST_F(Planning, StagesThatCannotBeChosenAreRefused) {
@@ -54,8 +71,8 @@ TEST_F(Planning, StagesThatCannotBeChosenAreRefused) {
       {.arguments = arguments_ + std::vector<std::string>{"--grid.stages=auto", "--memory.limit_gib=0.0001"},
        .ranks = 2});
   EXPECT_EQ(result.status, 2) << result.output;
-  EXPECT_TRUE(contains(result.output,
-                       "grid.stages = auto: none of the 4 layouts of 2 ranks can train (memory.limit_gib refuses 4)"))
+  EXPECT_TRUE(contains(
+      result.output, "grid.stages = auto: none of the 4 layouts of 2 ranks can train (refused: 4 by memory.limit_gib)"))
       << result.output;
 }
 
@@ -88,7 +105,9 @@ TEST_F(Planning, ComparesLayoutsOfRanksThatAreNotThere) {
 TEST_F(Planning, SaysWhatOfAPlanCannotBe) {
   const ProcessResult result = plan({"--plan.ranks=12", "--grid.stages=5", "--plan.measure=false"});
   EXPECT_EQ(result.status, 0) << result.output;
-  EXPECT_TRUE(contains(result.output, "as asked for: grid.stages = 5 does not divide the 12 ranks")) << result.output;
+  EXPECT_TRUE(contains(result.output,
+                       "the layout of the parameters is not possible: grid.stages = 5 does not divide the 12 ranks"))
+      << result.output;
   EXPECT_TRUE(contains(result.output, "12 ranks: ")) << result.output;
   EXPECT_TRUE(contains(result.output, " (batch.micro)")) << result.output;
   const ProcessResult wrong = plan({"--plan.ranks=8", "--plan.micro=5", "--plan.measure=false"});
@@ -112,16 +131,17 @@ TEST_F(Planning, OfADescribedClusterSaysWhatLimitsEachLayoutAndDrawsIt) {
   const ProcessResult result = plan(cluster);
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_TRUE(contains(result.output,
-                       "messages 2 us + 300 GB/s on a node, 10 us + 1 GB/s between nodes, of a node 5 GB/s "
-                       "in all; memory 2000 GB/s per rank"))
+                       "messages 2 us + 300 GB/s on a node, 10 us + 1 GB/s between nodes, 5 GB/s from a node in all; "
+                       "memory 2000 GB/s per rank"))
       << result.output;
   EXPECT_TRUE(contains(result.output, "step: 128 samples = ")) << result.output;
-  EXPECT_TRUE(contains(result.output, "% of 8 times what one rank alone would do\n")) << result.output;
+  EXPECT_TRUE(contains(result.output, "% of 8 times the speed of one rank alone\n")) << result.output;
   EXPECT_TRUE(contains(result.output, "stragglers  memory per rank  limited by\n")) << result.output;
   EXPECT_TRUE(contains(result.output, "  exchange\n")) << "between nodes\n" << result.output;
   EXPECT_TRUE(contains(read_text(picture), ">64</text>")) << read_text(picture);
-  EXPECT_TRUE(contains(plan({"--plan.ranks=8", "--plan.tflop_s=1"}).output,
-                       "plan.tflop_s = 1 is of a model, but plan.measure = true measures."));
+  EXPECT_TRUE(contains(
+      plan({"--plan.ranks=8", "--plan.tflop_s=1"}).output,
+      "plan.tflop_s = 1 describes a machine that is not measured, but plan.measure = true measures this one."));
   EXPECT_TRUE(contains(plan({"--plan.draw_efficiency=" + picture}).output,
                        "plan.draw_efficiency is a picture of the numbers in plan.ranks, and there are none."));
   EXPECT_TRUE(contains(plan({"--plan.latency_us=1,2,3"}).output,

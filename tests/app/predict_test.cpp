@@ -7,7 +7,7 @@
 #include <span>
 #include <tuple>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -23,7 +23,7 @@ std::string percent(const char* name, int count) {
   return text;
 }
 
-const std::string kSharing = "weights: one copy in memory per 2 replicas";
+const std::string kSharing = "weights: one copy in memory for 2 replicas";
 
 // Returns "loss 0.4321  top-1 87.50 %": the text from the loss up to the speed.
 std::string scores_in(const std::string& output) {
@@ -263,12 +263,12 @@ TEST_F(Prediction, RefusesTrainingOrTestDataOfOtherClassesThanTheCheckpoints) {
   for (const std::string command : {"evaluate", "predict"}) {
     const ProcessResult result = start(command, {"--data.train=" + (directory_ / "others/data/train")}, 2);
     EXPECT_EQ(result.status, 2) << result.output;
-    EXPECT_TRUE(contains(result.output, "data.train has other classes (4) than '")) << result.output;
+    EXPECT_TRUE(contains(result.output, "data.train has 4 classes, but '")) << result.output;
     EXPECT_TRUE(contains(result.output, "belong to another data set: look at init.weights")) << result.output;
   }
   const ProcessResult test = start("evaluate", {"--data.test=" + (directory_ / "others/data/test")});
   EXPECT_EQ(test.status, 2) << test.output;
-  EXPECT_TRUE(contains(test.output, "data.test has other classes (4) than '")) << test.output;
+  EXPECT_TRUE(contains(test.output, "data.test has 4 classes, but '")) << test.output;
   EXPECT_TRUE(contains(test.output, "belong to another data set")) << test.output;
 }
 
@@ -294,7 +294,8 @@ TEST_F(Prediction, AnEvaluationResizesAnImportOfAnotherSizeAndTrainingRefusesIt)
       run_program({.arguments = arguments_ + std::vector<std::string>{"--data.test=" + larger,
                                                                       "--run.directory=" + (directory_ / "none")}});
   EXPECT_EQ(training.status, 2) << training.output;
-  EXPECT_TRUE(contains(training.output, "data.test holds 24x24x1 images, data.train 12x12x1")) << training.output;
+  EXPECT_TRUE(contains(training.output, "data.test holds 24x24x1 images, but data.train holds 12x12x1"))
+      << training.output;
 }
 
 TEST_F(Prediction, RefusesWhatCannotBeWritten) {

@@ -5,7 +5,7 @@
 #include <cmath>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/io/atomic_file.h"
 
@@ -47,7 +47,7 @@ TEST_F(Restart, ACheckpointOfAnotherStepThanItsNameIsSkipped) {
   std::filesystem::copy_file(checkpoint(2), checkpoint(99999999));
   const ProcessResult result = train(4, {"--checkpoint.keep=1"});
   EXPECT_EQ(result.status, 0) << result.output;
-  EXPECT_TRUE(contains(result.output, checkpoint(99999999) + " is skipped: it holds step 2, not the one in its name"))
+  EXPECT_TRUE(contains(result.output, checkpoint(99999999) + " is skipped: it holds step 2, not the step in its name"))
       << result.output;
   const ProcessResult again = train(6, {"--checkpoint.keep=1"});
   EXPECT_TRUE(contains(again.output, "resumed: " + checkpoint(4))) << "not step 2 at each start: " << again.output;
@@ -66,7 +66,7 @@ TEST_F(Restart, AHugeFileInTheNewestCheckpointsPlaceIsSkippedUnread) {
   }
   const ProcessResult result = train(4, {}, 2);
   EXPECT_EQ(result.status, 0) << result.output;
-  EXPECT_TRUE(contains(result.output, checkpoint(3) + " is skipped: it is truncated or no checkpoint"))
+  EXPECT_TRUE(contains(result.output, checkpoint(3) + " is skipped: it is truncated, or it is not a checkpoint"))
       << result.output;
   EXPECT_TRUE(contains(result.output, "resumed: " + checkpoint(2))) << result.output;
   for (const std::string& path : {checkpoint(3), directory_ / "huge.safetensors"}) {
@@ -74,7 +74,8 @@ TEST_F(Restart, AHugeFileInTheNewestCheckpointsPlaceIsSkippedUnread) {
       const ProcessResult refused =
           train(4, {fmt::format("--{}={}", key, path), "--run.directory=" + (directory_ / "new")});
       EXPECT_EQ(refused.status, 2) << refused.output;
-      EXPECT_TRUE(contains(refused.output, fmt::format("{} = {}: it is truncated or no checkpoint", key, path)))
+      EXPECT_TRUE(
+          contains(refused.output, fmt::format("{} = {}: it is truncated, or it is not a checkpoint", key, path)))
           << refused.output;
     }
     for (const std::string command : {"info", "check"}) {
@@ -104,7 +105,7 @@ TEST_F(Restart, ARunOfWhichOnlyTheBestIsLeftGoesOnFromIt) {
   std::filesystem::remove(checkpoint(2));
   const ProcessResult refused = train(4, {"--checkpoint.resume=none"});
   EXPECT_EQ(refused.status, 2) << refused.output;
-  EXPECT_TRUE(contains(refused.output, best + " is there")) << refused.output;
+  EXPECT_TRUE(contains(refused.output, best + " exists")) << refused.output;
 
   const ProcessResult again = train(2);
   EXPECT_EQ(again.status, 0) << again.output;
@@ -146,7 +147,8 @@ TEST_F(Restart, AfterADivergenceTheCheckpointFromBeforeItIsThereAndProposed) {
   const ProcessResult result = train(30, often + std::vector<std::string>{"--optimizer.lr=1000"}, 2);
   EXPECT_EQ(result.status, 1) << result.output;
   // Step 11's update explodes, which the loss of step 12 shows; step 10's weights gave a good loss in step 11.
-  EXPECT_TRUE(contains(result.output, "The last checkpoint from before is " + checkpoint(10) + " (step 10)"))
+  EXPECT_TRUE(contains(result.output,
+                       "The last checkpoint from before the training went wrong is " + checkpoint(10) + " (step 10)"))
       << result.output;
   ASSERT_TRUE(std::filesystem::exists(checkpoint(10)));
   EXPECT_FALSE(std::filesystem::exists(checkpoint(9)));
@@ -172,13 +174,14 @@ TEST_F(Restart, WeightsThatAreNoNumbersAreNotSavedAndTheWayOutIsThere) {
         train(2, diverging + std::vector<std::string>{std::string("--checkpoint.files=") + files}, 2);
     EXPECT_EQ(first.status, 1) << first.output;
     EXPECT_TRUE(contains(first.output, "step 2 is not saved: 'fc.bias' holds")) << first.output;
-    EXPECT_TRUE(contains(first.output, "To begin again, use a smaller optimizer.lr")) << first.output;
+    EXPECT_TRUE(contains(first.output, "To begin at step 0, use a smaller optimizer.lr")) << first.output;
   }
   const std::string whole = io::checkpoint_path((directory_ / "new") + "/checkpoints", 1);
   io::write_file_atomically(whole, io::encode_checkpoint(large));
   const ProcessResult second = train(2, diverging + std::vector<std::string>{"--checkpoint.resume=auto"});
   EXPECT_EQ(second.status, 1) << second.output;
-  EXPECT_TRUE(contains(second.output, "The last checkpoint from before is " + whole + " (step 1). Resume from it with"))
+  EXPECT_TRUE(contains(second.output, "The last checkpoint from before the training went wrong is " + whole +
+                                          " (step 1). Resume from it with"))
       << second.output;
 }
 
@@ -247,7 +250,7 @@ TEST_F(Restart, ANamedCheckpointIsWhereARunBeginsAndTheSameCommandGoesOn) {
   ASSERT_EQ(train(5).status, 0);
   const ProcessResult mixed = train(9, {"--checkpoint.resume=" + checkpoint(5), "--run.directory=" + second});
   EXPECT_EQ(mixed.status, 2) << mixed.output;
-  EXPECT_TRUE(contains(mixed.output, "did not begin from it")) << mixed.output;
+  EXPECT_TRUE(contains(mixed.output, "whose run did not begin from that file")) << mixed.output;
 }
 
 TEST_F(Restart, ARunThatEndsWithinAnEpochIsEvaluatedAndGoesOn) {

@@ -2,7 +2,7 @@
 #include <csignal>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
@@ -71,7 +71,7 @@ TEST_F(RunFiles, ThatAreNoFilesAreNamedAndNotWaitedFor) {
     const std::string path = run_ + "/" + name;
     std::filesystem::remove(path);
     ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
-    for (const char* kind : {"named pipe", "folder"}) {
+    for (const char* kind : {"named pipe", "directory"}) {
       const ProcessResult result = train(4, {}, 2);
       EXPECT_FALSE(result.timed_out) << name;
       EXPECT_EQ(result.status, 1) << result.output;

@@ -8,6 +8,14 @@
 
 namespace convoy::test {
 
+namespace {
+
+std::vector<std::string> import_images(const std::string& folder) {
+  return import_small_data(folder);
+}
+
+}  // namespace
+
 io::Checkpoint read_checkpoint(const std::string& path) {
   return io::decode_checkpoint(io::read_file(path), path);
 }
@@ -16,9 +24,11 @@ std::string name_of(const Grid& grid) {
   return std::to_string(grid.stages) + "x" + std::to_string(grid.replicas);
 }
 
-Runs::Runs() : arguments_(import_small_data(directory_ / "small")) {}
+Runs::Runs() : Runs(import_images) {}
 
-Runs::Runs(ImportData& import_data) : arguments_(import_data(directory_ / "small")) {}
+Runs::Runs(ImportData& import_data) : arguments_(import_data(directory_ / "small")) {
+  arguments_.push_back("--plan.measure=false");
+}
 
 void Runs::train(const std::string& name, const Grid& grid, int steps, const std::string& schedule,
                  const std::string& bucket_mib) {

@@ -25,6 +25,7 @@ class Runs : public testing::Test {
   /// Imports data into a folder; returns the arguments that train on it.
   using ImportData = std::vector<std::string>(const std::string& folder);
 
+  /// Cuts follow modelled costs: to measure them would take most of such short runs.
   Runs();
   explicit Runs(ImportData& import_data);
 

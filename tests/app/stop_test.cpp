@@ -5,7 +5,7 @@
 #include <filesystem>
 #include <thread>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "app/restart.h"
 

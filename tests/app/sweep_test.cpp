@@ -58,9 +58,8 @@ TEST_F(SweepRun, MeasuresEachRowOnItsRanksAndLeavesOutWhatCannotBe) {
   const ProcessResult result = sweep(
       "table", kShort + std::vector<std::string>{"--sweep.replicas=1,2", "--sweep.stages=1,2", "--sweep.micro=8,16"});
   ASSERT_EQ(result.status, 0) << result.output;
-  EXPECT_TRUE(contains(result.output,
-                       "row 7: replicas 2, stages 2, micro 8; 4 ranks; left out: needs 4 ranks; this "
-                       "job has 2"))
+  EXPECT_TRUE(
+      contains(result.output, "row 7: replicas 2, stages 2, micro 8; 4 ranks; skipped: needs 4 ranks; this job has 2"))
       << result.output;
   auto rows = table("table");
   ASSERT_EQ(rows.size(), 8u);

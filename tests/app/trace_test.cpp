@@ -182,7 +182,7 @@ TEST_F(Traces, ChangeNoBit) {
 TEST_F(Traces, OfARunThatIsTooShortAreExplained) {
   const ProcessResult one = train({"--train.max_steps=1", "--run.trace=2"}, 2);
   EXPECT_EQ(one.status, 0) << one.output;
-  EXPECT_TRUE(contains(one.output, "run.trace: this run ended before a step that could be recorded")) << one.output;
+  EXPECT_TRUE(contains(one.output, "run.trace: this run ended before a step that could be traced")) << one.output;
   const ProcessResult two = train({"--train.max_steps=4", "--run.trace=9"}, 2);
   EXPECT_EQ(two.status, 0) << two.output;
   EXPECT_TRUE(contains(two.output, "trace of steps 3 to 4: ")) << "all but the first of this run: " << two.output;

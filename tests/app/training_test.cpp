@@ -4,6 +4,7 @@
 #include <regex>
 #include <sstream>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/io/checkpoint.h"
@@ -144,7 +145,8 @@ TEST_F(Training, EndsWith0WhenTheTestMetricHasNotImprovedForTooLong) {
   const ProcessResult result = train(patience, 2);
   ASSERT_EQ(result.status, 0) << result.output;
   EXPECT_TRUE(contains(result.output, "ended early: step ")) << result.output;
-  EXPECT_TRUE(contains(result.output, "train.patience_epochs: no better test top-1 for 2 epochs")) << result.output;
+  EXPECT_TRUE(contains(result.output, "train.patience_epochs: test top-1 has not improved for 2 epochs"))
+      << result.output;
   const auto found = io::find_newest_checkpoint(run_ + "/checkpoints", [](const auto&, const auto&) {});
   ASSERT_TRUE(found.has_value());
   const io::TrainingState state = io::decode_checkpoint(found->bytes, found->path).state;
@@ -198,7 +200,7 @@ TEST_F(Training, SaysWhatMemoryItWasPredictedToTakeAndTook) {
   line >> took >> unit >> word >> word >> number >> word >> predicted;  // "61.3 MiB on rank 0, predicted 60.1 MiB"
   ASSERT_EQ(unit, "MiB") << result.output;
   EXPECT_NEAR(took / predicted, 1, 0.25) << result.output;  // such a small run is mostly the program and its libraries
-  const std::regex sum(R"(, predicted \S+ MiB \(plan \S+ .iB, beside it \S+ .iB, program \S+ .iB\))");
+  const std::regex sum(R"(, predicted \S+ MiB \(plan \S+ .iB, outside the plan \S+ .iB, program \S+ .iB\))");
   EXPECT_TRUE(std::regex_search(result.output, sum)) << result.output;
   const ProcessResult plan = run_program({.arguments = std::vector<std::string>{"plan", run_ + "/params.cfg"}});
   EXPECT_NE(plan.output.find("10 of 11\n"), std::string::npos) << "recomputed: all but the head, which saves nothing\n"
@@ -225,7 +227,7 @@ TEST_F(Training, LearnsFromEncodedImages) {
                 "--run.threads=1"};
   const ProcessResult refused = train({});
   EXPECT_EQ(refused.status, 2);
-  EXPECT_TRUE(contains(refused.output, "augment.size = 0 takes images as they are stored")) << refused.output;
+  EXPECT_TRUE(contains(refused.output, "augment.size = 0 keeps the stored size of images")) << refused.output;
   const ProcessResult trained = train({"--augment.size=16", "--augment.crop=random_resized", "--augment.scale=0.5",
                                        "--augment.flip=on", "--augment.brightness=0.1"},
                                       2);
@@ -274,7 +276,7 @@ TEST_F(Validation, ChoosesTheBestWeightsAndTheTestSetIsMeasuredWithThemOnce) {
       << test_csv;
   const double top1 = std::stod(fields_of(test_csv.substr(test_csv.find('\n') + 1)).at(3));
   EXPECT_TRUE(contains(trained.output,
-                       fmt::format("{}  by {}/checkpoints/best.h5 (epoch {})", percent(top1), run_, best_epoch)))
+                       fmt::format("{}  with {}/checkpoints/best.h5 (epoch {})", percent(top1), run_, best_epoch)))
       << trained.output;
   const auto loss = [](const std::string& text) { return text.substr(text.find("96 samples  loss "), 23); };
   const ProcessResult evaluation = evaluate({"--checkpoint.resume=best"});
@@ -319,7 +321,8 @@ TEST_F(Validation, PatienceFollowsIt) {
   const ProcessResult result =
       train({val_, "--optimizer.lr=1e-12", "--lr.schedule=constant", "--train.epochs=40", "--train.patience_epochs=1"});
   ASSERT_EQ(result.status, 0) << result.output;
-  EXPECT_TRUE(contains(result.output, "train.patience_epochs: no better val top-1 for 1 epoch\n")) << result.output;
+  EXPECT_TRUE(contains(result.output, "train.patience_epochs: val top-1 has not improved for 1 epoch\n"))
+      << result.output;
   EXPECT_TRUE(std::filesystem::exists(run_ + "/test.csv")) << "a run that ends early has ended";
 }
 
@@ -329,13 +332,13 @@ TEST_F(Validation, WhereItIsNewTheBestStartsAnew) {
   const ProcessResult same =
       train({val_, "--train.max_steps=7", "--optimizer.lr=1e-12", "--train.patience_epochs=1"}, 2);
   ASSERT_EQ(same.status, 0) << same.output;
-  const std::string over = "was measured on: the best checkpoint and train.patience_epochs start over";
+  const std::string over = "was measured on: the best checkpoint and train.patience_epochs start again with";
   EXPECT_TRUE(contains(same.output, "data.val = " + data_ + " holds other images or labels than the best top-1 "))
       << same.output;
   EXPECT_TRUE(contains(same.output, over)) << same.output;
   const ProcessResult renamed = train({"--data.val=" + data_ + "/test", "--train.max_steps=7", "--optimizer.lr=1e-12"});
   EXPECT_FALSE(contains(renamed.output, over)) << "the same images by another key: " << renamed.output;
-  EXPECT_TRUE(contains(same.output, "by " + run_ + "/checkpoints/step-00000007.h5 (epoch 1)")) << same.output;
+  EXPECT_TRUE(contains(same.output, "with " + run_ + "/checkpoints/step-00000007.h5 (epoch 1)")) << same.output;
   const ProcessResult more = train({val_, "--train.max_steps=14", "--optimizer.lr=1e-12", "--train.patience_epochs=1"});
   ASSERT_EQ(more.status, 0) << more.output;
   EXPECT_EQ(read("best.h5").state.step, 14);

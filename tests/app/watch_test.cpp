@@ -49,7 +49,7 @@ class Watch : public Restart {
 TEST_F(Watch, AStoppedRankIsNamedAndTheJobEnds) {
   const ProcessResult result = train_and_signal(SIGSTOP);
   EXPECT_NE(result.status, 0);
-  EXPECT_TRUE(contains(result.output, "the run stands still")) << result.output;
+  EXPECT_TRUE(contains(result.output, "the run makes no progress")) << result.output;
   EXPECT_CONTAINS(result.output, "its process was stopped (SIGSTOP)");
   EXPECT_TRUE(contains(result.output, "the run ends here: ")) << result.output;
 }
@@ -57,7 +57,7 @@ TEST_F(Watch, AStoppedRankIsNamedAndTheJobEnds) {
 TEST_F(Watch, ARunThatTrainsIsNotDisturbed) {
   const ProcessResult result = train(12, {"--run.watchdog_seconds=3", "--grid.stages=2"}, 4);
   EXPECT_EQ(result.status, 0);
-  EXPECT_FALSE(contains(result.output, "stands still")) << result.output;
+  EXPECT_FALSE(contains(result.output, "makes no progress")) << result.output;
 }
 
 }  // namespace convoy::test

@@ -2,6 +2,7 @@
 #include <cmath>
 #include <filesystem>
 #include <regex>
+#include <stdexcept>
 
 #include <gtest/gtest.h>
 
@@ -137,7 +138,8 @@ TEST_F(Weights, ARunOnSeveralStagesIsMeasuredOnAnyRanks) {
   for (const std::string command : {"evaluate", "predict"}) {
     const ProcessResult alone = run_program({.arguments = {command, params}});
     EXPECT_EQ(alone.status, 0) << alone.output;
-    EXPECT_TRUE(contains(alone.output, "grid: 1 stage, as the parameter file's grid.stages = 2 does not divide 1 rank"))
+    EXPECT_TRUE(
+        contains(alone.output, "grid: 1 stage, because grid.stages = 2 of the parameter file does not divide 1 rank"))
         << alone.output;
     const ProcessResult odd = run_program({.arguments = {command, params}, .ranks = 3});
     EXPECT_EQ(odd.status, 0) << odd.output;

@@ -18,7 +18,8 @@ struct Calls {
   std::int64_t nccl = 0;
   std::int64_t reduce_scatters = 0;  ///< number of the NCCL calls that are reduce-scatters
   std::int64_t mpi = 0;
-  std::map<int, Traffic> sent;  ///< traffic of NCCL for each receiver, by its rank in its communicator
+  std::int64_t freed_groups = 0;  ///< number of MPI_Comm_free
+  std::map<int, Traffic> sent;    ///< traffic of NCCL for each receiver, by its rank in its communicator
 
   std::int64_t api_calls() const { return cuda + nccl + mpi; }
 };
@@ -36,5 +37,8 @@ struct SimulatedJob {
 
 /// Simulates this job from now on. Communicators of an earlier job may not be used any more.
 void simulate(SimulatedJob job);
+
+/// MPI_Finalized is true from here until the next job.
+void end_mpi();
 
 }  // namespace convoy::counting

@@ -18,6 +18,7 @@ namespace convoy::counting {
 namespace {
 
 SimulatedJob job_of_rank_0;
+bool has_ended = false;
 std::size_t next_group = 0;
 std::deque<std::vector<int>> groups;  // of world ranks; a handle is the address of a group
 
@@ -62,11 +63,16 @@ Calls& calls() {
 
 void simulate(SimulatedJob job) {
   job_of_rank_0 = std::move(job);
+  has_ended = false;
   next_group = 0;
   groups.clear();
   std::vector<int> world(static_cast<std::size_t>(job_of_rank_0.ranks));
   std::iota(world.begin(), world.end(), 0);
   groups.push_back(std::move(world));
+}
+
+void end_mpi() {
+  has_ended = true;
 }
 
 }  // namespace convoy::counting
@@ -76,6 +82,10 @@ using namespace convoy::counting;  // NOLINT(google-build-using-namespace): this
 // NOLINTBEGIN: names are MPI's
 extern "C" {
 
+int MPI_Finalized(int* flag) {
+  *flag = has_ended ? 1 : 0;
+  return MPI_SUCCESS;
+}
 int MPI_Comm_size(MPI_Comm comm, int* size) {
   *size = static_cast<int>(members_of(comm).size());
   return MPI_SUCCESS;
@@ -100,6 +110,7 @@ int MPI_Comm_split_type(MPI_Comm comm, int, int, MPI_Info, MPI_Comm* part) {
   return MPI_SUCCESS;
 }
 int MPI_Comm_free(MPI_Comm* comm) {
+  ++calls().freed_groups;
   *comm = MPI_COMM_NULL;
   return MPI_SUCCESS;
 }

@@ -31,7 +31,7 @@ class Face(field.Case):
         self.expect(first, 0)
         lines = [r"^convoy [0-9]", r"^resnet20: .*24 training samples 16x16x3, 2 classes$", r"^epoch: 3 steps$",
                  r"^1 node, 2 ranks on it; ",
-                 r"^measuring the speed of cells, messages and memory on these ranks: once per run directory, .*costs.txt$",
+                 r"^measuring the speed of cells, messages and memory on these ranks, only at the first start in this run directory: .*costs.txt$",
                  r"^measured in [0-9]+ s", r"^grid: 1 stage x 2 replicas = 2 ranks; 1 micro-batch per step on each"]
         places = [re.search(line, first.output, re.MULTILINE) for line in lines]
         for line, place in zip(lines, places):
@@ -49,8 +49,11 @@ class Face(field.Case):
         self.expect(self.convoy("help", "optimizer.lrr"), 2, "Nearest: optimizer.lr.")
         self.expect(self.convoy("help", "xyzzyxyzzy"), 2, "there is no such key, section or command.")
 
+    def test_join_without_paths_asks_for_checkpoints_only(self):
+        self.expect(self.convoy("join"), 2, "convoy join needs sharded checkpoints, as in convoy join runs/a/checkpoints/*.h5")
+
     def test_several_values_of_a_key_are_refused_with_where_to_try_them(self):
-        several = "to try several, start a run for each (jobs/parameter_files.sh)."
+        several = "To try several, start a run for each (jobs/parameter_files.sh)."
         for key in ("--optimizer.lr=0.1,0.02", "--train.max_steps=1,2"):
             self.expect(self.convoy("train", key), 2, several)
         self.expect(self.convoy("sweep", "--sweep.lr=0.1,0.02"), 2, "convoy sweep measures the speed of layouts", "jobs/parameter_files.sh")

@@ -40,19 +40,19 @@ class HostileNames(RunCase):
         shutil.copytree(self.folder / "pictures/test/light", self.folder / "unknown")
         self.bad_picture("unknown")
         answer = self.shown("predict", "run/params.cfg", "--predict.data=unknown")
-        self.expect(answer, 0, r"left out 'a\x1b]0;owned\x07")
+        self.expect(answer, 0, r"skipped 'a\x1b]0;owned\x07")
         self.bad_picture("one")
         self.expect(self.shown("predict", "run/params.cfg", f"--predict.data=one/{HOSTILE}.jpg"), 2)
 
     def test_a_class_folder_with_such_a_name_is_refused(self):
         shutil.copytree(self.folder / "pictures/train/dark", self.folder / "pictures/train" / HOSTILE)
         answer = self.shown("import", "--import.source=pictures", "--import.output=again")
-        self.expect(answer, 2, "the name of a class folder holds control characters", "Rename it")
+        self.expect(answer, 2, "the name of a class folder contains control characters", "Rename it")
 
     def test_names_of_tensors(self):
         header = json.dumps({HOSTILE: {"dtype": "F32", "shape": [1], "data_offsets": [0, 4]}}).encode()
         weights = self.write("weights.safetensors", struct.pack("<Q", len(header)) + header + b"\0" * 4)
-        refusal = "a name in its header holds control characters"
+        refusal = "a name in its header contains control characters"
         self.expect(self.check(self.train(self.data, f"--init.weights={weights}")), 2, refusal)
         for command in (["info", weights], ["check", weights], ["compare", weights, weights]):
             answer = self.shown(*command)

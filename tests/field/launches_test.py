@@ -2,6 +2,7 @@
 import os
 import signal
 import subprocess
+import tempfile
 import time
 
 import field
@@ -15,18 +16,18 @@ class LonelyRanks(TinyTraining):
     # Each process would be a run of its own in one run directory: one trains, the others say that it is in use.
 
     def expect_refusal(self, answer, *parts):
-        self.expect(answer, 2, "each would be a run of its own", *parts)
+        self.expect(answer, 2, "the processes would run independently of each other", *parts)
         self.assertFalse((self.folder / "runs").exists())
 
     def test_srun_that_does_not_speak_with_mpi_is_refused(self):
         self.expect_refusal(self.train(environment={"SLURM_JOB_ID": "77", "SLURM_STEP_ID": "0", "SLURM_PROCID": "1",
                                                     "SLURM_STEP_NUM_TASKS": "4", "SLURM_NTASKS": "4"}),
-                            "4 processes were started (SLURM_STEP_NUM_TASKS = 4), but MPI knows 1",
+                            "4 processes were started (SLURM_STEP_NUM_TASKS = 4), but MPI reports only 1 rank",
                             "srun --mpi=pmix", "srun --mpi=list", "mpirun")
 
     def test_mpiexec_of_another_mpi_is_refused(self):
         self.expect_refusal(self.train(environment={"PMI_RANK": "0", "PMI_SIZE": "3"}),
-                            "3 processes were started (PMI_SIZE = 3), but MPI knows 1", "another MPI", "mpirun")
+                            "3 processes were started (PMI_SIZE = 3), but MPI reports only 1 rank", "another MPI", "mpirun")
 
     def test_mpirun_within_a_slurm_step_is_believed(self):
         answer = self.train("--run.threads=1", ranks=2,
@@ -142,7 +143,7 @@ class Mpirun(TinyTraining):
         for mebibytes in (8, 12):
             with self.subTest(mebibytes=mebibytes):
                 answer = self.with_shared_memory(mebibytes)
-                self.expect(answer, 0, f"/dev/shm has {mebibytes} MiB free", "its files go to /tmp")
+                self.expect(answer, 0, f"/dev/shm has {mebibytes} MiB free", f"its files go to {tempfile.gettempdir()}")
 
     def test_shared_memory_that_is_nearly_full_is_survived(self):
         answer = self.with_shared_memory(100, "head -c 90M /dev/zero > /dev/shm/other")

@@ -39,7 +39,7 @@ class OpenMpBindings(Machine):
     def test_openmp_bindings_do_not_change_the_number_of_threads(self):
         self.need_processors(2)
         expected = len(os.sched_getaffinity(0))
-        quotas = "allows the time of" in self.convoy("info").output
+        quotas = "allows only the time of" in self.convoy("info").output
         for name, value in (("OMP_PROC_BIND", "true"), ("OMP_PROC_BIND", "spread"), ("OMP_PLACES", "cores"),
                             ("GOMP_CPU_AFFINITY", "0")):
             with self.subTest(**{name: value}):
@@ -49,20 +49,20 @@ class OpenMpBindings(Machine):
         answer = self.check(environment={"OMP_PROC_BIND": "close", "OMP_PLACES": "cores"})
         if not quotas:
             self.assertEqual(self.threads_of(answer), expected)
-        self.expect(answer, 0, "OMP_PROC_BIND = close, OMP_PLACES = cores is not followed")
+        self.expect(answer, 0, "OMP_PROC_BIND = close, OMP_PLACES = cores have no effect")
 
     def test_openmp_binding_leaves_two_ranks_processors_of_their_own(self):
         self.need_processors(2)
         answer = self.train(ranks=2, environment={"OMP_PROC_BIND": "true"})
-        self.expect(answer, 0, "OMP_PROC_BIND = true is not followed")
+        self.expect(answer, 0, "OMP_PROC_BIND = true has no effect")
         self.assertNotIn("share", answer.output)
         if len(os.sched_getaffinity(0)) % 2 == 0:
             self.assertIn("each rank on ", answer.output)
 
-    def test_openmp_thread_count_that_is_not_followed_is_said(self):
+    def test_openmp_thread_count_without_effect_is_said(self):
         self.need_processors(2)
         answer = self.train(environment={"OMP_NUM_THREADS": "1"}, tool=["taskset", "-c", "0,1"])
-        self.expect(answer, 0, "OMP_NUM_THREADS = 1 is not followed: each rank computes with 2 threads")
+        self.expect(answer, 0, "OMP_NUM_THREADS = 1 has no effect: each rank computes with 2 threads")
         answer = self.train("--run.threads=1", environment={"OMP_NUM_THREADS": "2"})
         self.expect(answer, 0)
         self.assertNotIn("OMP_NUM_THREADS", answer.output)  # the key says what is wanted
@@ -123,7 +123,7 @@ class Quotas(Machine):
         answer = self.check(tool=tool)
         self.expect(answer, 0)
         self.assertEqual(self.threads_of(answer), 1, answer.output)
-        self.expect(self.convoy("info", tool=tool), 0, "of which a control group allows the time of 1")
+        self.expect(self.convoy("info", tool=tool), 0, "but a control group allows only the time of 1")
 
     def test_quota_of_version_1_is_counted(self):
         self.need_processors(2)
@@ -188,7 +188,7 @@ class AddressSpace(Machine):
                 if answer.status != 0:
                     break
             self.assertNotEqual(answer.status, 0)
-            self.assertIn("warning: ulimit -v is ", answer.output)
+            self.assertIn("warning: the limit ulimit -v is ", answer.output)
             self.assertIn("Raise it (ulimit -v unlimited", answer.output)
 
     def test_address_space_with_little_for_threads_is_warned_of(self):

@@ -72,7 +72,7 @@ class Metrics(field.Case):
         self.assertNotEqual(rows[best]["test_top1"], rows[best]["test_balanced_accuracy"])
         self.expect(self.convoy("evaluate", "run/params.cfg", "--checkpoint.resume=best"), 0,
                     f"balanced accuracy {100 * balanced:.2f} %, macro F1 {f1:.4f}\n",
-                    "top-5 is left out: it needs 6 classes or more, and there are 3\n")
+                    "top-5 is left out: it needs at least 6 classes, and the data has 3\n")
 
     def test_the_loss_is_better_the_lower_it_is_and_patience_follows_it(self):
         # So large a learning rate that the loss goes up and down: the run must end two epochs after the lowest one.
@@ -81,13 +81,13 @@ class Metrics(field.Case):
         losses = [float(row["test_loss"]) for row in self.rows()]
         best = losses.index(min(losses))
         self.expect(answer, 0, "ended early: ", f"best test loss {losses[best]:.4f} in epoch {best + 1}",
-                    "train.patience_epochs: no better test loss for 2 epochs")
+                    "train.patience_epochs: test loss has not improved for 2 epochs")
         self.assertEqual(len(losses), best + 3)
         self.expect(self.convoy("info", "run/checkpoints/best.h5"), 0,
                     f"best          loss {losses[best]:.4f} at step {6 * (best + 1)}\n")
 
     def test_a_metric_that_the_network_does_not_have_is_refused(self):
-        message = ("train.metric = top5 is not a metric of transformer: it needs 6 classes or more, and there are 3. "
+        message = ("train.metric = top5 is not a metric of transformer: it needs at least 6 classes, and the data has 3. "
                    "Allowed: loss, top1, balanced_accuracy, macro_f1.")
         self.expect(self.train("--train.metric=top5"), 2, message)
         self.assertFalse((self.folder / "run").exists())
@@ -103,28 +103,28 @@ class Metrics(field.Case):
         for one, four in zip(self.rows("one"), self.rows("four")):
             self.assertEqual([one[name] for name in columns], [four[name] for name in columns])
         best = max(float(row["test_balanced_accuracy"]) for row in self.rows("one"))
-        self.expect(self.convoy("compare", "one", "four"), 0, "top-1: equal in all 12 steps that both have",
-                    "test macro F1: equal in all 2 evaluations that both have",
+        self.expect(self.convoy("compare", "one", "four"), 0, "top-1: equal in all 12 steps that both runs have",
+                    "test macro F1: equal in all 2 evaluations that both runs have",
                     f"best: test balanced accuracy {100 * best:.2f} % at step ")
         self.expect(self.convoy("replay", "one/params.cfg", "--replay.steps=1-12"), 0,
-                    "losses: all 12 are the recorded ones", "top-1: all 12 are the recorded ones")
+                    "losses: all 12 are equal to the recorded ones", "top-1: all 12 are equal to the recorded ones")
         # One digit of one row is another one: compare and replay say which.
         log = (self.folder / "four/log.csv").read_text().splitlines()
         value = self.rows("four")[1]["test_macro_f1"]
         log[2] = log[2].replace(value, "0.123456789")
         self.write("four/log.csv", "\n".join(log) + "\n")
-        self.expect(self.convoy("compare", "one", "four"), 1, "test macro F1: the first to differ is of step 12: ",
+        self.expect(self.convoy("compare", "one", "four"), 1, "test macro F1: first difference at step 12: ",
                     f"{value} and 0.123456789; they are equal up to step 6")
         steps = (self.folder / "one/steps.csv").read_text()
         self.write("one/steps.csv", re.sub(r"(?m)^(7,.*),[^,]*$", r"\1,2", steps))
         self.expect(self.convoy("replay", "one/params.cfg", "--replay.steps=1-12"), 1,
-                    "top-1: 1 of 12 differ; the first is of step 7: recorded 2, computed ")
+                    "top-1: 1 of 12 differ; the first difference is at step 7: recorded 2, computed ")
 
     def test_another_metric_begins_the_best_anew_and_says_so(self):
         self.expect(self.train("--train.epochs=2"), 0, "best test top-1 ")
         answer = self.train("--train.epochs=3", "--train.metric=macro_f1")
         self.expect(answer, 0, "train.metric = macro_f1 is another metric than that of the best top-1 ",
-                    "the best checkpoint and train.patience_epochs start over with the next measurement",
+                    "the best checkpoint and train.patience_epochs start again with the next measurement",
                     "best test macro F1 ", " in epoch 3")
         self.expect(self.convoy("info", "run/checkpoints/best.h5"), 0, " at step 18\n")
 

@@ -181,10 +181,10 @@ class LeftOut(field.Case):
         # The same network, given texts
         self.write("new.csv", "text\na film\n")
         self.expect(self.convoy("predict", "run/params.cfg", "--predict.data=new.csv"), 2,
-                    "predict.data = new.csv is a table of texts, and the network takes images")
+                    "predict.data = new.csv is a table of texts, but the network reads images")
         self.write("new.txt", "a film\n")
         self.expect(self.convoy("predict", "run/params.cfg", "--predict.data=new.txt"), 2,
-                    "predict.data = new.txt is a text, and the network takes images")
+                    "predict.data = new.txt is a text, but the network reads images")
         self.write("bad.png", "no image")
         self.expect(self.convoy("predict", "run/params.cfg", "--predict.data=bad.png"), 2,
                     "predict.data = bad.png: its only image is bad: 'bad.png': it is neither a JPEG nor a PNG")
@@ -208,7 +208,7 @@ OTHERS = {
     "npy": (b"\x93NUMPY\1\0" + bytes(30), "a NumPy array (.npy)"),
     "lfs": (b"version https://git-lfs.github.com/spec/v1\noid sha256:4d7a\nsize 12345\n", "a pointer of Git LFS"),
     "page": (b"<!DOCTYPE html>\n<html><title>Sign in</title></html>", "a web page (HTML)"),
-    "zeros": (bytes(4096), "begins with zeros only"),
+    "zeros": (bytes(4096), "begins with zero bytes"),
 }
 
 
@@ -250,9 +250,9 @@ class OtherFormats(field.Case):
                 self.write(f"source/{name}/{i}.h5", b"\x89HDF\r\n\x1a\n" + bytes(99))
         keys = ("import", "--import.source=source", "--import.output=data", "--import.size=8", "--import.channels=3")
         answer = self.convoy(*keys)
-        self.expect(answer, 2, "all 8 are bad", "Use good images")
+        self.expect(answer, 2, "all 8 are bad", "Replace the bad images")
         self.assertNotIn("import.shards", answer.output)
-        self.expect(self.convoy(*keys, "--import.shards=2"), 2, "all 4 are bad", "or fewer import.shards")
+        self.expect(self.convoy(*keys, "--import.shards=2"), 2, "all 4 are bad", "or set a smaller import.shards")
 
     def test_a_folder_with_an_archive_alone_says_so(self):
         self.write("source/pictures.zip", b"PK\3\4\x14\0\0\0" + bytes(30))
@@ -281,7 +281,7 @@ class Folders(field.Case):
         self.put("train_a", "train_b")
         self.expect(self.import_(), 0, "train: 2 images 8x8x3, 2 classes")
         self.put("train_a/left", "train_a/right", "train_b/left")
-        self.expect(self.import_("--import.replace=true"), 2, "'train_a' and 'train_b' are both split train",
+        self.expect(self.import_("--import.replace=true"), 2, "'train_a' and 'train_b' both belong to split train",
                     "import.splits = false")
         self.expect(self.import_("--import.replace=true", "--import.splits=false"), 0,
                     "train: 5 images 8x8x3, 2 classes")
@@ -295,11 +295,11 @@ class Folders(field.Case):
 
     def test_folders_of_splits_under_other_names_are_announced(self):
         self.put("seg_train/cat", "seg_train/dog", "seg_test/cat", "seg_test/dog")
-        self.expect(self.import_(), 0, "are taken as classes, but all of them hold folders of the same names (cat, dog)")
+        self.expect(self.import_(), 0, "are imported as classes, but all of them hold folders of the same names (cat, dog)")
 
     def test_a_test_split_without_classes_is_left_out_and_predicted(self):
         self.put("train/cat", "train/dog", "test/unknown", count=2)
-        self.expect(self.import_(), 0, "train: 4 images", "'source/test' is not imported", "'unknown', is no class of train",
+        self.expect(self.import_(), 0, "train: 4 images", "'source/test' is not imported", "'unknown', is not a class of train",
                     "predict.data = source/test")
         self.assertFalse((self.folder / "data/test.h5").exists())
 

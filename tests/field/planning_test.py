@@ -63,7 +63,7 @@ class Planning(field.Case):
         self.expect(self.convoy("plan", *BATCH, "--plan.samples=10"), 2, "plan.classes is 0")
         self.expect(self.convoy("plan", *BATCH, "--plan.samples=10", "--plan.classes=2"), 2, "plan.image_size = 224")
         self.expect(self.convoy("plan", *BATCH, "--plan.samples=10", "--plan.classes=2", "--plan.image_size=8,8,7"), 2,
-                    "plan.image_size = 8, 8, 7 is no size of an image")
+                    "plan.image_size = 8, 8, 7 is not the size of an image")
 
     def test_large_clusters_have_numbers_without_exponents(self):
         plan = self.convoy("plan", "--model.name=resnet50", "--plan.samples=1281167", "--plan.classes=1000",
@@ -78,15 +78,15 @@ class Planning(field.Case):
     def test_the_fastest_layout_is_named_also_where_there_is_nothing_to_compare_it_with(self):
         plan = self.convoy("plan", "--model.name=resnet20", "--batch.global=64", "--batch.micro=16", "--plan.samples=640",
                            "--plan.classes=10", "--plan.image_size=16", "--plan.ranks=4,8", "--plan.measure=false")
-        alone = " % of 4 times what one rank alone would do\n"
-        self.expect(plan, 0, alone, "not compared with one rank alone: its share of batch.global is no whole number of micro-batches")
+        alone = " % of 4 times the speed of one rank alone\n"
+        self.expect(plan, 0, alone, "not compared with one rank alone: its share of batch.global is not a whole number of micro-batches")
         self.assertEqual(len(re.findall("the fastest: [0-9]+ images/s, ", plan.output)), 2, plan.output)
 
     def test_one_of_anything_is_singular(self):
         plan = self.convoy("plan", "--model.name=resnet20", "--batch.global=4", "--batch.micro=4", "--plan.samples=5",
                            "--plan.classes=1", "--plan.image_size=16")
         self.expect(plan, 0, "5 training samples 16x16x3, 1 class\n", "step: 4 samples = 1 micro-batch of 4\n",
-                    "epoch: 1 step; 1 sample is left out of each epoch: others each time\n",
+                    "epoch: 1 step; 1 sample is left out of each epoch: a different one each time\n",
                     "grid: 1 stage x 1 replica = 1 rank; 1 micro-batch per step on each replica",
                     "F forward, B backward, . idle; a row is a stage, a column the time of one forward")
         self.assertNotRegex(plan.output, r"\b1 (steps|classes|samples|ranks|micro-batches|stages|replicas)\b")

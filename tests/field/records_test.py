@@ -32,11 +32,11 @@ class Records(RunCase):
 
         self.expect(self.replay("3-4"), 2, "replay.steps", "was started again at step 4", "train.epochs 1 -> 2",
                     "--train.epochs=1")
-        self.expect(self.replay("3-4", "--train.epochs=1"), 0, "losses: all 2 are the recorded ones")
-        self.expect(self.replay("5-8"), 0, "losses: all 4 are the recorded ones")
+        self.expect(self.replay("3-4", "--train.epochs=1"), 0, "losses: all 2 are equal to the recorded ones")
+        self.expect(self.replay("5-8"), 0, "losses: all 4 are equal to the recorded ones")
         # One set of values cannot give both parts.
         for epochs in (1, 2):
-            self.expect(self.replay("3-6", f"--train.epochs={epochs}"), 2, "train.epochs 1 -> 2", "up to step 4", "by themselves")
+            self.expect(self.replay("3-6", f"--train.epochs={epochs}"), 2, "train.epochs 1 -> 2", "up to step 4", "separately")
 
     def test_a_start_from_an_earlier_step_replaces_those_after_it(self):
         keys = ("--checkpoint.every_steps=2", "--checkpoint.keep=0", "--checkpoint.best=false", "--lr.schedule=onecycle")
@@ -45,7 +45,7 @@ class Records(RunCase):
         for step in (4, 6, 8):
             (self.folder / f"run/checkpoints/step-0000000{step}.h5").unlink()
         self.expect(self.train(self.data, *keys, "--train.epochs=2"), 0, "resumed: run/checkpoints/step-00000002.h5")
-        self.expect(self.replay("3-4"), 0, "losses: all 2 are the recorded ones")
+        self.expect(self.replay("3-4"), 0, "losses: all 2 are equal to the recorded ones")
 
     def change_steps(self, change):
         """Rewrites the rows of run/steps.csv, without its header."""
@@ -93,7 +93,7 @@ class Records(RunCase):
         for rate in ("0.2", "0.05"):
             (self.folder / "run/checkpoints/step-00000004.h5").unlink(missing_ok=True)
             self.expect(self.train(self.data, *keys, "--train.max_steps=4", f"--optimizer.lr={rate}"), 0)
-        self.expect(self.replay("1-4"), 0, "losses: all 4 are the recorded ones")
+        self.expect(self.replay("1-4"), 0, "losses: all 4 are equal to the recorded ones")
 
     def test_starts_without_the_column_are_read(self):
         self.expect(self.train(self.data, "--train.max_steps=2"), 0)
@@ -122,11 +122,11 @@ class Records(RunCase):
     def test_a_run_that_has_trained_further_than_is_asked_for_says_so(self):
         self.expect(self.train(self.data, "--train.epochs=2"), 0, "done: step 8 of 8")
         again = self.train(self.data, "--train.epochs=1")
-        self.expect(again, 0, "nothing to do: 8 steps are done, and train.epochs = 1 asks for 4\n",
-                    "done: step 8 (train.epochs = 1 asks for 4) after")
-        self.expect(self.train(self.data, "--train.max_steps=3"), 0, "8 steps are done, and train.max_steps = 3 asks for 3\n")
+        self.expect(again, 0, "nothing to do: 8 steps are done, and train.epochs = 1 requests 4 steps\n",
+                    "done: step 8 (train.epochs = 1 requests 4 steps) after")
+        self.expect(self.train(self.data, "--train.max_steps=3"), 0, "8 steps are done, and train.max_steps = 3 requests 3 steps\n")
         self.expect(self.convoy("check", *self.data, "--run.directory=run", "--train.epochs=1"), 0,
-                    "resumes from step 8 (train.epochs = 1 asks for 4)")
+                    "will resume from step 8 (train.epochs = 1 requests 4 steps)")
 
     def test_warnings_from_before_the_log_is_opened_are_in_it(self):
         self.expect(self.train(self.data, "--train.max_steps=2"), 0)
@@ -145,15 +145,15 @@ class Records(RunCase):
         self.expect(self.train(self.data, "--train.epochs=2", "--train.metric=loss", run="longer"), 0)
         self.expect(self.convoy("compare", "run", "longer"), 0, "parameters that differ: ", "best: ")
         self.expect(self.train(self.data, "--train.max_steps=4", "--train.seed=2", run="other"), 0)
-        self.expect(self.convoy("compare", "run", "other"), 1, "losses: the first to differ is of step 1")
+        self.expect(self.convoy("compare", "run", "other"), 1, "losses: first difference at step 1")
 
     def test_a_diverged_run_names_its_learning_rate_and_no_picture(self):
         answer = self.train(self.data, "--optimizer.lr=1000", "--optimizer.weight_decay=1", "--lr.schedule=constant", "--checkpoint.every_epochs=0",
                             "--train.evaluate_every_epochs=0")
         self.expect(answer, 1, " is bad: ", "The training has diverged; the likely cause is its learning rate, which was 1000",
-                    "To begin again, use a smaller optimizer.lr")
+                    "To begin at step 0, use a smaller optimizer.lr")
         self.assertNotRegex(answer.output, "dark/|light/|another run.directory")
-        self.expect(self.train(self.data, "--train.max_steps=2"), 0, "begins anew at step 0")
+        self.expect(self.train(self.data, "--train.max_steps=2"), 0, "training begins at step 0")
 
 
 class Data(RunCase):
@@ -220,14 +220,14 @@ class Data(RunCase):
         grey = ["import", "--import.source=pictures", "--import.output=grey", "--import.channels=1"]
         self.expect(self.convoy(*grey), 0)
         answer = self.convoy("train", *self.data, "--data.val=grey/train")
-        self.expect(answer, 2, "data.val holds 16x16x1 images, data.train 16x16x3", "import.channels.")
+        self.expect(answer, 2, "data.val holds 16x16x1 images, but data.train holds 16x16x3", "import.channels.")
         self.assertNotIn("augment.size", answer.output)
 
     def test_weights_of_another_data_set_are_called_so(self):
         self.expect(self.train(self.data, "--train.max_steps=2"), 0)
         others = self.pictures("others", classes=("dark", "grey", "light"))
         answer = self.convoy("evaluate", *others, "--init.weights=run/checkpoints/best.h5")
-        self.expect(answer, 2, "data.train has other classes (3) than 'run/checkpoints/best.h5' (2)",
+        self.expect(answer, 2, "data.train has 3 classes, but 'run/checkpoints/best.h5' has 2",
                     "weights belong to another data set", "init.weights")
         self.assertNotIn("Import both", answer.output)
 

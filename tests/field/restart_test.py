@@ -32,9 +32,9 @@ class Restart(RunCase):
         self.assertNotIn("would begin", check.output)
         self.assertEqual(self.tables(), before)
 
-        # The key begins anew; what the tables held is kept under another name.
+        # With the key, training begins at step 0; what the tables held is kept under another name.
         answer = self.train(self.data, "--train.max_steps=2", "--checkpoint.resume=none")
-        self.expect(answer, 0, "run/earlier-1", "begins anew at step 0")
+        self.expect(answer, 0, "run/earlier-1", "training begins at step 0")
         for name, content in before.items():
             self.assertEqual((self.folder / "run/earlier-1" / name).read_bytes(), content, name)
         self.assertEqual([row["step"] for row in self.rows("steps.csv")], ["1", "2"])
@@ -69,7 +69,7 @@ class Restart(RunCase):
         steps = (self.folder / "run/steps.csv").read_bytes()
         self.assertGreater(steps.count(b"\n"), 4)
         answer = self.train(self.data, "--train.max_steps=3")
-        self.expect(answer, 0, "begins anew at step 0", "run/earlier-1")
+        self.expect(answer, 0, "training begins at step 0", "run/earlier-1")
         self.assertEqual((self.folder / "run/earlier-1/steps.csv").read_bytes(), steps)
         self.assertEqual([row["step"] for row in self.rows("steps.csv")], ["1", "2", "3"])
 
@@ -86,13 +86,13 @@ class Restart(RunCase):
         self.expect(self.train(self.data, "--train.max_steps=4"), 0)
         shutil.rmtree(self.folder / "scratch")
         before = self.tables()
-        link = f"run/checkpoints is a link to '{self.folder}/scratch', which is not there"
+        link = f"run/checkpoints is a link to '{self.folder}/scratch', which does not exist"
         for key in ("auto", "none"):
             self.expect_refused(self.train(self.data, f"--checkpoint.resume={key}"), link)
         evaluation = self.convoy("evaluate", "run/params.cfg")
         self.expect(evaluation, 2, link)
         self.assertEqual(self.tables(), before)
-        # Once the folder is there again, the key begins anew.
+        # Once the folder exists again, training begins at step 0 with the key.
         (self.folder / "scratch").mkdir()
         self.expect(self.train(self.data, "--train.max_steps=2", "--checkpoint.resume=none"), 0, "run/earlier-1")
 
@@ -100,10 +100,10 @@ class Restart(RunCase):
         os.symlink("gone", self.folder / "run")
         for command in (["train"], ["check"], ["train", "--dry-run"]):
             answer = self.convoy(*command, *self.data, "--run.directory=run/a")
-            self.expect(answer, 2, "run.directory", "run is a link to gone, which is not there")
+            self.expect(answer, 2, "run.directory", "run is a link to gone, which does not exist")
             self.assertNotIn("filesystem error", answer.output)
         answer = self.convoy("evaluate", "--data.test=pictures-data/test", "--init.weights=run/best.h5")
-        self.expect(answer, 2, "init.weights", "run is a link to gone, which is not there")
+        self.expect(answer, 2, "init.weights", "run is a link to gone, which does not exist")
 
     def test_a_run_directory_that_was_moved_does_not_begin_in_its_old_place(self):
         self.expect(self.train(self.data, "--train.max_steps=2"), 0)
@@ -122,7 +122,7 @@ class Restart(RunCase):
         (self.folder / "run/checkpoints/step-00000004.h5").unlink()
         before = self.tables()
         answer = self.train(self.data, "--train.max_steps=3", "--checkpoint.best=false")
-        self.expect(answer, 0, "records a checkpoint of step 4, and the newest that can be used is of step 2",
+        self.expect(answer, 0, "records a checkpoint of step 4, but the newest usable checkpoint is of step 2",
                     "run/earlier-1")
         self.assertEqual((self.folder / "run/earlier-1/steps.csv").read_bytes(), before["steps.csv"])
         self.assertEqual([row["step"] for row in self.rows("steps.csv")], ["1", "2", "3"])
@@ -136,7 +136,7 @@ class Restart(RunCase):
         self.expect(lost, 2, "records a checkpoint of step 4", "choose another run.directory")
         # The step that it began at, in starts.csv, is no checkpoint of its own: a job killed before its first save.
         self.keep_log(lambda row: row["kind"] not in ("checkpoint", "end"))
-        self.expect(self.train(self.data, resume, "--train.max_steps=3"), 0, "begins anew at step 2", "run/earlier-1")
+        self.expect(self.train(self.data, resume, "--train.max_steps=3"), 0, "training begins at step 2", "run/earlier-1")
 
     def test_an_export_of_what_a_purged_run_began_from_is_said(self):
         self.expect(self.train(self.data, "--train.max_steps=1", run="first"), 0)

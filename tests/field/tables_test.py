@@ -45,8 +45,8 @@ class Tables(field.Case):
         self.write("both/train.csv", GOOD)
         self.write("both/test.csv", self.BROKEN)
         self.expect(self.imported("both"), 0, "test: 4 texts", "skipped 2 bad texts, named above",
-                    "'test.csv:2': text follows its closing quote (lines 2 to 6)",
-                    "'test.csv:6': text follows its closing quote (line 6)")
+                    "'test.csv:2': text follows the closing quote of a field (lines 2 to 6)",
+                    "'test.csv:6': text follows the closing quote of a field (line 6)")
 
     def test_bad_rows_are_named_where_the_others_are_not_enough(self):
         # The same table as a training set: its four good rows are of one class.
@@ -56,7 +56,7 @@ class Tables(field.Case):
     def test_quote_that_is_open_at_the_end_costs_its_own_row_alone(self):
         table = self.write("train.csv", GOOD + '"never closed,pos\nlast but good,neg\nlast and good,pos\n')
         self.expect(self.imported(table), 0, "train: 14 texts", "skipped 1 bad text, named above",
-                    "'train.csv:14': its quotes are not closed before the end of the file (lines 14 to 16)")
+                    "'train.csv:14': a quoted field is not closed before the end of the file (lines 14 to 16)")
 
     def test_line_breaks_in_quotes_that_are_closed_are_text(self):
         table = self.write("train.csv", GOOD + '"two\nlines, and ""quotes""",pos\r\n"three\n\nlines",neg\n')
@@ -137,7 +137,7 @@ class Tables(field.Case):
     def test_missing_header_is_named(self):
         table = "".join(GOOD.splitlines(keepends=True)[1:])
         self.refused(self.imported(self.write("train.csv", table)), "Its first row names: a good film number 0, pos",
-                     "where that row is no row of names, write one above it")
+                     "if the first row is not a row of names, insert such a row above it")
 
     def test_names_of_a_header_are_quoted_in_part(self):
         self.refused(self.imported(self.write("train.csv", "a\x1b[31m" * 9999 + ",b\n1,2\n")),
@@ -146,11 +146,11 @@ class Tables(field.Case):
     def test_row_names_of_r_are_named(self):
         # write.table(d, "train.csv", sep = ","): the header has no name for the column of row names.
         table = '"text","label"\n"1","good film","pos"\n"2","bad film","neg"\n'
-        self.refused(self.imported(self.write("train.csv", table)), "names 2 columns", "it has 3 fields, the first row 2",
+        self.refused(self.imported(self.write("train.csv", table)), "names 2 columns", "it has 3 fields, but the first row has 2",
                      "R's write.table", "row.names = FALSE")
         some = GOOD + "1,good,pos\nbad\n"
         self.expect(self.imported(self.write("train.csv", some)), 0, "train: 12 texts",
-                    "'train.csv:14': it has 3 fields, the first row 2", "'train.csv:15': it has 1 field, the first row 2")
+                    "'train.csv:14': it has 3 fields, but the first row has 2", "'train.csv:15': it has 1 field, but the first row has 2")
 
     def test_line_breaks_in_quotes_of_a_tsv_are_named(self):
         # pandas: to_csv("train.tsv", sep="\t", index=False), for a text of two lines
@@ -175,7 +175,7 @@ class Tables(field.Case):
     def test_tables_of_no_split_are_named(self):
         self.write("t/train.csv", GOOD)
         self.write("t/more.csv", GOOD)
-        self.expect(self.imported("t"), 0, "tables of no split are not read: more.csv")
+        self.expect(self.imported("t"), 0, "these tables belong to no split and are not read: more.csv")
         self.write("u/reviews.csv", GOOD)
         self.refused(self.imported("u", "--import.replace=true"), "no table in it is named as a split", "reviews.csv")
 
@@ -197,8 +197,8 @@ class Tables(field.Case):
     def test_numbers_lists_and_spellings_as_classes_are_named(self):
         for labels, warning in ((("0.73", "0.5"), "are numbers: '0.5', '0.73'"),
                                 (("1", "1|3", "3"), "seem to be several classes each: '1|3'"),
-                                (("pos", "neg", "Pos ", "POS"), "'POS', 'Pos ', 'pos' differ in capitals or spaces alone, and "
-                                 "are 3 classes")):
+                                (("pos", "neg", "Pos ", "POS"), "'POS', 'Pos ', 'pos' differ only in capitals or spaces, and "
+                                 "are imported as 3 separate classes")):
             table = "text,label\n" + "".join(f"a film {i},{labels[i % len(labels)]}\n" for i in range(30))
             self.expect(self.imported(self.write("train.csv", table), "--import.replace=true"), 0,
                         f"classes in the column 'label' ", warning)
@@ -236,8 +236,8 @@ class Tables(field.Case):
             for i in range(2):
                 self.write(f"folder/{name}/{i}.txt", f"a text {i}")
         answer = self.imported("folder")
-        self.expect(answer, 0, "import.source = folder: the classes 'Bus stops', 'bus stops' differ in capitals or spaces "
-                    "alone, and are 2 classes")
+        self.expect(answer, 0, "import.source = folder: the classes 'Bus stops', 'bus stops' differ only in capitals or spaces, "
+                    "and are imported as 2 separate classes")
         self.assertEqual(answer.output.count("warning"), 1, answer.output)
 
     # --- A share of few samples -----------------------------------------------------------------------------------------
@@ -246,7 +246,7 @@ class Tables(field.Case):
         table = "text,label\n" + "".join(f"a film {i},{label}\n" for i, label in enumerate("aabbccd"))
         self.expect(self.imported(self.write("train.csv", table), "--import.val_fraction=0.1"), 0, "val: 3 texts",
                     "import.val_fraction = 0.1: 3 of 7 samples of train go to split val (42.9 %); 1 sample each from 3 "
-                    "classes whose fraction rounds to none; none from 1 class of 1 sample")
+                    "classes whose share would round to 0; none from 1 class with only 1 sample")
         answer = self.imported(self.write("train.csv", GOOD), "--import.val_fraction=0.5", "--import.replace=true")
         self.expect(answer, 0, "val: 6 texts")
         self.assertNotIn("import.val_fraction", answer.output)
@@ -260,7 +260,7 @@ class Tables(field.Case):
                 Image.new("L", (8, 8), 40 * i).save(path)
         self.expect(self.imported("photos", "--import.val_fraction=0.9"), 0, "val: 2 images",
                     "2 of 4 samples of train go to split val (50.0 %); all samples but 1 each from 2 classes whose "
-                    "fraction rounds to all")
+                    "share would round to all")
 
     # --- Predictions ----------------------------------------------------------------------------------------------------
 
@@ -270,7 +270,7 @@ class Tables(field.Case):
         self.write("tables/train.csv", table)
         self.train("tables/train.csv", "--import.text_column=review", "--import.label_column=sentiment")
         new = self.write("new.csv", 'id,review,class\n7,a good film,"x, y"\n8,,z\n9,a bad film,"say ""so"""\n')
-        self.expect(self.predicted(f"--predict.data={new}"), 0, "new.csv: 2 samples", "left out 1 bad text, named above",
+        self.expect(self.predicted(f"--predict.data={new}"), 0, "new.csv: 2 samples", "skipped 1 bad text, named above",
                     "'new.csv:3': it is empty")
         self.assertEqual([(row["name"], row["id"], row["table_class"]) for row in self.rows()],
                          [("new.csv:2", "7", "x, y"), ("new.csv:4", "9", 'say "so"')])
@@ -322,26 +322,26 @@ class Tables(field.Case):
         self.write("tables/train.csv", GOOD + "a film that is much longer than all of the others,pos\n")
         self.write("tables/test.csv", GOOD + "a film that has exactly eight words here,pos\n")
         self.expect(self.imported("tables"), 0)
-        cut = "data.train: 1 of 13 texts is longer than model.length = 8 tokens: what follows is not read"
+        cut = "data.train: 1 of 13 texts is longer than model.length = 8 tokens: the rest of such a text is not read"
         keys = ["--model.layers=1", "--model.heads=1", "--model.width=16", "--model.feedforward=8", "--model.length=8",
                 "--data.train=out", "--data.test=out", "--batch.global=4", "--batch.micro=4", "--train.max_steps=1",
                 "--run.threads=1", "--run.device=cpu"]
         for command in ("check", "train"):
             answer = self.convoy(command, "--model.name=transformer", "--run.directory=run", *keys)
             self.expect(answer, 0, cut)
-            self.assertEqual(answer.output.count("what follows is not read"), 1, answer.output)
+            self.assertEqual(answer.output.count("the rest of such a text is not read"), 1, answer.output)
         self.expect(self.convoy("evaluate", "run/params.cfg", "--data.test=out/train"), 0,
                     cut.replace("data.train", "data.test"))
         self.assertNotIn("not read", self.convoy("evaluate", "run/params.cfg").output)
         for ranks in (0, 2):
             answer = self.convoy("predict", "run/params.cfg", "--predict.text=" + "film " * 9, ranks=ranks)
-            self.expect(answer, 0, "predict.text: the text is longer than model.length = 8 tokens: what follows is not read")
+            self.expect(answer, 0, "predict.text: the text is longer than model.length = 8 tokens: the rest of such a text is not read")
             self.assertEqual(answer.output.count("not read"), 1)
         self.expect(self.predicted("--predict.data=tables/train.csv"), 0, cut.replace("data.train", "predict.data"))
 
-        # BERT's two marks count.
+        # BERT's two special tokens count.
         answer = self.convoy("check", "--model.name=bert_classifier", "--run.directory=bert", *keys)
-        self.expect(answer, 0, "data.test: 1 of 13 texts is longer than model.length = 8 tokens, 2 of which are marks")
+        self.expect(answer, 0, "data.test: 1 of 13 texts is longer than model.length = 8 tokens, 2 of which are special tokens")
 
     def test_texts_without_a_known_word_are_said(self):
         self.write("tables/train.csv", GOOD)
@@ -359,17 +359,17 @@ class Tables(field.Case):
         self.train("tables/train.csv", "--import.tokenizer=subwords", "--import.vocabulary=40")
         self.write("new.csv", "text\na film\n你好 世界\nqqq zgood\n")
         self.expect(self.predicted("--predict.data=new.csv"), 0,
-                    "1 of 3 texts has no word that the network knows: 'new.csv:3'. Classes of such texts say nothing")
+                    "1 of 3 texts has no word that the network knows: 'new.csv:3'. The predicted classes of such texts have no meaning")
 
     def test_pictures_and_texts_are_told_apart(self):
         self.write("tables/train.csv", GOOD)
         self.train()
         self.write("x.png", b"\x89PNG\r\n\x1a\n" + bytes(99))
-        self.refused(self.predicted("--predict.data=x.png"), "predict.data = x.png is an image, and the network takes texts")
+        self.refused(self.predicted("--predict.data=x.png"), "predict.data = x.png is an image, but the network reads texts")
         self.write("t/1.txt", "")
         self.refused(self.predicted("--predict.data=t"), "predict.data = t: its only text is bad: '1.txt': it is empty")
         self.write("t/2.txt", "")
-        self.refused(self.predicted("--predict.data=t"), "predict.data = t: none of 2 texts is good, the first: '1.txt': it is empty")
+        self.refused(self.predicted("--predict.data=t"), "predict.data = t: none of 2 texts is good; the first one: '1.txt': it is empty")
 
     def test_nothing_is_not_predicted_as_something_else(self):
         self.write("tables/train.csv", GOOD)
@@ -379,8 +379,8 @@ class Tables(field.Case):
             self.refused(self.predicted(f"--{key}=", "--data.test=out/train"), f"{key} is empty: there is nothing to predict")
         self.assertEqual((self.folder / "run/predictions.csv").read_text(), "of yesterday")
         lines = self.write("two.txt", "a good film\n\na bad film\n")
-        self.expect(self.predicted(f"--predict.data={lines}"), 0, "two.txt' has 2 lines, and is one text",
-                    "with a column 'text'")
+        self.expect(self.predicted(f"--predict.data={lines}"), 0, "two.txt' has 2 lines, which are predicted together as one text",
+                    "whose column 'text' has one line in each row")
         line = self.write("one.txt", "a good film\n")
         self.assertNotIn("warning", self.predicted(f"--predict.data={line}").output)
 

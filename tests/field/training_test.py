@@ -121,7 +121,7 @@ class Requests(RunCase):
         good = self.train(self.data, "--dry-run")
         self.expect(good, 0, "convoy train would begin and train to step 16")
         bad = self.train(self.data, "--dry-run", "--checkpoint.keep=0", "--init.weights=absent.h5")
-        self.expect(bad, 2, "first mend what the table says")
+        self.expect(bad, 2, "first correct what failed in the table above")
         self.assertNotIn("would begin", bad.output)
 
     def test_parameters_are_not_called_good_and_bad(self):
@@ -138,10 +138,10 @@ class Requests(RunCase):
         # batch.micro = 8 gives fewer micro-batches than replicas; a micro-batch of the list fits.
         fits = self.convoy("plan", *self.data, "--batch.micro=8", *table)
         self.expect(fits, 0, "4 micro-batches of 2")
-        self.assertNotIn("as asked for", fits.output)
+        self.assertNotIn("is not possible", fits.output)
         # None of the list does: that is about the list.
         none = self.convoy("plan", *self.data, "--batch.micro=1", "--plan.measure=false", "--plan.ranks=4", "--plan.micro=4,8")
-        self.expect(none, 0, "as asked for, with any of plan.micro = 4, 8: ")
+        self.expect(none, 0, "the layout of the parameters is not possible with any of plan.micro = 4, 8: ")
         # The list itself must divide.
         self.expect(self.convoy("plan", *self.data, "--plan.measure=false", "--plan.ranks=4", "--plan.micro=3"), 2,
                     "plan.micro = 3 does not divide batch.global = 8")
@@ -152,7 +152,7 @@ class Requests(RunCase):
                 (["--run.device=cpu", "--train.precision=tf32"], "train.precision = tf32 needs a GPU"),
                 (["--batch.global=64", "--batch.micro=4"], "batch.global = 64 is more than the 32 samples"),
                 (["--train.class_weights=1,2,3"], "train.class_weights has 3 numbers"),
-                (["--augment.crop_padding=40", "--augment.border=reflect"], "reflect at most"),
+                (["--augment.crop_padding=40", "--augment.border=reflect"], "pixels allow at most"),
         ):
             for command in (["plan"], ["train"], ["check"]):
                 self.expect(self.convoy(*command, *self.data, *keys), 2, complaint)

@@ -106,10 +106,10 @@ class UsedRuns(RunCase):
         (self.folder / "run").mkdir()
         log = self.folder / "run/log.jsonl"
         os.mkfifo(log)
-        self.expect(self.convoy("watch", "run", "--watch.once=true", tool=["timeout", "20"]), 2, "run holds no run that has begun")
+        self.expect(self.convoy("watch", "run", "--watch.once=true", tool=["timeout", "20"]), 2, "run holds no run that has started")
         log.unlink()
         log.symlink_to("/dev/zero")
-        self.expect(self.convoy("watch", "run", "--watch.once=true", tool=["timeout", "20"]), 2, "run holds no run that has begun")
+        self.expect(self.convoy("watch", "run", "--watch.once=true", tool=["timeout", "20"]), 2, "run holds no run that has started")
 
 
 if __name__ == "__main__":

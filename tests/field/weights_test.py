@@ -113,8 +113,8 @@ class Weights(field.Case):
             weights = "--init.weights=prefixed.safetensors"
             for command, strict in (("train", "true"), ("train", "false"), ("check", "true")):
                 answer = self.train("next", weights, f"--init.strict={strict}", command=command)
-                self.expect(answer, 2, f"begin with '{prefix}'", f"init.strip_prefix = {prefix} removes it")
-                self.assertNotIn("other classes", answer.output)
+                self.expect(answer, 2, f"begin with '{prefix}'", f"set init.strip_prefix = {prefix}.")
+                self.assertNotIn("Check model.name", answer.output)
                 if prefix != "module.":
                     break  # what differs is the name alone
             strip = f"--init.strip_prefix={prefix}"
@@ -132,7 +132,7 @@ class Weights(field.Case):
     def test_a_prefix_that_no_name_has_is_refused(self):
         self.export()
         self.expect(self.train("next", "--init.weights=weights.safetensors", "--init.strip_prefix=module."), 2,
-                    "init.strip_prefix = module.: no tensor of 'weights.safetensors' begins so; the first is")
+                    "init.strip_prefix = module.: no tensor name in 'weights.safetensors' begins with this prefix; the first name is")
         self.rename("weights.safetensors", "both.safetensors",
                     lambda name: "fc.fc.bias" if name == "bn1.bias" else name)
         self.expect(self.train("next", "--init.weights=both.safetensors", "--init.strip_prefix=fc."), 2)
@@ -140,7 +140,7 @@ class Weights(field.Case):
     def test_weights_of_another_network_still_ask_for_the_model(self):
         self.export()
         self.expect(self.train("next", "--init.weights=weights.safetensors", "--model.name=resnet18"), 2,
-                    "Is this another model.name, or data with other classes or channels?")
+                    "Check model.name, and whether the data has the classes and channels")
 
     # --- Mean and standard deviation --------------------------------------------------------------------------------
 
@@ -170,21 +170,21 @@ class Weights(field.Case):
         for command in ("check", "train"):
             self.expect(self.train("d", "--init.weights=run/checkpoints/best.h5", *self.IMAGENET, command=command), 0,
                         "init.weights = run/checkpoints/best.h5 was trained with mean 0.",
-                        "Here it is mean 0.485, 0.456, 0.406", "To keep that of the file: augment.mean = 0.")
+                        "but this run uses mean 0.485, 0.456, 0.406", "To keep the normalisation of the file, set augment.mean = 0.")
 
     def test_numbers_stay_the_rule_in_checkpoint_evaluation_and_prediction(self):
         numbers = ("--augment.mean=0.5, 0.25, 0.75", "--augment.stddev=0.125")  # one number: of every channel
         self.expect(self.train("run", *numbers, "--train.max_steps=3", "--optimizer.lr=0.01"), 0)
         self.expect(self.convoy("info", "run/checkpoints/best.h5"), 0, "mean          0.5000, 0.2500, 0.7500",
                     "deviation     0.1250, 0.1250, 0.1250")
-        # 1. The checkpoint knows; keys that say otherwise are not followed, which is said
+        # 1. The checkpoint knows; keys that say otherwise have no effect, which is said
         plain = self.predict("--run.directory=run", "--init.weights=run/checkpoints/best.h5")
         answer = self.convoy("predict", "--predict.data=source", "--predict.output=p.csv", "--batch.micro=4",
                              "--run.threads=1", "--run.device=cpu", "--init.weights=run/checkpoints/best.h5",
                              *self.IMAGENET)
-        self.expect(answer, 0, "augment.mean and augment.stddev are not followed")
+        self.expect(answer, 0, "augment.mean and augment.stddev have no effect")
         self.assertEqual((self.folder / "p.csv").read_text(), plain)
-        # 2. Of bare weights the keys are followed
+        # 2. With bare weights the keys have an effect
         self.expect(self.convoy("export", "--init.weights=run/checkpoints/best.h5", "--export.output=w.safetensors"), 0)
         bare = ("--init.weights=w.safetensors", "--data.train=data", "--model.name=resnet20")
         self.assertEqual(self.predict(*bare, *numbers), plain)

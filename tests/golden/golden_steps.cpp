@@ -9,12 +9,12 @@
 #include <numeric>
 #include <set>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/median.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/params/parameters.h"
+#include "convoy/ops/engine_cache.h"
 
 #include "checkpoint/checkpointing.h"
 #include "golden/golden_backend.h"
@@ -98,7 +98,7 @@ std::vector<double> gather_logits(const ProcessGrid& grid, const RecordingBacken
 // Returns the file of engines that a GPU's backend measured: a single rank measures again, several ranks use its choice
 // if it exists.
 std::string engines_file(const GoldenSteps& steps) {
-  std::string path = fmt::format("{}/plans-{}-{}.txt", CONVOY_GOLDEN_PLANS, steps.name, name_of(steps.precision));
+  std::string path = fmt::format("{}/engines-{}-{}.txt", CONVOY_GOLDEN_ENGINES, steps.name, name_of(steps.precision));
   static std::set<std::string> begun;
   if (world().size() == 1 && begun.insert(path).second) std::filesystem::remove(path);
   return path;

@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 namespace convoy::test {
 

@@ -1,7 +1,7 @@
 /// First steps in TF32, bf16 and fp16 are as near to PyTorch's float64 as their roundings allow.
 #include <gtest/gtest.h>
 
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 #include "golden/golden_backend.h"
 #include "golden/golden_steps.h"

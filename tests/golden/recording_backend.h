@@ -5,6 +5,9 @@
 #include <memory>
 #include <vector>
 
+#include "convoy/device/device.h"
+#include "convoy/ops/operations.h"
+
 #include "unit/ops/forwarding_backend.h"
 
 namespace convoy::test {

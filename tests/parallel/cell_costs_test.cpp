@@ -1,15 +1,16 @@
 /// What cells cost is the same for equal cells and on all ranks, and found again.
-#include "plan/cell_costs.h"
-
 #include <algorithm>
 #include <limits>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 
 #include "calibrate/calibration.h"
+#include "calibrate/cost_keys.h"
+#include "calibrate/measure_cell_costs.h"
+#include "calibrate/measure_rates.h"
 #include "parallel/mpi_main.h"
 #include "parallel/shared_directory.h"
 

@@ -169,6 +169,22 @@ TEST(Split, MessagesOfOneGroupAreInvisibleToAnother) {
   EXPECT_EQ(from_twin, 1);
 }
 
+// Open MPI numbers groups with 16 bits: the number of a group that is not freed is lost.
+TEST(Split, GroupsThatHaveEndedLeaveRoomForOthers) {
+  if (world().size() > 1) GTEST_SKIP() << "one rank shows it in a second; more of them wait for each other each time";
+  constexpr int kGroups = 70'000;
+  for (int i = 0; i < kGroups; ++i) ASSERT_EQ(world().split(0, world().rank()).size(), world().size()) << "group " << i;
+}
+
+TEST(Split, AGroupLastsUntilItsLastCopyEnds) {
+  Communicator copy;
+  {
+    const Communicator twin = world().split(0, world().rank());
+    copy = twin;
+  }
+  EXPECT_EQ(copy.sum(1), world().size());
+}
+
 TEST(Collective, ReduceScatterGivesEachRankItsPartOfTheSum) {
   const int n = world().size();
   constexpr int kCount = 1037;

@@ -1,13 +1,15 @@
 /// A network that is only evaluated has the bits of one that trains, on every grid, without what training takes.
+#include <cstddef>
 #include <cstring>
 #include <span>
 #include <stdexcept>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/comm/tags.h"
+#include "convoy/io/checkpoint.h"
 
 #include "checkpoint/checkpointing.h"
 #include "parallel/fixed_batch.h"
@@ -85,9 +87,9 @@ Results evaluate(RankRuntime& runtime, const mpi::Communicator& ranks) {
           .logits = ranks.gather(std::as_bytes(runtime.logits()), 0)};
 }
 
-/// A training's parameters, its statistics among them, and its own evaluation.
+/// A training's parameters, its statistics among them, and at the root its own evaluation.
 struct Trained {
-  std::vector<io::NamedTensor> tensors;
+  io::Checkpoint checkpoint;
   Results results;
 };
 
@@ -101,12 +103,33 @@ Trained train(const mpi::Communicator& alone, const RuntimeSpec& spec, const Sto
   runtime.train_step(batch, 0.01);
   runtime.finish();
   Results results = evaluate(runtime, alone);
-  return {.tensors = gather_checkpoint(runtime).model, .results = std::move(results)};
+  return {.checkpoint = gather_checkpoint(runtime), .results = std::move(results)};
+}
+
+/// The root trains alone and sends the others its checkpoint.
+Trained train_on_root(const RuntimeSpec& spec, const StorageWay& way) {
+  const mpi::Communicator alone = world().split(world().rank(), 0);
+  Trained trained;
+  std::vector<std::byte> bytes;
+  if (world().rank() == 0) {
+    trained = train(alone, spec, way);
+    trained.checkpoint.metadata = {
+        // a checkpoint has one; this test reads the tensors only
+        .name = spec.network.name,
+        .input = io::ImageInput{.shape = {1, 1, 1}, .channel_mean = {0}, .channel_stddev = {1}},
+        .class_names = {"one", "two"}};
+    bytes = io::encode_checkpoint(trained.checkpoint);
+  }
+  std::int64_t size = std::ssize(bytes);
+  world().broadcast(&size, sizeof size, 0);
+  bytes.resize(static_cast<std::size_t>(size));
+  world().broadcast(bytes.data(), size, 0);
+  trained.checkpoint = io::decode_checkpoint(bytes, "the root's checkpoint");
+  return trained;
 }
 
 void expect_bits_of_training(const RuntimeSpec& spec, const StorageWay& way) {
-  const mpi::Communicator alone = world().split(world().rank(), 0);
-  const Trained trained = train(alone, spec, way);
+  const Trained trained = train_on_root(spec, way);
   RuntimeSpec evaluated = spec;
   evaluated.network.trains = false;
   for (const std::int64_t chunks : {1, 2}) {
@@ -119,7 +142,7 @@ void expect_bits_of_training(const RuntimeSpec& spec, const StorageWay& way) {
       const auto backend = way.make_backend();
       StatusBoard board;
       RankRuntime runtime(evaluated, grid, *backend, board);
-      restore_weights(trained.tensors, "the test", runtime);
+      restore_weights(trained.checkpoint.model, "the test", runtime);
       const Results results = evaluate(runtime, world());
       if (!grid.is_root()) continue;
       EXPECT_EQ(results.sums, trained.results.sums);

@@ -5,6 +5,8 @@
 #include <vector>
 
 #include "convoy/base/random.h"
+#include "convoy/ops/embedding.h"
+#include "convoy/ops/gather.h"
 
 #include "step/rank_runtime.h"
 

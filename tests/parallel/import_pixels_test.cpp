@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <filesystem>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
@@ -12,6 +12,7 @@
 #include "convoy/data/import.h"
 #include "convoy/data/loader.h"
 #include "convoy/data/open_samples.h"
+#include "convoy/params/data_parameters.h"
 
 #include "data/images/image_path.h"
 #include "parallel/mpi_main.h"

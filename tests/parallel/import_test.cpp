@@ -11,8 +11,8 @@
 
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 #include "convoy/io/inspect.h"
+#include "convoy/params/data_parameters.h"
 
 #include "parallel/mpi_main.h"
 #include "parallel/shared_directory.h"
@@ -151,7 +151,7 @@ TEST_F(ParallelImport, NamesCountsAndSkipsSkippedSamples) {
 
   params_.strict = true;
   params_.output = root_ + "/strict";
-  EXPECT_CONTAINS(message_of<RequestError>([&] { import(); }), "import.strict: '");
+  EXPECT_CONTAINS(message_of<RequestError>([&] { import(); }), "import.strict = true: '");
   EXPECT_TRUE(fs::is_empty(params_.output));
   world().barrier();
 }

@@ -2,7 +2,7 @@
 /// in evaluation, with as many micro-batches as stages or not, and with replicas of unequal shares.
 #include <cstring>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/ops/backend.h"

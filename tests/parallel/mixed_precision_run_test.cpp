@@ -11,11 +11,12 @@
 
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
-#include "convoy/run/trainer.h"
+#include "convoy/params/parameters.h"
 
 #include "parallel/mpi_main.h"
 #include "parallel/shared_directory.h"
 #include "parallel/storage_ways.h"
+#include "run/trainer.h"
 #include "unit/io/dataset_samples.h"
 #include "watch/status_board.h"
 
@@ -44,6 +45,7 @@ class MixedPrecisionRun : public testing::Test {
     params.data.test = directory_ / "test";
     params.batch = {.global = 8, .micro = 2};
     params.grid.stages = stages;
+    params.plan.measure = false;
     params.optimizer.lr = 0.05;
     params.train.epochs = 3;
     params.train.max_steps = step;

@@ -62,13 +62,13 @@ TEST(ProcessGrid, OfFourRanksAsTwoByTwoHasTheGroupsOfTheDesign) {
 
 TEST(ProcessGrid, StagesThatDoNotDivideTheRanksAreRefusedWithThoseThatDo) {
   if (world().size() == 4) {
-    EXPECT_EQ(refusal_of(3), "grid.stages = 3 does not divide the 4 ranks of this job. Stages that do: 1, 2, 4.");
-    EXPECT_EQ(refusal_of(8), "grid.stages = 8 does not divide the 4 ranks of this job. Stages that do: 1, 2, 4.");
+    EXPECT_EQ(refusal_of(3), "grid.stages = 3 does not divide the 4 ranks of this job. Allowed: 1, 2, 4.");
+    EXPECT_EQ(refusal_of(8), "grid.stages = 8 does not divide the 4 ranks of this job. Allowed: 1, 2, 4.");
   }
   if (world().size() == 1) {
     EXPECT_EQ(refusal_of(2),
-              "grid.stages = 2 does not divide the 1 rank of this job. Stages that do: 1. More ranks are started by "
-              "mpirun, for example mpirun -n 2.");
+              "grid.stages = 2 does not divide the 1 rank of this job. Allowed: 1. To start more ranks, use mpirun, "
+              "for example mpirun -n 2.");
   }
   for (const std::int64_t nonsense : {std::int64_t{0}, std::int64_t{-2}, std::int64_t{1} << 40}) {
     EXPECT_NE(refusal_of(nonsense).find("grid.stages = " + std::to_string(nonsense)), std::string::npos) << nonsense;

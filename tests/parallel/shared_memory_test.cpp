@@ -5,7 +5,7 @@
 #include <fstream>
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
@@ -33,7 +33,7 @@ std::string access_of(const std::byte* data) {
 }
 
 std::int64_t domain_of_first_processor() {
-  return find_processors(own_processors()).front().domain;
+  return own_machine().domain_of(own_processors().front());
 }
 
 TEST(SharedMemory, HasTheRanksOfADomainInOneGroup) {

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "checkpoint/checkpointing.h"
@@ -114,7 +115,7 @@ TEST_P(SharedWeightsTest, LieInMemoryOnce) {
   EXPECT_EQ(evaluation.runtime().writes_parameters(), world().rank() == 0);
   const std::string said = evaluation.runtime().shared_weights()->describe();
   EXPECT_EQ(said,
-            world().size() == 1 ? "" : fmt::format("weights: one copy in memory per {} replicas\n", world().size()));
+            world().size() == 1 ? "" : fmt::format("weights: one copy in memory for {} replicas\n", world().size()));
 }
 
 TEST_P(SharedWeightsTest, GiveTheBitsOfOneRank) {

@@ -9,7 +9,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
@@ -161,7 +161,7 @@ TEST(Snapshot, SaysWhichRankCouldNotWriteAndWhichTensorIsNotFinite) {
   snapshot->finish();
   if (world().rank() == 0) {
     const std::string message = message_of<Error>([&] { snapshot->content(); });
-    EXPECT_CONTAINS(message, fmt::format("rank {} could not write its part: ", last));
+    EXPECT_CONTAINS(message, fmt::format("rank {} could not write its part of the checkpoint: ", last));
     EXPECT_CONTAINS(message, part);
     EXPECT_EQ(snapshot->not_finite(), "");
   }
@@ -169,8 +169,9 @@ TEST(Snapshot, SaysWhichRankCouldNotWriteAndWhichTensorIsNotFinite) {
   snapshot->finish();
   if (world().rank() == 0) {
     std::filesystem::remove(io::part_path(directory.path(), io::parts_folder(6, 2), last));  // as on another disk
-    EXPECT_CONTAINS(message_of<Error>([&] { snapshot->content(); }),
-                    fmt::format("which rank {} has written. With checkpoint.files = sharded", last));
+    EXPECT_CONTAINS(
+        message_of<Error>([&] { snapshot->content(); }),
+        fmt::format("or not with the size that rank {} has written. With checkpoint.files = sharded", last));
   }
   if (world().rank() == last) training.runtime.stage().parameters().masters[last_owned(training.runtime)] = INFINITY;
   snapshot->take(7);

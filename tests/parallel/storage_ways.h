@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "convoy/base/data_type.h"
 #include "convoy/ops/backend.h"
 
 #include "emulation/emulated_backend.h"

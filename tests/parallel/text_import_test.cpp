@@ -14,6 +14,7 @@
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/dataset.h"
 #include "convoy/io/inspect.h"
+#include "convoy/params/data_parameters.h"
 
 #include "data/source_listing.h"
 #include "parallel/mpi_main.h"
@@ -206,7 +207,7 @@ TEST_F(TextImport, NamesCountsAndSkipsBadTexts) {
   params_.shards = 2;
   expect_same_files_by_one_rank();
   params_.strict = true;
-  EXPECT_CONTAINS(refusal(), "import.strict: '");
+  EXPECT_CONTAINS(refusal(), "import.strict = true: '");
   world().barrier();
 }
 

@@ -7,6 +7,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/data_type.h"
+#include "convoy/schedule/bound_program.h"
 
 #include "parallel/mpi_main.h"
 

@@ -8,7 +8,7 @@
 #include <utility>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -195,7 +195,7 @@ TEST_F(Jobs, AreRefusedWhereSrunDoesNotSpeakWithMpi) {
   const Words command = {CONVOY_PROGRAM, "train", parameters(), "--run.directory=" + run_directory()};
   const ProcessResult result = run("srun", Words{"--ntasks=3", "--mpi=none"} + command);
   EXPECT_EQ(result.status, 2) << result.output;
-  EXPECT_EQ(count(result.output, "3 processes were started (SLURM_STEP_NUM_TASKS = 3), but MPI knows 1"), 3)
+  EXPECT_EQ(count(result.output, "3 processes were started (SLURM_STEP_NUM_TASKS = 3), but MPI reports only 1 rank"), 3)
       << result.output;
   EXPECT_TRUE(contains(result.output, "srun --mpi=pmix")) << result.output;
   EXPECT_FALSE(std::filesystem::exists(run_directory()));

@@ -4,7 +4,7 @@
 #include <cstring>
 #include <map>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
 
 #include "convoy/comm/session.h"

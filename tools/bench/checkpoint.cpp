@@ -10,13 +10,14 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/median.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/session.h"
 #include "convoy/ops/backend.h"
+#include "convoy/params/parameters.h"
 
 #include "checkpoint/checkpointing.h"
 #include "checkpoint/snapshot.h"

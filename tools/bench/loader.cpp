@@ -3,16 +3,19 @@
 /// Started by tools/bench/loader with a folder for the data.
 #include "convoy/data/loader.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/features.h"
 #include "convoy/base/random.h"
+#include "convoy/device/device.h"
+#include "convoy/io/dataset.h"
 #include "convoy/io/shard_writer.h"
 
 #include "data/images/crops.h"

@@ -9,13 +9,16 @@
 #include <vector>
 
 #include <boost/program_options.hpp>
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
 #include "convoy/base/median.h"
 #include "convoy/base/random.h"
+#include "convoy/device/device.h"
 #include "convoy/ops/backend.h"
+#include "convoy/ops/elementwise.h"
+#include "convoy/ops/operations.h"
 
 namespace convoy::bench {
 

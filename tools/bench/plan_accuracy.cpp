@@ -6,7 +6,8 @@
 #include <vector>
 
 #include "convoy/base/median.h"
-#include "convoy/params/parameters.h"
+#include "convoy/comm/topology.h"
+#include "convoy/params/choices.h"
 
 #include "calibrate/calibration.h"
 #include "planned_step.h"

@@ -21,7 +21,7 @@
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/session.h"
 #include "convoy/comm/topology.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 #include "calibrate/calibration.h"
 #include "checkpoint/checkpointing.h"
@@ -75,7 +75,7 @@ Options parse(int argc, char** argv) {
   add("threads", options.threads, "threads per rank");
   add("steps", options.steps, "timed steps");
   add("schedule", options.schedule, "naive, gpipe, 1f1b, interleaved or zero_bubble");
-  add("chunks", options.chunks, "interleaved: runs of cells per stage");
+  add("chunks", options.chunks, "interleaved: chunks of consecutive cells per stage");
   add("device", options.device, "cpu or cuda");
   add("precision", options.precision, "f32, tf32, bf16 or fp16");
   add("recompute", options.recompute, "none or cell");

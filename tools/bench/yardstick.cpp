@@ -11,6 +11,7 @@
 #include <oneapi/dnnl/dnnl.hpp>
 
 #include "convoy/base/clock.h"
+#include "convoy/ops/operations.h"
 
 namespace convoy::bench {
 

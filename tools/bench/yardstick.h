@@ -5,6 +5,8 @@
 #include <memory>
 #include <vector>
 
+#include "convoy/ops/operations.h"
+
 #include "unit/ops/forwarding_backend.h"
 
 namespace convoy::bench {

@@ -10,6 +10,11 @@ inline double now_seconds() {
   return std::chrono::duration<double>(std::chrono::steady_clock::now().time_since_epoch()).count();
 }
 
+/// Seconds since 1970 by the host's clock, which may be set while the program runs.
+inline double wall_clock_seconds() {
+  return std::chrono::duration<double>(std::chrono::system_clock::now().time_since_epoch()).count();
+}
+
 /// Adds the time between its construction and its destruction, in seconds, to a total.
 class ScopedTimer {
  public:

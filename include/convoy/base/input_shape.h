@@ -17,15 +17,9 @@ struct TextShape {
   bool operator==(const TextShape&) const = default;
 };
 
-inline std::string to_string(const TextShape& s) {
-  return fmt::format("{} tokens of {}", s.length, s.vocabulary);
-}
-
 using InputShape = std::variant<ImageShape, TextShape>;
 
-inline std::string to_string(const InputShape& s) {
-  return std::visit([](const auto& shape) { return to_string(shape); }, s);
-}
+std::string to_string(const InputShape& s);  ///< "224x224x3", "256 tokens of 20000"
 
 /// The kind of input with this shape: input_kinds::kText or kImages (convoy/base/features.h).
 inline const char* kind_of(const InputShape& s) {

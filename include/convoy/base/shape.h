@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <string>
 
-#include <fmt/format.h>
-
 namespace convoy {
 
 /// The shape of an activation: samples, rows, columns, channels; channels vary fastest (NHWC).
@@ -17,9 +15,7 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
-inline std::string to_string(const Shape& s) {
-  return fmt::format("{}x{}x{}x{}", s.n, s.h, s.w, s.c);
-}
+std::string to_string(const Shape& s);  ///< "32x224x224x3"
 
 /// The shape of one image: rows, columns, channels.
 struct ImageShape {
@@ -30,9 +26,7 @@ struct ImageShape {
   bool operator==(const ImageShape&) const = default;
 };
 
-inline std::string to_string(const ImageShape& s) {
-  return fmt::format("{}x{}x{}", s.h, s.w, s.c);
-}
+std::string to_string(const ImageShape& s);  ///< "224x224x3"
 
 inline std::int64_t round_up(std::int64_t value, std::int64_t multiple) {
   return (value + multiple - 1) / multiple * multiple;

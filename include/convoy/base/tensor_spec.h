@@ -1,6 +1,9 @@
 /// Shape and type of a tensor, without its values and its address.
 #pragma once
 
+#include <cstdint>
+#include <string>
+
 #include "convoy/base/data_type.h"
 #include "convoy/base/shape.h"
 
@@ -14,8 +17,6 @@ struct TensorSpec {
   bool operator==(const TensorSpec&) const = default;
 };
 
-inline std::string to_string(const TensorSpec& spec) {
-  return fmt::format("{} {}", to_string(spec.shape), to_string(spec.type));
-}
+std::string to_string(const TensorSpec& spec);  ///< "32x224x224x3 bf16"
 
 }  // namespace convoy

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <span>
 #include <string>
 #include <vector>
@@ -93,13 +94,16 @@ void wait_until(Done&& done) {
   patience.remember();
 }
 
-/// A group of ranks, an MPI communicator. Copies refer to the same communicator, which lasts until MPI_Finalize.
+/// A group of ranks, an MPI communicator. Copies refer to the same communicator. A group that was split from another
+/// ends with its last copy, on all its ranks at the same point of the program: MPI has room for a limited number,
+/// 65,532 in Open MPI 4.
 class Communicator {
  public:
   Communicator() = default;
-  explicit Communicator(MPI_Comm comm, WaitListener* listener = nullptr);
-  /// Returns the same group with a listener, which is told of waits in this group and in groups that are split from it.
-  Communicator with(WaitListener& listener) const { return Communicator(comm_, &listener); }
+  /// A group that lasts until MPI ends: the world.
+  explicit Communicator(MPI_Comm comm);
+  /// Returns the same group with a listener, which is told of waits in it and in the groups that are split from it.
+  Communicator with(WaitListener& listener) const;
 
   int rank() const { return rank_; }
   int size() const { return size_; }
@@ -152,7 +156,10 @@ class Communicator {
   /// large that dividing costs nothing.
   static constexpr std::int64_t kChunkBytes = std::int64_t{1} << 30;
 
+  Communicator make_part(MPI_Comm comm) const;
+
   MPI_Comm comm_ = MPI_COMM_NULL;
+  std::shared_ptr<const void> owner_;  ///< ends the group with its last copy; null for the world
   WaitListener* listener_ = nullptr;
   int rank_ = 0;
   int size_ = 1;

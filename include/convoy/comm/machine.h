@@ -1,19 +1,20 @@
-/// The parts of the machine that this process runs on, as Linux describes them in /sys: NUMA domains, caches, cores.
-/// If Linux does not tell them (in containers, on other processors), one domain and one cache are assumed: no error.
+/// The parts of the machine that this process runs on, as hwloc finds them: NUMA domains, packages, caches, cores.
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <string>
-#include <string_view>
 #include <vector>
+
+struct hwloc_obj;
+struct hwloc_topology;
 
 namespace convoy {
 
 /// Numbers of processors as Linux counts them (each hardware thread is a processor), in ascending order.
 using ProcessorSet = std::vector<std::int64_t>;
 
-/// Parses a list of processors as Linux writes it: "0-7,16-23". Items that are no numbers or ranges are left out.
-ProcessorSet parse_processors(std::string_view text);
+/// Returns a list of processors as Linux writes it: "0-7,16-23".
 std::string to_string(const ProcessorSet& processors);
 
 /// The processors that this process may run on.
@@ -23,36 +24,49 @@ ProcessorSet own_processors();
 /// groups allow less.
 std::int64_t usable_processors();
 
-/// A processor and the parts of the machine that it belongs to. Two processors with the same number in a field share
-/// that part.
-struct Processor {
-  std::int64_t number = 0;
-  std::int64_t domain = 0;   ///< NUMA domain: memory in another one is further away
-  std::int64_t package = 0;  ///< socket
-  std::int64_t cache = 0;    ///< last-level cache, by the first processor that it serves
-  std::int64_t core = 0;     ///< number within the package: hardware threads of one core share its arithmetic
-
-  bool operator==(const Processor&) const = default;
-};
-std::vector<Processor> find_processors(const ProcessorSet& numbers, const std::string& sys = "/sys");
-
 struct NumaDomain {
   std::int64_t number = 0;
   ProcessorSet processors;  ///< empty if the domain has only memory
   std::int64_t memory_bytes = 0;
 };
-/// Returns the NUMA domains in the order of their numbers; empty if Linux does not tell.
-std::vector<NumaDomain> find_numa_domains(const std::string& sys = "/sys");
-/// Number of the domains that have one of the processors; at least 1.
-std::int64_t count_domains(const ProcessorSet& processors, const std::vector<NumaDomain>& domains);
 
 struct LastLevelCache {
   std::int64_t level = 0;
-  std::string size;  ///< "32768K", as Linux writes it
+  std::int64_t size_bytes = 0;
   ProcessorSet processors;
 };
-/// Returns the last-level caches of all processors that are online, in the order of the first processor of each.
-std::vector<LastLevelCache> find_last_level_caches(const std::string& sys = "/sys");
+
+/// A machine as a tree of parts, down to the processors that are online, whether or not this process may use them.
+/// If the system does not tell its parts (in containers without /sys), hwloc assumes one domain. If hwloc fails, no part
+/// is known: no error.
+class Machine {
+ public:
+  /// A machine in hwloc's short form, "package:2 core:8 pu:2", for tests; if it is empty, this process's machine.
+  explicit Machine(const std::string& description = "");
+
+  /// The part that has all others; null if no part is known.
+  const hwloc_obj* root() const { return root_; }
+
+  /// Number of the NUMA domain of a processor: memory in another one is further away. 0 if it is not known.
+  std::int64_t domain_of(std::int64_t processor) const;
+  /// Number of the domains that have one of the processors; at least 1.
+  std::int64_t count_domains(const ProcessorSet& processors) const;
+
+  /// Returns the NUMA domains in the order of their numbers; empty if the system does not tell them.
+  std::vector<NumaDomain> domains() const;
+  /// Returns the last-level caches of all processors, in the order of the first processor of each.
+  std::vector<LastLevelCache> last_level_caches() const;
+
+ private:
+  struct Destroy {
+    void operator()(hwloc_topology* topology) const noexcept;
+  };
+  std::unique_ptr<hwloc_topology, Destroy> topology_;
+  hwloc_obj* root_ = nullptr;
+};
+
+/// This process's machine, which is read when it is first asked for.
+const Machine& own_machine();
 
 /// Returns the setting of transparent huge pages: "always", "madvise" or "never"; empty if Linux does not tell.
 std::string huge_pages_setting(const std::string& sys = "/sys");

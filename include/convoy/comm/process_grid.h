@@ -5,25 +5,11 @@
 #pragma once
 
 #include <cstdint>
-#include <vector>
 
+#include "convoy/base/grid_shape.h"
 #include "convoy/comm/communicator.h"
 
 namespace convoy {
-
-struct GridShape {
-  std::int64_t stages = 1;
-  std::int64_t replicas = 1;
-
-  std::int64_t ranks() const { return stages * replicas; }
-};
-
-/// Returns all divisors of `number`, the smallest first.
-std::vector<std::int64_t> divisors(std::int64_t number);
-
-/// Returns the grid with this number of stages. Throws RequestError if `stages` does not divide `ranks`, naming
-/// grid.stages and the values that do.
-GridShape grid_shape(std::int64_t stages, std::int64_t ranks);
 
 class ProcessGrid {
  public:

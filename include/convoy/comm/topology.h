@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "convoy/base/node_load.h"
 #include "convoy/comm/communicator.h"
 
 namespace convoy {
@@ -23,16 +24,6 @@ Topology find_topology(const mpi::Communicator& world);
 
 /// Returns "1 node, 4 ranks on it", "2 nodes, 4 ranks on each" or "3 nodes, 2 to 4 ranks on each".
 std::string host_summary(const Topology& topology);
-
-/// How many of a node's ranks can compute at the same time, each with all its threads: fewer than `ranks` if the node
-/// has more threads than processors. It may be a fraction: 1.5 of 2 ranks with two threads each on 3 processors.
-struct NodeLoad {
-  std::int64_t ranks = 1;
-  double ranks_at_once = 1;
-
-  bool is_shared() const { return ranks_at_once < static_cast<double>(ranks); }
-  bool operator==(const NodeLoad&) const = default;
-};
 
 /// Returns the load of this rank's own node, which need not be the fullest. All ranks of world call it.
 NodeLoad find_own_node_load(const mpi::Communicator& world, std::int64_t threads_per_rank);

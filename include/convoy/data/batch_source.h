@@ -4,8 +4,6 @@
 #include <cstdint>
 #include <string_view>
 
-#include "convoy/base/features.h"
-
 namespace convoy {
 
 /// Provides the micro-batches of a replica in the order in which its instructions ask for them.

@@ -12,10 +12,11 @@
 #include <vector>
 
 #include "convoy/comm/communicator.h"
-#include "convoy/io/dataset.h"
-#include "convoy/params/parameters.h"
+#include "convoy/io/sample_store.h"
 
 namespace convoy {
+
+struct ImportParams;
 
 struct ImportedSplit {
   std::string name;

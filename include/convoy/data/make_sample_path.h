@@ -5,11 +5,12 @@
 
 #include "convoy/base/data_type.h"
 #include "convoy/data/sample_path.h"
-#include "convoy/io/checkpoint.h"
+#include "convoy/io/model_metadata.h"
 #include "convoy/io/sample_store.h"
-#include "convoy/params/parameters.h"
 
 namespace convoy {
+
+struct Parameters;
 
 enum class SampleView {
   kTraining,    ///< augmented at random, as the parameters ask for

@@ -10,7 +10,7 @@
 #include "convoy/comm/communicator.h"
 #include "convoy/data/import.h"
 #include "convoy/io/sample_store.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 namespace convoy {
 

@@ -6,9 +6,10 @@
 #include <vector>
 
 #include "convoy/io/sample_store.h"
-#include "convoy/params/parameters.h"
 
 namespace convoy {
+
+struct Parameters;
 
 struct SamplerSpec {
   std::int64_t num_samples = 0;

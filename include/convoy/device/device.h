@@ -10,8 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "convoy/base/shape.h"
-
 namespace convoy {
 
 /// Device work that is repeated with the same arguments on the same memory. A GPU executes it directly at the first

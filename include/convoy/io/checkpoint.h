@@ -24,113 +24,14 @@
 #include <span>
 #include <string>
 #include <utility>
-#include <variant>
 #include <vector>
 
-#include "convoy/base/features.h"
-#include "convoy/base/input_shape.h"
 #include "convoy/io/checkpoint_parts.h"
-#include "convoy/io/tokenization.h"
-#include "convoy/params/parameters.h"
+#include "convoy/io/model_metadata.h"
+#include "convoy/io/named_tensor.h"
+#include "convoy/io/training_state.h"
 
 namespace convoy::io {
-
-struct NamedTensor {
-  std::string name;                ///< name of the tensor: "layer1.0.conv1.weight"
-  std::vector<std::int64_t> dims;  ///< dimensions: (O,I,H,W), (O,I) or (C)
-  std::vector<float> values;       ///< values in row-major order
-
-  std::int64_t count() const;  ///< number of values of this shape
-};
-
-/// The preparation that turns images into a network's input.
-struct ImageInput {
-  ImageShape shape;      ///< height, width and channels of the input
-  bool resizes = false;  ///< whether training resized images to this shape; false: the images already had it
-  /// Length to which an image's short side is resized before the centre is cut out, in pixels.
-  std::int64_t short_side = 0;
-  bool orients = false;    ///< whether the images were rotated as their Exif orientation says (import.orient)
-  bool normalizes = true;  ///< whether values are normalised: (x - mean) / standard deviation, channel by channel
-  /// (C) mean and standard deviation of the training set's pixel values / 255.
-  std::vector<double> channel_mean, channel_stddev;
-
-  bool operator==(const ImageInput&) const = default;
-};
-
-/// Returns the normalisation as text: "mean 0.485, 0.456, 0.406, standard deviation 0.229, 0.224, 0.225", or that
-/// values are not normalised.
-std::string describe_normalisation(const ImageInput& input);
-
-/// The preparation that turns texts into a network's input.
-struct TextInput {
-  std::int64_t length = 0;    ///< number of tokens that the network reads per text
-  Tokenization tokenization;  ///< tokenization of the training set
-  ColumnNames columns = {};   ///< columns of the tables from which the training set was imported
-
-  bool operator==(const TextInput&) const = default;
-};
-
-/// The information that an evaluation needs about a trained network: its input and the names of its classes.
-struct ModelMetadata {
-  std::string name;                    ///< name of the network (model.name)
-  TransformerParams transformer = {};  ///< shape of a transformer; only for networks that read texts
-  std::variant<ImageInput, TextInput> input;
-  std::vector<std::string> class_names;  ///< names of the classes, in the order of the logits
-
-  /// The kind of the network's input: input_kinds::kText or kImages (convoy/base/features.h).
-  const char* kind() const { return text() != nullptr ? input_kinds::kText : input_kinds::kImages; }
-  InputShape shape() const;
-  /// The preparation of images. Throws std::bad_variant_access for a network that reads texts.
-  const ImageInput& image() const { return std::get<ImageInput>(input); }
-  /// The preparation of texts; null for a network that reads images.
-  const TextInput* text() const { return std::get_if<TextInput>(&input); }
-};
-
-/// Sums over the steps of an epoch for one objective (loss) of the network.
-struct EpochSums {
-  double loss = 0;
-  std::int64_t num_correct = 0, num_samples = 0, num_labels = 0;
-
-  bool operator==(const EpochSums&) const = default;
-};
-
-struct TrainingState {
-  std::int64_t step = 0;  ///< number of steps that the training has completed
-  /// Number of samples that the training has read; the position in the epoch follows from `step`.
-  std::int64_t samples = 0;
-  std::int64_t seed = 0;
-  std::int64_t batch_global = 0;
-  std::int64_t batch_micro = 0;
-  std::int64_t num_samples = 0;  ///< number of samples of the training set
-  /// Dataset::content_hash() of the training set; 0: not known, since an older Convoy wrote the file.
-  std::int64_t train_hash = 0;
-  std::int64_t metric_hash = 0;     ///< content hash of the data set on which best_value was measured; 0: not known
-  std::int64_t evaluated_step = 0;  ///< step of the last row of log.csv
-  /// Metric that selects the best checkpoint (train.metric); older files without it use top-1.
-  std::string metric = "top1";
-  double best_value = 0;              ///< best value of `metric` so far, on data.val or, without it, on data.test
-  std::int64_t best_step = 0;         ///< step at which best_value was measured; 0: not measured yet
-  std::int64_t updates = 0;           ///< number of steps whose update was applied, not skipped
-  double loss_scale = 1;              ///< loss scale of fp16: the factor of the loss's gradient
-  std::int64_t loss_scale_steps = 0;  ///< number of good steps in a row with this loss scale, after which it is doubled
-  /// Sums over the steps of the unfinished epoch, for each objective (at least one), so that the epoch's line in the
-  /// log is the same after a restart.
-  std::vector<EpochSums> epoch = {{}};
-  /// State of the check whether the loss diverges (LossRange): the moving average of the training loss, the lowest
-  /// value of this average, and the step at which the loss left its normal range (0: it is within).
-  double loss_average = 0;
-  double loss_lowest = std::numeric_limits<double>::infinity();
-  std::int64_t loss_left_step = 0;
-  /// State of the handling of bad steps (run/bad_steps.h): the number of skipped steps, in all and in a row, and the
-  /// number of rollbacks.
-  std::int64_t bad_steps = 0, bad_steps_in_row = 0, rollbacks = 0;
-  /// Factor by which rollbacks have changed the learning rate.
-  double rate_factor = 1;
-};
-
-/// The name of a batch normalisation's step counter, from the name of its running mean: "bn1.num_batches_tracked" for
-/// "bn1.running_mean". Empty for the names of other tensors.
-std::string counter_name(const std::string& tensor_name);
 
 struct Checkpoint {
   TrainingState state;
@@ -150,10 +51,6 @@ struct Checkpoint {
   /// this program's version.
   std::string written_by;
 };
-
-/// Returns the fingerprint (convoy/base/fingerprint.h) of all values of these tensors, a 64-bit number that does not
-/// depend on the layout.
-std::uint64_t fingerprint(const std::vector<NamedTensor>& tensors);
 
 /// Returns the bytes of the checkpoint's file. The same content gives the same bytes (no times of day inside; tensors
 /// in the order of their names).

@@ -38,7 +38,7 @@
 
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/sample_store.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 namespace convoy::io {
 

@@ -12,7 +12,7 @@
 #include <string>
 #include <vector>
 
-#include "convoy/io/checkpoint.h"
+#include "convoy/io/named_tensor.h"
 
 namespace convoy::io {
 

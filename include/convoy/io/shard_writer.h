@@ -10,7 +10,7 @@
 #include <string_view>
 #include <vector>
 
-#include "convoy/io/dataset.h"
+#include "convoy/io/sample_store.h"
 
 namespace convoy::io {
 

@@ -11,13 +11,18 @@
 #include <string>
 #include <vector>
 
-#include "convoy/base/features.h"
+#include "convoy/base/data_type.h"
 #include "convoy/base/tensor_spec.h"
+#include "convoy/device/device.h"
 #include "convoy/model/layer_watch.h"
 #include "convoy/model/parameter.h"
 #include "convoy/ops/backend.h"
 
 namespace convoy {
+
+namespace ops {
+struct DrawKey;
+}
 
 /// A parameter of a cell: its offset in floats within the cell's part of the arena.
 struct ParameterRef {

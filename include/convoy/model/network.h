@@ -6,8 +6,11 @@
 #include <string>
 #include <vector>
 
+#include "convoy/base/data_type.h"
 #include "convoy/base/input_shape.h"
 #include "convoy/model/cell.h"
+#include "convoy/params/model_parameters.h"
+#include "convoy/params/optimizer_parameters.h"
 
 namespace convoy {
 

@@ -4,7 +4,7 @@
 #include <cstdint>
 
 #include "convoy/base/data_type.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 namespace convoy::ops {
 

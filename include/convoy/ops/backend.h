@@ -1,16 +1,22 @@
 /// The backend of a device: it creates each operation once, so that running the operation allocates nothing.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
+#include <variant>
 
-#include "convoy/device/device.h"
-#include "convoy/ops/elementwise.h"
-#include "convoy/ops/engine_cache.h"
 #include "convoy/ops/operation_list.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
+
+namespace convoy {
+class Device;
+}
 
 namespace convoy::ops {
+
+class ElementwiseOps;
+class EngineCache;
 
 /// Creates the operations of one device. All operations share the backend's scratch memory, so no two may run at the
 /// same time.
@@ -19,7 +25,8 @@ class Backend {
   virtual ~Backend() = default;
 
   virtual Device& device() = 0;
-  /// Creates an operation of the type Op. Throws Error, naming the spec, if the device cannot compute it.
+  /// Creates an operation of the type Op. Throws Error, naming the spec, if the device cannot compute it. Callers
+  /// include convoy/ops/operations.h.
   template <typename Op>
   std::unique_ptr<Op> create(const typename Op::Spec& spec) {
     return std::get<std::unique_ptr<Op>>(create_any(OpRequest<Op>{spec}));

@@ -8,7 +8,7 @@
 
 #include "convoy/base/data_type.h"
 #include "convoy/base/shape.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 namespace convoy::ops {
 

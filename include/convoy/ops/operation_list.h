@@ -4,27 +4,6 @@
 #include <memory>
 #include <variant>
 
-#include "convoy/ops/activation.h"
-#include "convoy/ops/attention.h"
-#include "convoy/ops/batch_norm.h"
-#include "convoy/ops/batch_norm_pooling.h"
-#include "convoy/ops/batch_norm_sum.h"
-#include "convoy/ops/broadcast.h"
-#include "convoy/ops/convolution.h"
-#include "convoy/ops/dropout.h"
-#include "convoy/ops/embedding.h"
-#include "convoy/ops/gather.h"
-#include "convoy/ops/image_batch.h"
-#include "convoy/ops/layer_norm.h"
-#include "convoy/ops/linear.h"
-#include "convoy/ops/pooling.h"
-#include "convoy/ops/prepend.h"
-#include "convoy/ops/sample_cross_entropy.h"
-#include "convoy/ops/score_sums.h"
-#include "convoy/ops/sequence_mean.h"
-#include "convoy/ops/shortcut.h"
-#include "convoy/ops/softmax_cross_entropy.h"
-
 namespace convoy::ops {
 
 /// A request to create an operation of the class Op, which defines the type of its parameters (Op::Spec) and its name
@@ -41,26 +20,12 @@ struct OperationList {
 };
 
 using AllOperations =
-    OperationList<ActivationOp, AttentionOp, AveragePoolOp, BatchNormMaxPoolOp, BatchNormOp, BatchNormSumOp,
-                  BroadcastOp, ConvolutionOp, DropoutOp, EmbeddingOp, GatherOp, GlobalAveragePoolOp, ImageBatchOp,
-                  LayerNormOp, LinearOp, MaxPoolOp, PrependOp, SampleCrossEntropyOp, ScoreSumsOp, SequenceMeanOp,
-                  ShortcutOp, SoftmaxCrossEntropyOp>;
+    OperationList<class ActivationOp, class AttentionOp, class AveragePoolOp, class BatchNormMaxPoolOp,
+                  class BatchNormOp, class BatchNormSumOp, class BroadcastOp, class ConvolutionOp, class DropoutOp,
+                  class EmbeddingOp, class GatherOp, class GlobalAveragePoolOp, class ImageBatchOp, class LayerNormOp,
+                  class LinearOp, class MaxPoolOp, class PrependOp, class SampleCrossEntropyOp, class ScoreSumsOp,
+                  class SequenceMeanOp, class ShortcutOp, class SoftmaxCrossEntropyOp>;
 using AnyRequest = AllOperations::Request;
 using AnyOp = AllOperations::Created;
-
-/// Returns the spec of a request for an Op; null if another operation is requested.
-template <typename Op>
-const typename Op::Spec* spec_of(const AnyRequest& request) {
-  const auto* found = std::get_if<OpRequest<Op>>(&request);
-  return found == nullptr ? nullptr : &found->spec;
-}
-
-/// Calls create.template operator()<Op>(spec), where Op is the operation that is requested, and returns its result, a
-/// std::unique_ptr<Op>.
-template <typename Create>
-AnyOp create_requested(const AnyRequest& request, Create&& create) {
-  return std::visit(
-      [&]<typename Op>(const OpRequest<Op>& of) -> AnyOp { return create.template operator()<Op>(of.spec); }, request);
-}
 
 }  // namespace convoy::ops

@@ -18,6 +18,8 @@ struct Request {
   Parameters params = {};
   /// Preflight only: messages about wrong parameters, which other commands throw.
   std::vector<std::string> problems = {};
+  /// Warnings about parameters that were given by their former names.
+  std::vector<std::string> renamed = {};
   /// Parameters given on the command line, which are meant for this run only.
   std::set<std::string> command_line_keys = {};
 

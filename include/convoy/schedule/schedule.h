@@ -6,7 +6,7 @@
 #include <cstdint>
 #include <vector>
 
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 #include "convoy/schedule/costs.h"
 #include "convoy/schedule/instruction.h"
 

@@ -38,7 +38,7 @@ void check_message_size(std::int64_t size_bytes) {
 
 int reduction_count(std::int64_t part_count, std::int64_t num_parts) {
   if (part_count * num_parts > kMaxCounted)
-    fail("A reduction of {} floats is longer than MPI can count (2^31 - 1). More buckets make it shorter.",
+    fail("A reduction of {} floats is longer than MPI can count (2^31 - 1). A smaller run.bucket_mib makes it shorter.",
          part_count * num_parts);
   return static_cast<int>(part_count);
 }

@@ -5,6 +5,7 @@
 #include <cassert>
 #include <cstring>
 #include <exception>
+#include <memory>
 #include <numeric>
 #include <utility>
 
@@ -35,6 +36,23 @@ constexpr double kPatienceRatio = 4;
 
 // The longest wait of this process so far, by any object. Only the main thread calls MPI.
 double g_longest_wait_seconds = 0;
+
+/// A group that was split from another, and is freed. MPI_Comm_free is collective: it may wait for the other ranks.
+/// While an exception unwinds they may never come to it, so the group is then left to the end of MPI.
+class SplitGroup {
+ public:
+  explicit SplitGroup(MPI_Comm comm) : comm_(comm) {}
+  ~SplitGroup() {
+    int has_ended = 0;
+    if (std::uncaught_exceptions() == 0 && MPI_Finalized(&has_ended) == MPI_SUCCESS && has_ended == 0)
+      MPI_Comm_free(&comm_);
+  }
+  SplitGroup(const SplitGroup&) = delete;
+  SplitGroup& operator=(const SplitGroup&) = delete;
+
+ private:
+  MPI_Comm comm_;
+};
 
 int message_count(std::int64_t size_bytes) {
   check_message_size(size_bytes);
@@ -119,10 +137,23 @@ void Patience::remember() const {
 
 // --- Communicator: groups ------------------------------------------------------------------------------------
 
-Communicator::Communicator(MPI_Comm comm, WaitListener* listener) : comm_(comm), listener_(listener) {
+Communicator::Communicator(MPI_Comm comm) : comm_(comm) {
   CONVOY_CHECK_MPI(MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN));
   CONVOY_CHECK_MPI(MPI_Comm_rank(comm, &rank_));
   CONVOY_CHECK_MPI(MPI_Comm_size(comm, &size_));
+}
+
+Communicator Communicator::with(WaitListener& listener) const {
+  Communicator same = *this;
+  same.listener_ = &listener;
+  return same;
+}
+
+Communicator Communicator::make_part(MPI_Comm comm) const {
+  Communicator part(comm);
+  part.owner_ = std::make_shared<SplitGroup>(comm);
+  part.listener_ = listener_;
+  return part;
 }
 
 Communicator Communicator::split(int color, int key) const {
@@ -130,7 +161,7 @@ Communicator Communicator::split(int color, int key) const {
   if (listener_ != nullptr) listener_->begin_wait();
   CONVOY_CHECK_MPI(MPI_Comm_split(comm_, color, key, &part));  // all ranks of this group
   if (listener_ != nullptr) listener_->end_wait();
-  return Communicator(part, listener_);
+  return make_part(part);
 }
 
 Communicator Communicator::split_by_node() const {
@@ -138,7 +169,7 @@ Communicator Communicator::split_by_node() const {
   if (listener_ != nullptr) listener_->begin_wait();
   CONVOY_CHECK_MPI(MPI_Comm_split_type(comm_, MPI_COMM_TYPE_SHARED, rank_, MPI_INFO_NULL, &node));
   if (listener_ != nullptr) listener_->end_wait();
-  return Communicator(node, listener_);
+  return make_part(node);
 }
 
 // --- Communicator: started, tested later ---------------------------------------------------------------------

@@ -16,13 +16,6 @@ class NodeGroup {
  public:
   /// All ranks of the group call it.
   explicit NodeGroup(const mpi::Communicator& group) : ranks_(group.split_by_node()) {}
-  /// All ranks of the node call it.
-  ~NodeGroup() {
-    MPI_Comm comm = ranks_.handle();
-    MPI_Comm_free(&comm);
-  }
-  NodeGroup(const NodeGroup&) = delete;
-  NodeGroup& operator=(const NodeGroup&) = delete;
 
   const mpi::Communicator& ranks() const { return ranks_; }
 

@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/wording.h"
 #include "convoy/comm/machine.h"
@@ -23,7 +23,7 @@ void place_ranks(const mpi::Communicator& world, std::int64_t threads_per_rank) 
   const std::vector<AffinityMask> masks = node.affinity_masks();
   const auto rank = static_cast<std::size_t>(node.ranks().rank());
   const std::optional<std::size_t> share = find_share(masks, rank, threads_per_rank, quota_processors());
-  if (share) bind_process(divide_processors(find_processors(own_processors()), threads_per_rank)[*share]);
+  if (share) bind_process(divide_processors(own_machine(), own_processors(), threads_per_rank)[*share]);
 }
 
 RankPlace find_rank_place(const mpi::Communicator& world) {
@@ -33,7 +33,7 @@ RankPlace find_rank_place(const mpi::Communicator& world) {
   const std::int64_t users =
       std::count_if(masks.begin(), masks.end(), [&](const AffinityMask& mask) { return overlap(mask, mine); });
   return {.num_processors = count_processors(mine),
-          .num_domains = count_domains(processors_in(mine), find_numa_domains()),
+          .num_domains = own_machine().count_domains(processors_in(mine)),
           .is_own = users == 1};
 }
 

@@ -6,7 +6,7 @@
 #include <system_error>
 
 #include <fcntl.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <sys/mman.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -64,7 +64,7 @@ std::byte* open_file(const FileAddress& address, std::int64_t size_bytes, FileDe
   struct stat status = {};
   if (stat(path.c_str(), &status) != 0) fail_in(path, size_bytes, last_error());
   if (!address.is_of(status))
-    fail_in(path, size_bytes, "it is another file, as where each rank is in a container of its own");
+    fail_in(path, size_bytes, "it is another file, as happens when each rank runs in a container of its own");
   file = FileDescriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   if (!file.is_open()) fail_in(path, size_bytes, last_error());
   return map(file, size_bytes, PROT_READ);
@@ -74,7 +74,7 @@ std::byte* open_file(const FileAddress& address, std::int64_t size_bytes, FileDe
 
 mpi::Communicator split_by_memory(const mpi::Communicator& group) {
   const ProcessorSet mine = own_processors();
-  const std::int64_t domain = mine.empty() ? 0 : find_processors({mine.front()}).front().domain;
+  const std::int64_t domain = mine.empty() ? 0 : own_machine().domain_of(mine.front());
   return group.split_by_node().split(static_cast<int>(domain), group.rank());
 }
 

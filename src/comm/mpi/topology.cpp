@@ -6,7 +6,7 @@
 #include <cstddef>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/wording.h"
 
@@ -75,8 +75,9 @@ NodeLoad find_gpu_node_load(const mpi::Communicator& world) {
 }
 
 std::string describe_sharing(const NodeLoad& node) {
-  return node.is_shared() ? fmt::format("; {} ranks on a node share cores for {:g}", node.ranks, node.ranks_at_once)
-                          : "";
+  return node.is_shared()
+             ? fmt::format("; a node has {} ranks, but cores for only {:g} of them", node.ranks, node.ranks_at_once)
+             : "";
 }
 
 // A node's ranks are expected to follow each other in world; if they do not, only the groups are others.

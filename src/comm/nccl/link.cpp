@@ -7,8 +7,8 @@
 
 #include "convoy/base/data_type.h"
 #include "convoy/base/error.h"
-#include "convoy/comm/gpu_links.h"
 #include "convoy/comm/tags.h"
+#include "convoy/device/gpu_links.h"
 
 #include "comm/mpi/check.h"
 #include "comm/nccl/check.h"
@@ -42,9 +42,8 @@ void check_num_links(std::int64_t num_links, std::int64_t num_queues) {
   if (num_links <= max_links) return;
   refuse(
       "NCCL needs {} links on a rank of this grid, each with its own stream. With CUDA_DEVICE_MAX_CONNECTIONS = {} the "
-      "GPU runs only {} more streams at once. Use a smaller "
-      "schedule.chunks "
-      "(4 links each) or another schedule.kind. Do not set that variable: convoy sets it to 32, the maximum.",
+      "GPU runs only {} more streams at once. Use a smaller schedule.chunks (4 links each) or another schedule.kind. "
+      "Do not set that variable: convoy sets it to 32, the maximum.",
       num_links, num_queues, std::max<std::int64_t>(0, max_links));
 }
 

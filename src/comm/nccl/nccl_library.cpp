@@ -1,5 +1,5 @@
 /// The functions of NCCL that Convoy calls. The library is opened by the first call.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <nccl.h>
 
 #include "convoy/comm/transport.h"

@@ -19,7 +19,7 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "comm/nccl/check.h"
 #include "comm/nccl/link.h"

@@ -4,6 +4,7 @@
 #include <algorithm>
 
 #include "convoy/base/error.h"
+#include "convoy/params/parameters.h"
 
 #include "data/images/crops.h"
 
@@ -18,7 +19,7 @@ AugmentationSpec training_augmentation(const io::ImageInput& input, const io::Da
                                        const Parameters& params) {
   const std::int64_t max = std::min(input.shape.h, input.shape.w) - 1;
   if (params.augment.border == BorderKind::kReflect && params.augment.crop_padding > max)
-    refuse("augment.crop_padding = {} with augment.border = reflect: images of {} x {} pixels reflect at most {}.",
+    refuse("augment.crop_padding = {} with augment.border = reflect: images of {} x {} pixels allow at most {}.",
            params.augment.crop_padding, input.shape.h, input.shape.w, max);
   AugmentationSpec spec = evaluation_augmentation(input, data);
   spec.crop_padding = params.augment.crop_padding;

@@ -7,14 +7,16 @@
 #include "convoy/base/random.h"
 #include "convoy/base/shape.h"
 #include "convoy/data/sample_path.h"
-#include "convoy/io/checkpoint.h"
+#include "convoy/io/model_metadata.h"
 #include "convoy/io/sample_store.h"
 #include "convoy/ops/image_batch.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 #include "data/images/auto_augment.h"
 
 namespace convoy {
+
+struct Parameters;
 
 enum class Flip {
   kNever,

@@ -45,8 +45,8 @@ void add_file(const fs::path& path, SourceSplit& split, Reading& reading) {
   const std::vector<std::byte> bytes = read_whole(path);
   const Layout& layout = reading.layout;
   if (bytes.empty() || std::ssize(bytes) % layout.record_bytes() != 0) {
-    refuse("'{}' is truncated, or not CIFAR-{}: it has {} bytes, and a record has {}. Download it again", path.string(),
-           layout.num_classes, bytes.size(), layout.record_bytes());
+    refuse("'{}' is truncated, or not CIFAR-{}: it has {} bytes, but an image record has {}. Download it again",
+           path.string(), layout.num_classes, bytes.size(), layout.record_bytes());
   }
   const std::int64_t count = std::ssize(bytes) / layout.record_bytes();
   const auto* record = reinterpret_cast<const std::uint8_t*>(bytes.data());
@@ -54,7 +54,7 @@ void add_file(const fs::path& path, SourceSplit& split, Reading& reading) {
   for (std::int64_t i = 0; i < count; ++i, record += layout.record_bytes()) {
     const std::int32_t label = record[layout.label_bytes - 1];
     if (label >= layout.num_classes) {
-      refuse("'{}' is damaged: label {} of its record {} is not one of the {} classes. Download it again",
+      refuse("'{}' is damaged: label {} of its image record {} is not one of the {} classes. Download it again",
              path.string(), label, i, layout.num_classes);
     }
     const std::uint8_t* const planes = record + layout.label_bytes;

@@ -12,12 +12,13 @@
 namespace convoy {
 
 void check_dimensions(std::int64_t h, std::int64_t w, std::size_t file_bytes, std::int64_t max_pixels_a_byte) {
-  if (h < 1 || w < 1) fail("it is damaged: it says that it has {} x {} pixels", h, w);
+  if (h < 1 || w < 1) fail("it is damaged: its header gives a size of {} x {} pixels", h, w);
   if (h > kMaxImageSide || w > kMaxImageSide) {
     fail("it is too large: {} x {} pixels; at most {} per side are allowed", h, w, kMaxImageSide);
   }
   if (h * w / max_pixels_a_byte > static_cast<std::int64_t>(file_bytes)) {
-    fail("it is truncated or damaged: it says that it has {} x {} pixels, in {} bytes", h, w, file_bytes);
+    fail("it is truncated or damaged: its header gives a size of {} x {} pixels, but it has only {} bytes", h, w,
+         file_bytes);
   }
 }
 
@@ -52,7 +53,7 @@ ImageCodec& ImageDecoder::codec_of(std::span<const std::byte> file) {
   if (begins_with(file, "\x89PNG\r\n\x1a\n")) return *png_;
   const auto begin = file.first(std::min(file.size(), io::kForeignKindBytes));
   if (std::ranges::all_of(begin, [](std::byte value) { return value == std::byte{0}; }))
-    fail("it begins with zeros only: it was not written to its end. Copy or download it again");
+    fail("it begins with zero bytes: it was not written completely. Copy or download it again");
   const auto kind = io::find_foreign_kind(file);
   if (kind) fail("it is {}, neither a JPEG nor a PNG. {}", kind->name, kind->remedy);
   fail("it is neither a JPEG nor a PNG");

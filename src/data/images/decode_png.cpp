@@ -150,7 +150,8 @@ class PngCodec final : public ImageCodec {
     check_window(header, request);
     const std::size_t row_bytes = reading.convert(static_cast<int>(request.channels));
     const auto pixels_a_row = static_cast<std::size_t>(header.w);
-    if (row_bytes != pixels_a_row && row_bytes != pixels_a_row * 3) fail("its rows have {} bytes", row_bytes);
+    if (row_bytes != pixels_a_row && row_bytes != pixels_a_row * 3)
+      fail("its decoded rows have {} bytes, which is neither grey nor RGB", row_bytes);
 
     const ImageShape shape{header.h, header.w, request.channels};
     pixels.resize(static_cast<std::size_t>(header.h) * row_bytes);

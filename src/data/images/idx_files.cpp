@@ -6,6 +6,7 @@
 #include <limits>
 #include <span>
 
+#include <fmt/format.h>
 #include <zlib.h>
 
 #include "convoy/base/error.h"
@@ -112,15 +113,17 @@ std::vector<std::int64_t> read_header(Reader& reader, const std::string& path, i
   std::vector<std::uint8_t> header(4 * (1 + static_cast<std::size_t>(rank)));
   const std::uint64_t got = reader.read(header);
   if (got < 4)
-    refuse("'{}' is truncated: {} bytes, IDX has a header of {}. Download it again", path, got, header.size());
+    refuse("'{}' is truncated: it has {} bytes, but the header of an IDX file has {}. Download it again", path, got,
+           header.size());
   if (header[0] != 0 || header[1] != 0 || header[2] != kUnsignedByte || header[3] != rank) {
     refuse(
-        "'{}' begins with {:02x}{:02x}{:02x}{:02x}; IDX with unsigned bytes in {} dimensions begins with "
-        "0000{:02x}{:02x}",
+        "'{}' begins with {:02x}{:02x}{:02x}{:02x}, but an IDX file of unsigned bytes with {} dimensions begins with "
+        "0000{:02x}{:02x}. Download it again",
         path, header[0], header[1], header[2], header[3], rank, kUnsignedByte, rank);
   }
   if (got < header.size()) {
-    refuse("'{}' is truncated: {} bytes, its header alone has {}. Download it again", path, got, header.size());
+    refuse("'{}' is truncated: it has {} bytes, but its header alone has {}. Download it again", path, got,
+           header.size());
   }
   std::vector<std::int64_t> dims;
   for (std::size_t i = 4; i < header.size(); i += 4) {
@@ -136,7 +139,7 @@ std::uint64_t size_of_values(const std::vector<std::int64_t>& dims, const Reader
   const std::string shape = fmt::format("{}", fmt::join(dims, "x"));
   std::uint64_t count = 1;
   for (const std::int64_t dim : dims) {
-    if (dim == 0) refuse("'{}' is of {} values: it holds nothing", path, shape);
+    if (dim == 0) refuse("'{}' is empty: its shape is {}", path, shape);
     // Dimensions are below 2^32; a product beyond 64 bits is larger than any file.
     if (__builtin_mul_overflow(count, static_cast<std::uint64_t>(dim), &count)) {
       refuse("'{}' claims {} values, more than any file holds. Download it again", path, shape);
@@ -145,10 +148,12 @@ std::uint64_t size_of_values(const std::vector<std::int64_t>& dims, const Reader
   const std::uint64_t header_bytes = 4 * (1 + dims.size());
   const std::uint64_t largest = reader.largest_size() - header_bytes;
   if (count > largest) {
-    refuse("'{}' is truncated: {} values are {} bytes, it can hold {}. Download it again", path, shape, count, largest);
+    refuse("'{}' is truncated: its {} values need {} bytes, but it can hold only {}. Download it again", path, shape,
+           count, largest);
   }
   if (count > io::memory_of_machine()) {
-    refuse("'{}' holds {} values, {} bytes; this machine's memory has {}", path, shape, count, io::memory_of_machine());
+    refuse("'{}' holds {} values and needs {} bytes of memory, but this machine has {}", path, shape, count,
+           io::memory_of_machine());
   }
   return count;
 }
@@ -178,7 +183,7 @@ IdxFile read_idx_file(const std::string& path, int rank) {
   const std::uint64_t got = reader.read(idx.values);
   const std::uint64_t found = got + count_rest(reader);  // also reads the end of the gzip stream, with its checksum
   if (found != idx.values.size()) {
-    refuse("'{}' is {}: {} values are {} bytes, it holds {}. Download it again", path,
+    refuse("'{}' is {}: its {} values need {} bytes, but it holds {}. Download it again", path,
            found < idx.values.size() ? "truncated" : "too long", fmt::join(idx.dims, "x"), idx.values.size(), found);
   }
   return idx;
@@ -215,7 +220,8 @@ IdxSplit read_idx(const std::string& images_path, const std::string& labels_path
   IdxFile images = read_idx_file(images_path, 3);
   const IdxFile labels = read_idx_file(labels_path, 1);
   if (images.dims[0] != labels.dims[0]) {
-    refuse("'{}' holds {} images, '{}' {} labels", images_path, images.dims[0], labels_path, labels.dims[0]);
+    refuse("'{}' holds {} images, but '{}' holds {} labels. Both must be of one data set: download them again",
+           images_path, images.dims[0], labels_path, labels.dims[0]);
   }
   IdxSplit content;
   content.info.image = {images.dims[1], images.dims[2], 1};
@@ -232,8 +238,8 @@ IdxSplits read_idx_folder(const std::string& folder) {
   io::DatasetInfo& train = splits.train.info;
   io::DatasetInfo& test = splits.test.info;
   if (train.image != test.image) {
-    refuse("'{}' holds images of {}, '{}' of {}", train.source, to_string(train.image), test.source,
-           to_string(test.image));
+    refuse("'{}' holds images of {}, but '{}' holds images of {}. Both must be of one data set: download them again",
+           train.source, to_string(train.image), test.source, to_string(test.image));
   }
   train.class_names = numbered_classes(std::max(largest_label(splits.train), largest_label(splits.test)));
   test.class_names = train.class_names;

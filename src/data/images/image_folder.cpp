@@ -24,7 +24,7 @@ FileDescriptor open_image(const std::string& path) {
   } catch (const Error&) {
     std::error_code error;
     if (!fs::is_symlink(path, error) || fs::status(path, error).type() != fs::file_type::not_found) throw;
-    fail("it is a link to '{}', which is not there", fs::read_symlink(path, error).string());
+    fail("it is a link to '{}', which does not exist", fs::read_symlink(path, error).string());
   }
 }
 

@@ -10,6 +10,7 @@
 #include "convoy/base/features.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/shard_writer.h"
+#include "convoy/params/data_parameters.h"
 
 #include "data/images/crops.h"
 #include "data/images/image_losses.h"
@@ -195,7 +196,8 @@ class ImageImport final : public ImportInput {
 
   ImageView at_size(const ImageView& view) {
     if (view.shape == image_) return view;
-    if (params_.size == 0) fail("it has {} pixels, the others {}", to_string(view.shape), to_string(image_));
+    if (params_.size == 0)
+      fail("its size is {}, but that of the other images is {}", to_string(view.shape), to_string(image_));
     resized_.resize(static_cast<std::size_t>(image_.count()));
     const PixelGrid grid = params_.resize == ResizeKind::kCrop ? centre_crop(view.shape, params_.size, params_.size)
                                                                : grid_over(whole(view.shape), image_.h, image_.w);

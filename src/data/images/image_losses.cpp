@@ -5,7 +5,8 @@
 #include <set>
 #include <string_view>
 
-#include "convoy/base/error.h"
+#include <fmt/core.h>
+
 #include "convoy/base/text.h"
 
 #include "data/images/decode_image.h"
@@ -77,7 +78,7 @@ std::vector<std::string> ImageLosses::describe(std::int64_t num_images,
   add(low_bits_, "16 bits per channel, of which the upper 8 are kept",
       "Stretch such images to the full range first if they use only a part of it");
   add(alpha_, "an alpha channel or transparent colours, which are left out",
-      "Draw such images on a background first if the colours of their transparent parts are not to be seen");
+      "Draw such images on a background first if the colours of their transparent parts must not be visible");
   return sentences;
 }
 

@@ -5,6 +5,7 @@
 #include "convoy/base/features.h"
 #include "convoy/base/text.h"
 #include "convoy/ops/softmax_cross_entropy.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy {
 

@@ -5,6 +5,9 @@
 #include <thread>
 #include <vector>
 
+#include "convoy/device/device.h"
+#include "convoy/ops/operations.h"
+
 #include "data/images/image_path.h"
 #include "data/images/prepare_image.h"
 

@@ -6,9 +6,11 @@
 #include <string>
 #include <vector>
 
-#include "convoy/base/error.h"
+#include <fmt/format.h>
+
 #include "convoy/base/log.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/params/data_parameters.h"
 
 #include "data/class_folders.h"
 #include "data/images/cifar_files.h"
@@ -37,8 +39,9 @@ ImportFormat find_format(const ImportParams& params) {
 void warn_of_missing_files(const std::string& folder) {
   const std::vector<std::string> missing = missing_cifar_files(folder);
   if (!missing.empty())
-    log_warning(fmt::format("import.source = {}: the import goes on without files that a download has: {}", folder,
-                            fmt::join(missing, ", ")));
+    log_warning(fmt::format(
+        "import.source = {}: these files of the download are missing, and the import continues without them: {}",
+        folder, fmt::join(missing, ", ")));
 }
 
 }  // namespace

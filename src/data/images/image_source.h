@@ -11,12 +11,14 @@
 #include <vector>
 
 #include "convoy/comm/communicator.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 #include "data/images/decode_image.h"
 #include "data/source_listing.h"
 
 namespace convoy {
+
+struct ImportParams;
 
 /// The images of an import. Each rank has its own object, which only one thread may use.
 class ImageSource {

@@ -30,7 +30,7 @@ struct Field {
 };
 
 std::string_view take(std::string_view& rest, std::uint64_t count) {
-  if (count > rest.size()) fail("its model of subwords is cut");
+  if (count > rest.size()) fail("its model of subwords is truncated");
   const std::string_view taken = rest.substr(0, count);
   rest.remove_prefix(count);
   return taken;
@@ -99,7 +99,7 @@ void check_table(std::string_view table) {
   const std::uint32_t trie_bytes = unit_at(take(rest, kUnitBytes), 0);
   const std::string_view units = take(rest, trie_bytes), texts = rest;
   const std::size_t count = units.size() / kUnitBytes;
-  if (count == 0 || !texts.ends_with('\0')) fail("its model of subwords has a table of letters that is cut");
+  if (count == 0 || !texts.ends_with('\0')) fail("its model of subwords has a truncated table of letters");
   for (std::size_t p = 0; p < count; ++p) {
     const std::uint32_t unit = unit_at(units, p);
     if (p > 0 && is_position(unit)) continue;

@@ -2,12 +2,14 @@
 /// order given.
 #include "data/text/subwords.h"
 
+#include <algorithm>
+
 #include <sentencepiece_processor.h>
 #include <sentencepiece_trainer.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/special_tokens.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 #include "data/text/subword_model.h"
 
@@ -86,7 +88,7 @@ io::Tokenization learn_subwords(const std::vector<std::string>& texts, std::int6
            lines.size(), status.ToString());
   sentencepiece::SentencePieceProcessor processor;
   if (!processor.LoadFromSerializedProto(tokenization.model).ok() || processor.PieceToId(kNames[kMask]) != kMask)
-    fail("SentencePiece made a model whose special tokens are not where they were asked for");
+    fail("SentencePiece made a model whose special tokens are not at the requested positions");
   tokenization.vocabulary = processor.GetPieceSize();
   return tokenization;
 }
@@ -102,7 +104,7 @@ SubwordTokenizer::SubwordTokenizer(const io::Tokenization& tokenization) : impl_
   const auto status = impl_->processor.LoadFromSerializedProto(tokenization.model);
   if (!status.ok()) fail("SentencePiece cannot read its model: {}", status.ToString());
   if (impl_->processor.GetPieceSize() != tokenization.vocabulary)
-    fail("a vocabulary of {} tokens comes with a model of {}", tokenization.vocabulary,
+    fail("its vocabulary has {} tokens, but its model of subwords has {}", tokenization.vocabulary,
          impl_->processor.GetPieceSize());
 }
 

@@ -6,6 +6,8 @@
 #include <array>
 #include <filesystem>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
@@ -65,10 +67,9 @@ void check_separators(const std::string& path, const TableColumns& columns, cons
     reader.next(row);
     const bool names_texts = position_of(columns.text, row) >= 0;
     if (!names_texts && (header.num_fields > 1 || row.num_fields < 2)) continue;
-    const std::string remedy = other.letter == ',' ? "Name it .csv"
-                               : other.letter == '\t'
-                                   ? "Name it .tsv, or, where fields are in quotes, write it with commas"
-                                   : "Write it with commas";
+    const std::string remedy = other.letter == ','    ? "Name it .csv"
+                               : other.letter == '\t' ? "Name it .tsv or, if fields are in quotes, write it with commas"
+                                                      : "Write it with commas";
     refuse("'{}' separates its fields by {}: its first row is '{}'. {} (pandas: read_csv(FILE, sep='{}'){}", path,
            other.name, excerpt(fmt::format("{}", fmt::join(header.fields, std::string_view(&own.separator, 1)))),
            remedy, other.pandas, other.letter == ',' ? " reads it)" : ".to_csv('NEW.csv', index=False))");
@@ -92,8 +93,8 @@ void check_lines(const std::string& path, const TableRow& header) {
                                 const TableRow& header) {
   const std::string near = nearest(name, header.fields);
   refuse(
-      "'{}' has no column '{}'. Its first row names: {}. Give one of them as {}{}; where that row is no row of names, "
-      "write one above it",
+      "'{}' has no column '{}'. Its first row names: {}. Give one of these names as {}{}; if the first row is not a "
+      "row of names, insert such a row above it",
       path, name, excerpt(fmt::format("{}", fmt::join(header.fields, ", "))), key,
       near.empty() ? "" : fmt::format(", for example {}", quoted(near)));
 }
@@ -101,9 +102,9 @@ void check_lines(const std::string& path, const TableRow& header) {
 void check_names(const std::string& path, const TableHeader& header, const TableColumns& columns) {
   for (const std::string& name : {columns.text, columns.label})
     if (std::ranges::count(header.names, name) > 1)
-      refuse("'{}' has several columns '{}'. Give each a name of its own", path, name);
+      refuse("'{}' has several columns named '{}'. Give each of them its own name", path, name);
   if (columns.needs_label && header.label == header.text)
-    refuse("import.text_column and import.label_column are both '{}'. Give a column of its own for each", columns.text);
+    refuse("import.text_column and import.label_column are both '{}'. Give two different columns", columns.text);
 }
 
 }  // namespace
@@ -144,14 +145,15 @@ void check_row(const TableRow& row, const TableHeader& header, bool needs_label)
     case TableFault::kNone:
       break;
     case TableFault::kTextAfterQuote:
-      fail("text follows its closing quote ({}): quotes inside quotes are written twice{}", lines, resumed);
+      fail("text follows the closing quote of a field ({}): a quote inside a quoted field must be written twice{}",
+           lines, resumed);
     case TableFault::kOpenQuote:
-      fail("its quotes are not closed before the end of the file ({}){}", lines, resumed);
+      fail("a quoted field is not closed before the end of the file ({}){}", lines, resumed);
     case TableFault::kCarriageReturn:
       fail("it has a carriage return outside quotes ({}): lines end in \\n or \\r\\n", lines);
   }
   if (row.num_fields != header.num_fields)
-    fail("it has {}, the first row {}{}", counted(row.num_fields, "field"), header.num_fields,
+    fail("it has {}, but the first row has {}{}", counted(row.num_fields, "field"), header.num_fields,
          is_long ? fmt::format(" ({})", lines) : "");
   check_text_size(row.longest);
   if (header.label >= 0 && needs_label) check_class_name(row.fields[static_cast<std::size_t>(header.label)]);

@@ -10,6 +10,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/features.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/params/data_parameters.h"
 
 #include "data/import_input.h"
 #include "data/import_rounds.h"

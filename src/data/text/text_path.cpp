@@ -9,6 +9,7 @@
 #include "convoy/base/features.h"
 #include "convoy/base/special_tokens.h"
 #include "convoy/base/text.h"
+#include "convoy/device/device.h"
 #include "convoy/ops/embedding.h"
 #include "convoy/ops/gather.h"
 #include "convoy/ops/softmax_cross_entropy.h"

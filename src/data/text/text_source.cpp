@@ -5,9 +5,12 @@
 #include <filesystem>
 #include <system_error>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/params/data_parameters.h"
 
 #include "data/folder_walk.h"
 #include "data/images/image_source.h"

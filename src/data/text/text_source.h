@@ -9,13 +9,13 @@
 
 #include "convoy/comm/communicator.h"
 #include "convoy/io/tokenization.h"
-#include "convoy/params/parameters.h"
 
 #include "data/source_listing.h"
 
 namespace convoy {
 
 struct CarriedColumns;
+struct ImportParams;
 struct TableColumns;
 
 /// The texts of an import or of a prediction. Each rank has its own object, which only one thread may use.

@@ -102,9 +102,9 @@ std::string TextStore::describe_unknown() const {
   }
   if (num_unknown == 0) return "";
   const char* const what = "no word that the network knows";
-  if (info_.num_samples == 1) return fmt::format("the text has {}: its class says nothing", what);
-  return fmt::format("{} of {} texts {} {}: '{}'{}. Classes of such texts say nothing", num_unknown, info_.num_samples,
-                     num_unknown == 1 ? "has" : "have", what, excerpt(name(first)),
+  if (info_.num_samples == 1) return fmt::format("the text has {}: its predicted class has no meaning", what);
+  return fmt::format("{} of {} texts {} {}: '{}'{}. The predicted classes of such texts have no meaning", num_unknown,
+                     info_.num_samples, num_unknown == 1 ? "has" : "have", what, excerpt(name(first)),
                      num_unknown == 1 ? "" : " and others");
 }
 

@@ -7,6 +7,8 @@
 #include <system_error>
 #include <unordered_map>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
@@ -64,14 +66,14 @@ class Listing {
     for (const auto& [split, path] : find_tables(source_, key_)) list_split(split, path);
     const std::string others = excerpt(fmt::format("{}", fmt::join(other_tables(source_), ", ")));
     if (listing_.splits.empty() && has_unlabelled_)
-      refuse("{} = {}: there is no table of train with a column '{}' of classes", key_, source_, columns_.label);
+      refuse("{} = {}: no table of split train has a column '{}' with classes", key_, source_, columns_.label);
     if (listing_.splits.empty())
       refuse("{} = {}: there are no tables. Expected: train.csv and test.csv, or .tsv{}{}", key_, source_,
              others.empty() ? "" : ". Tables of other names: ", others);
     if (!others.empty())
       log_warning(
-          fmt::format("{} = {}: tables of no split are not read: {}. Names of splits begin with train, val or "
-                      "dev, and test",
+          fmt::format("{} = {}: these tables belong to no split and are not read: {}. The name of a table must begin "
+                      "with train, val, dev or test",
                       key_, source_, others));
     if (listing_.splits.front().name != "train")
       refuse("{} = {}: there is a table of {} but none of train, whose classes are needed", key_, source_,
@@ -110,8 +112,8 @@ class Listing {
     const TableHeader header = read_header(reader, path, columns);
     if (columns_.needs_label && header.label < 0) {
       log_warning(
-          fmt::format("'{}' has no column '{}' and is left out of the import: no accuracy can be measured on it. Texts "
-                      "without classes are predicted as they are: convoy predict ... --predict.data={}",
+          fmt::format("'{}' has no column '{}' and is left out of the import: no accuracy can be measured on it. "
+                      "convoy predict reads texts without classes directly: convoy predict ... --predict.data={}",
                       path, columns_.label, path));
       has_unlabelled_ = true;
       return;
@@ -201,7 +203,7 @@ class Listing {
   }
 
   static void check_rows(const std::string& path, const TableHeader& header, const Rows& rows, std::int64_t count) {
-    if (count == 0) refuse("'{}' has no rows but the one that names the columns", path);
+    if (count == 0) refuse("'{}' has no rows except the one that names the columns", path);
     if (rows.num_good > 0) return;
     const char* const remedy =
         rows.num_longer == count
@@ -242,8 +244,8 @@ class Listing {
     const auto& names = listing_.class_names;
     const auto end = names.begin() + std::min<std::ptrdiff_t>(5, std::ssize(names));
     refuse(
-        "'{}' has a class '{}' that train does not have. Train has {}: {}{}. Mend it, or take the table out of the "
-        "folder; convoy predict reads tables without classes",
+        "'{}' has a class '{}' that train does not have. Train has {}: {}{}. Correct the class, or remove the table "
+        "from the folder; convoy predict reads tables without classes",
         path, excerpt(name), names.size(), excerpt(fmt::format("{}", fmt::join(names.begin(), end, ", "))),
         names.size() > 5 ? ", ..." : "");
   }
@@ -277,7 +279,7 @@ std::vector<std::pair<std::string, std::string>> find_tables(const std::string& 
     if (!split || !is_table(name) || !entry.is_regular_file(error)) continue;
     std::string& table = tables[*split];
     if (!table.empty())
-      refuse("{} = {}: '{}' and '{}' are both of split {}. Import them apart, or rename one", key, path,
+      refuse("{} = {}: '{}' and '{}' both belong to split {}. Import them separately, or rename one", key, path,
              std::min(table, entry.path().string()), std::max(table, entry.path().string()), io::kSplitNames[*split]);
     table = entry.path().string();
   }
@@ -327,7 +329,7 @@ std::string_view TextTable::read(const SourceSplit& split, std::int64_t sample) 
   std::from_chars(name.data() + colon + 1, name.data() + name.size(), line);
   const auto at = static_cast<std::size_t>(sample);
   go_to(std::string(name.substr(0, colon)), line, split.source_ids[at]);
-  if (!reader_->next(row_)) fail("it is not there any more");
+  if (!reader_->next(row_)) fail("it no longer exists");
   check_row(row_, header_, columns_.needs_label);
   if (columns_.needs_label && split.labels[at] < 0) fail("its file has changed since it was listed");
   return check_text(row_.fields[static_cast<std::size_t>(header_.text)]);

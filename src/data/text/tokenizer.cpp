@@ -2,7 +2,7 @@
 #include "data/text/tokenizer.h"
 
 #include "convoy/base/error.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 #include "data/text/subwords.h"
 #include "data/text/words.h"

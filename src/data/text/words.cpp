@@ -11,7 +11,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/special_tokens.h"
-#include "convoy/params/parameters.h"
+#include "convoy/params/choices.h"
 
 namespace convoy {
 

@@ -266,7 +266,8 @@ void* CudaDevice::allocate_host(std::int64_t size_bytes) {
       cudaHostAlloc(&data, static_cast<std::size_t>(size_bytes), cudaHostAllocPortable | cudaHostAllocMapped);
   if (status == cudaErrorMemoryAllocation) {
     cudaGetLastError();
-    fail("cannot allocate {} of host memory that the GPU sees; use a smaller batch.micro", human_bytes(size_bytes));
+    fail("cannot allocate {} of host memory that the GPU can access (pinned memory); use a smaller batch.micro",
+         human_bytes(size_bytes));
   }
   CONVOY_CHECK_CUDA(status);
   std::memset(data, 0, static_cast<std::size_t>(size_bytes));

@@ -1,6 +1,8 @@
 /// An activation as a layer of its own is an operation of the device.
 #include "model/layers/activation.h"
 
+#include "convoy/ops/operations.h"
+
 namespace convoy {
 
 Value activate(ops::Activation f, const Value& x) {

@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include "convoy/ops/activation.h"
+
 #include "model/cell_builder.h"
 
 namespace convoy {

@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "convoy/ops/operations.h"
+
 #include "model/layers/linear.h"
 
 namespace convoy {

@@ -1,6 +1,8 @@
 /// Batch norms, and the sum and the ReLU that they take over.
 #include "model/layers/batch_norm.h"
 
+#include "convoy/ops/operations.h"
+
 #include "model/layers/activation.h"
 #include "model/layers/batch_norm_pooling.h"
 #include "model/layers/batch_norm_sum.h"

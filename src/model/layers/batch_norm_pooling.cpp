@@ -1,6 +1,8 @@
 /// Batch norm, ReLU and max pooling: one operation of the device, bound to tensors.
 #include "model/layers/batch_norm_pooling.h"
 
+#include "convoy/ops/operations.h"
+
 namespace convoy {
 
 BatchNormMaxPool::BatchNormMaxPool(const BatchNormParameters& parameters, const ops::BatchNormMaxPoolSpec& spec,

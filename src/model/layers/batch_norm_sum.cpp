@@ -1,6 +1,8 @@
 /// Passes the tensors of both batch norms to the operation for both.
 #include "model/layers/batch_norm_sum.h"
 
+#include "convoy/ops/operations.h"
+
 namespace convoy {
 
 namespace {

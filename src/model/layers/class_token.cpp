@@ -1,6 +1,8 @@
 /// Binds the device's prepend to tensors.
 #include "model/layers/class_token.h"
 
+#include "convoy/ops/operations.h"
+
 #include "model/layers/early_gradients.h"
 
 namespace convoy {

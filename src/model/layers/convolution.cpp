@@ -3,6 +3,8 @@
 
 #include <cmath>
 
+#include "convoy/ops/operations.h"
+
 namespace convoy {
 
 Value convolution(const std::string& name, const Value& x, const ConvolutionSettings& settings) {

@@ -5,6 +5,9 @@
 #include <optional>
 #include <string>
 
+#include "convoy/ops/broadcast.h"
+#include "convoy/ops/convolution.h"
+
 #include "model/cell_builder.h"
 
 namespace convoy {

@@ -1,6 +1,9 @@
 /// Dropout stores no mask: backward draws the same numbers again.
 #include "model/layers/dropout.h"
 
+#include "convoy/ops/elementwise.h"
+#include "convoy/ops/operations.h"
+
 #include "model/layers/sum.h"
 
 namespace convoy {

@@ -3,6 +3,8 @@
 
 #include <memory>
 
+#include "convoy/ops/dropout.h"
+
 #include "model/cell_builder.h"
 
 namespace convoy {

@@ -1,6 +1,8 @@
 /// Binds the device's embedding to its table; for positions it reads no tokens.
 #include "model/layers/embedding.h"
 
+#include "convoy/ops/operations.h"
+
 namespace convoy {
 
 namespace {

@@ -1,6 +1,8 @@
 /// Binds the device's gathering to tensors; without positions it takes the first word.
 #include "model/layers/gather.h"
 
+#include "convoy/ops/operations.h"
+
 namespace convoy {
 
 namespace {

@@ -1,6 +1,8 @@
 /// Binds the device's layer norm to tensors; each row's mean and deviation are stored for backward.
 #include "model/layers/layer_norm.h"
 
+#include "convoy/ops/operations.h"
+
 #include "model/layers/early_gradients.h"
 
 namespace convoy {

@@ -1,6 +1,8 @@
 /// Binds the device's broadcast to tensors.
 #include "model/layers/layer_scale.h"
 
+#include "convoy/ops/operations.h"
+
 #include "model/layers/early_gradients.h"
 
 namespace convoy {

@@ -4,6 +4,8 @@
 
 #include <cmath>
 
+#include "convoy/ops/operations.h"
+
 #include "model/layers/activation.h"
 #include "model/layers/dropout.h"
 

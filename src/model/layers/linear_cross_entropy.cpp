@@ -4,6 +4,9 @@
 
 #include <algorithm>
 
+#include "convoy/ops/elementwise.h"
+#include "convoy/ops/operations.h"
+
 #include "model/layers/linear.h"
 
 namespace convoy {

@@ -1,6 +1,8 @@
 /// Copies a few values per sample.
 #include "model/layers/objectives.h"
 
+#include "convoy/ops/elementwise.h"
+
 namespace convoy {
 
 namespace {

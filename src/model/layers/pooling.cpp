@@ -1,6 +1,8 @@
 /// Binds the device's pooling and padding to tensors.
 #include "model/layers/pooling.h"
 
+#include "convoy/ops/operations.h"
+
 namespace convoy {
 
 namespace {

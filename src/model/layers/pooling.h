@@ -6,6 +6,8 @@
 #include <memory>
 #include <string>
 
+#include "convoy/ops/pooling.h"
+
 #include "model/cell_builder.h"
 
 namespace convoy {

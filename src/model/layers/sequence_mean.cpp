@@ -1,6 +1,8 @@
 /// Binds the device's mean over sequences to tensors.
 #include "model/layers/sequence_mean.h"
 
+#include "convoy/ops/operations.h"
+
 namespace convoy {
 
 namespace {

@@ -3,6 +3,10 @@
 
 #include <stdexcept>
 
+#include <fmt/core.h>
+
+#include "convoy/ops/elementwise.h"
+
 namespace convoy {
 
 Value operator+(const Value& a, const Value& b) {

@@ -3,7 +3,7 @@
 
 #include <cassert>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <omp.h>
 
 #include "convoy/ops/backend.h"

@@ -6,8 +6,10 @@
 namespace convoy::ops::cpu {
 
 void refuse_token(const EmbeddingSpec& spec, const std::int32_t* tokens, std::int64_t word) {
-  fail("token {} at word {} of sequence {} of a batch, the table has {} rows (0 to {}); import the data again",
-       tokens[word], word % spec.length, word / spec.length, spec.num_rows, spec.num_rows - 1);
+  fail(
+      "token {} at word {} of sequence {} of a batch is not in the table, which has {} rows (0 to {}); import the data "
+      "again",
+      tokens[word], word % spec.length, word / spec.length, spec.num_rows, spec.num_rows - 1);
 }
 
 void refuse_position(const GatherSpec& spec, const std::int32_t* positions, std::int64_t taken) {

@@ -65,8 +65,10 @@ class CpuSampleCrossEntropy final : public SampleCrossEntropyOp {
   void check_labels(const std::int32_t* labels) const {
     for (std::int64_t r = 0; r < num_rows(); ++r) {
       if (labels[r] == kNoLabel || (labels[r] >= 0 && labels[r] < spec_.num_classes)) continue;
-      fail("label {} in row {} of sample {} of a batch, the network has {} classes (0 to {}); import the data again",
-           labels[r], r % spec_.num_rows, r / spec_.num_rows, spec_.num_classes, spec_.num_classes - 1);
+      fail(
+          "label {} in row {} of sample {} of a batch is not allowed: the network has {} classes (0 to {}); import the "
+          "data again",
+          labels[r], r % spec_.num_rows, r / spec_.num_rows, spec_.num_classes, spec_.num_classes - 1);
     }
   }
 

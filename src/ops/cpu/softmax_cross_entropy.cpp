@@ -61,7 +61,7 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
   }
   void check_label(std::int32_t label) const {
     if (label < 0 || label >= spec_.num_classes) {
-      fail("label {} in the data, the network has {} classes (0 to {}); import the data again", label,
+      fail("label {} in the data is not allowed: the network has {} classes (0 to {}); import the data again", label,
            spec_.num_classes, spec_.num_classes - 1);
     }
   }

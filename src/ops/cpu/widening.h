@@ -3,6 +3,7 @@
 
 #include <cstdint>
 
+#include "convoy/base/shape.h"
 #include "convoy/ops/elementwise.h"
 
 #include "ops/cpu/resources.h"

@@ -38,6 +38,11 @@ constexpr std::int64_t kComparedValues = std::int64_t{1} << 20;  // in all runs 
 constexpr std::int64_t kMinRuns = 4;
 constexpr int kSpoilingBytes[] = {0x00, 0xff, 0x3c};  // zeros, NaNs, numbers
 
+constexpr const char* kRemedy =
+    "Remove the file of run.engines to measure again: by default engines.txt in run.directory, or plans.txt, its "
+    "former "
+    "name.";
+
 /// The names of the passes, in the order of ConvolutionPass.
 constexpr const char* kPassNames[] = {"forward", "backward by input", "backward by weight"};
 
@@ -71,8 +76,7 @@ EngineChoice parse_choice(const std::string& text) {
   const std::size_t unit = text.find(kUnit);
   const char* end = text.data() + std::min(unit, text.size());
   if (unit == std::string::npos || std::from_chars(text.data(), end, choice.milliseconds).ptr != end) {
-    fail("'{}' does not name an engine for a convolution. Remove plans.txt from the run directory to measure again.",
-         text);
+    fail("'{}' does not name an engine for a convolution. {}", text, kRemedy);
   }
   choice.engine = text.substr(unit + kUnit.size());
   return choice;
@@ -148,10 +152,8 @@ class FrontendGraph final : public CudnnGraph {
       set(engine, known.milliseconds);
       return;
     }
-    fail(
-        "{}: cuDNN does not have the engine '{}', which was measured on {}. Remove plans.txt from the run directory to "
-        "measure again.",
-        to_string(spec_), known.engine, runtime_.platform());
+    fail("{}: cuDNN does not have the engine '{}', which was measured on {}. {}", to_string(spec_), known.engine,
+         runtime_.platform(), kRemedy);
   }
 
   void set(std::int64_t engine, float milliseconds) {
@@ -248,14 +250,14 @@ class FrontendGraph final : public CudnnGraph {
   CudnnRuntime& runtime_;
   fe::graph::Graph graph_;
   EngineChoice choice_;
-  std::int64_t engine_ = -1;  // its index among the graph's plans
+  std::int64_t engine_ = -1;  // its index among those of the graph
 };
 
 }  // namespace
 
 CudnnGraph* CudnnGraph::create(const CudnnGraphSpec& spec, CudnnRuntime& runtime) {
   const std::string key = key_of(spec, runtime);
-  if (const auto planned = runtime.graphs().find(key); planned != runtime.graphs().end()) return planned->second.get();
+  if (const auto built = runtime.graphs().find(key); built != runtime.graphs().end()) return built->second.get();
   auto graph = std::make_unique<FrontendGraph>(spec, runtime);
   if (!graph->choose_engine()) graph.reset();
   return runtime.keep(key, std::move(graph));

@@ -52,7 +52,7 @@ CudnnRuntime::CudnnRuntime(Context& context, const CudnnSpec& spec) : context_(c
 }
 
 CudnnGraph* CudnnRuntime::keep(const std::string& key, std::unique_ptr<CudnnGraph> graph) {
-  ++num_planned_;
+  ++num_built_;
   return graphs_.insert_or_assign(key, std::move(graph)).first->second.get();
 }
 

@@ -45,7 +45,7 @@ class CudnnRuntime {
   /// Stores a graph, which may be null, and returns it.
   CudnnGraph* keep(const std::string& key, std::unique_ptr<CudnnGraph> graph);
   /// The number of graphs that were built; each takes tens of milliseconds.
-  std::int64_t num_planned() const { return num_planned_; }
+  std::int64_t num_built() const { return num_built_; }
   bool is_described() const { return !spec_.description.empty(); }
   const std::string& description() const { return spec_.description; }
   bool tf32() const { return spec_.tf32; }
@@ -58,7 +58,7 @@ class CudnnRuntime {
   std::string platform_;
   cudnnHandle_t handle_ = nullptr;
   Graphs graphs_;
-  std::int64_t num_planned_ = 0;
+  std::int64_t num_built_ = 0;
 };
 
 }  // namespace convoy::ops::cuda

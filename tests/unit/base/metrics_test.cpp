@@ -130,8 +130,9 @@ TEST(Metrics, ExistOnlyWhereTheNetworkHasTheClasses) {
   EXPECT_EQ(metric_names(0), "loss, top1");
   EXPECT_EQ(metric_names(5), "loss, top1, balanced_accuracy, macro_f1");
   EXPECT_EQ(metric_names(6), "loss, top1, top5, balanced_accuracy, macro_f1");
-  EXPECT_EQ(why_absent(metric(MetricKind::kTop5), 2), "it needs 6 classes or more, and there are 2");
-  EXPECT_EQ(why_absent(metric(MetricKind::kMacroF1), 0), "it is of classes, which the network does not predict");
+  EXPECT_EQ(why_absent(metric(MetricKind::kTop5), 2), "it needs at least 6 classes, and the data has 2");
+  EXPECT_EQ(why_absent(metric(MetricKind::kMacroF1), 0),
+            "it measures the prediction of classes, and this network predicts none");
 }
 
 }  // namespace

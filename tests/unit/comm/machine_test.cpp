@@ -1,76 +1,101 @@
-/// Machines as Linux describes them, and as it does not.
+/// Machines whose parts are known, and one whose parts are not.
 #include "convoy/comm/machine.h"
 
+#include <algorithm>
+#include <cstdint>
+#include <cstdlib>
+#include <span>
+#include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "unit/comm/fake_machine.h"
+#include "unit/comm/described_machines.h"
+#include "unit/io/temporary_directory.h"
 
 namespace convoy {
 
-namespace {
-
-class Machine : public testing::Test {
- protected:
-  test::FakeMachine machine_;
-};
-
-}  // namespace
-
-TEST(ProcessorList, IsReadAndWrittenAsLinuxDoes) {
-  EXPECT_EQ(parse_processors("0-2,7,16-17"), (ProcessorSet{0, 1, 2, 7, 16, 17}));
+TEST(ProcessorList, IsWrittenAsLinuxDoes) {
   EXPECT_EQ(to_string({0, 1, 2, 7, 16, 17}), "0-2,7,16-17");
   EXPECT_EQ(to_string({}), "");
-  for (const char* nonsense : {"", "x", "-3", "3-", "5-2", "0-99999999999", ",,"})
-    EXPECT_TRUE(parse_processors(nonsense).empty()) << nonsense;
 }
 
-TEST_F(Machine, OfTwoSocketsHasTwoDomainsWithTheirProcessorsAndMemory) {
-  test::make_xeons(machine_);
-  const std::vector<NumaDomain> domains = find_numa_domains(machine_.sys());
+TEST(Machine, OfTwoSocketsHasTwoDomainsWithTheirProcessorsAndMemory) {
+  const Machine machine(test::kXeons);
+  const std::vector<NumaDomain> domains = machine.domains();
   ASSERT_EQ(domains.size(), 2u);
   EXPECT_EQ(domains[1].number, 1);
   EXPECT_EQ(to_string(domains[1].processors), "8-15,24-31");
   EXPECT_EQ(domains[1].memory_bytes, std::int64_t{64} << 30);
-  const std::vector<Processor> processors = find_processors({7, 24}, machine_.sys());
-  EXPECT_EQ(processors, (std::vector<Processor>{{.number = 7, .domain = 0, .package = 0, .cache = 0, .core = 7},
-                                                {.number = 24, .domain = 1, .package = 1, .cache = 8, .core = 0}}));
-  EXPECT_EQ(count_domains({0, 16}, domains), 1);
-  EXPECT_EQ(count_domains({0, 8}, domains), 2);
+  EXPECT_EQ(machine.domain_of(23), 0);
+  EXPECT_EQ(machine.domain_of(24), 1);
+  EXPECT_EQ(machine.count_domains({0, 16}), 1);
+  EXPECT_EQ(machine.count_domains({0, 8}), 2);
+  ASSERT_EQ(machine.last_level_caches().size(), 2u);
+  EXPECT_EQ(to_string(machine.last_level_caches()[1].processors), "8-15,24-31");
 }
 
-TEST_F(Machine, OfOneDomainMayHaveManyCaches) {
-  test::make_epyc(machine_);
-  const std::vector<LastLevelCache> caches = find_last_level_caches(machine_.sys());
+TEST(Machine, OfOneDomainMayHaveManyCaches) {
+  const Machine machine(test::kEpyc);
+  EXPECT_EQ(machine.count_domains({0, 31}), 1);
+  const std::vector<LastLevelCache> caches = machine.last_level_caches();
   ASSERT_EQ(caches.size(), 8u);
   EXPECT_EQ(caches[7].level, 3);
-  EXPECT_EQ(caches[7].size, "32768K");
+  EXPECT_EQ(caches[7].size_bytes, 32 << 20);
   EXPECT_EQ(to_string(caches[7].processors), "28-31");
-  EXPECT_EQ(find_processors({30}, machine_.sys()).front(),
-            (Processor{.number = 30, .domain = 0, .package = 0, .cache = 28, .core = 30}));
 }
 
-TEST_F(Machine, ThatTellsNothingIsOneDomain) {
-  EXPECT_TRUE(find_numa_domains(machine_.sys()).empty());
-  EXPECT_TRUE(find_last_level_caches(machine_.sys()).empty());
-  EXPECT_EQ(huge_pages_setting(machine_.sys()), "");
-  EXPECT_EQ(find_processors({3, 5}, machine_.sys()),
-            (std::vector<Processor>{{.number = 3, .core = 3}, {.number = 5, .core = 5}}));
-  EXPECT_EQ(count_domains({3, 5}, {}), 1);
+// High-bandwidth memory, say: a second domain that has no processors of its own.
+TEST(Machine, CountsTheFirstOfTwoDomainsOfTheSameProcessors) {
+  const Machine machine("package:2 [numa] [numa] core:4 pu:1");
+  const std::vector<NumaDomain> domains = machine.domains();
+  ASSERT_EQ(domains.size(), 4u);
+  EXPECT_EQ(to_string(domains[0].processors), "0-3");
+  EXPECT_TRUE(domains[1].processors.empty());
+  EXPECT_EQ(machine.count_domains({0, 1, 2, 3}), 1);
+  EXPECT_EQ(machine.count_domains({3, 4}), 2);
 }
 
-TEST_F(Machine, SaysItsSettingOfHugePages) {
-  machine_.write("kernel/mm/transparent_hugepage/enabled", "always madvise [never]");
-  EXPECT_EQ(huge_pages_setting(machine_.sys()), "never");
+TEST(Machine, ThatIsNotKnownIsOneDomain) {
+  const Machine machine(test::kUnknown);
+  EXPECT_EQ(machine.root(), nullptr);
+  EXPECT_TRUE(machine.domains().empty());
+  EXPECT_TRUE(machine.last_level_caches().empty());
+  EXPECT_EQ(machine.domain_of(3), 0);
+  EXPECT_EQ(machine.count_domains({3, 5}), 1);
+}
+
+TEST(Machine, WhoseSystemTellsNothingIsOneDomain) {
+  const test::TemporaryDirectory without_sys;
+  setenv("HWLOC_FSROOT", without_sys.path().c_str(), 1);
+  const Machine machine;
+  unsetenv("HWLOC_FSROOT");
+  EXPECT_TRUE(machine.domains().empty());
+  EXPECT_TRUE(machine.last_level_caches().empty());
+  EXPECT_EQ(machine.count_domains(own_processors()), 1);
+}
+
+TEST(Machine, HasOneDomainForProcessorsThatItDoesNotHave) {
+  EXPECT_EQ(Machine(test::kXeons).count_domains({100, 101}), 1);
+}
+
+TEST(HugePages, AreTheChoiceInBrackets) {
+  const test::TemporaryDirectory sys;
+  EXPECT_EQ(huge_pages_setting(sys.path()), "");
+  const std::string text = "always madvise [never]\n";
+  test::write_bytes(sys / "kernel/mm/transparent_hugepage/enabled", std::as_bytes(std::span(text)));
+  EXPECT_EQ(huge_pages_setting(sys.path()), "never");
 }
 
 // Holds on whatever machine this test runs.
-TEST(OwnProcessors, AreSomeOfThisMachine) {
+TEST(OwnMachine, HasTheProcessorsOfThisProcessInItsDomains) {
   const ProcessorSet mine = own_processors();
   ASSERT_FALSE(mine.empty());
-  EXPECT_EQ(find_processors(mine).size(), mine.size());
-  EXPECT_GE(count_domains(mine, find_numa_domains()), 1);
+  std::vector<std::int64_t> of_domains;
+  for (const NumaDomain& domain : own_machine().domains())
+    of_domains.insert(of_domains.end(), domain.processors.begin(), domain.processors.end());
+  std::sort(of_domains.begin(), of_domains.end());
+  EXPECT_TRUE(std::includes(of_domains.begin(), of_domains.end(), mine.begin(), mine.end())) << to_string(of_domains);
 }
 
 }  // namespace convoy

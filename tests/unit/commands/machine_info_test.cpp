@@ -1,11 +1,13 @@
 /// What convoy info says of machines.
 #include "commands/machine_info.h"
 
+#include <span>
 #include <string>
 
 #include <gtest/gtest.h>
 
-#include "unit/comm/fake_machine.h"
+#include "unit/comm/described_machines.h"
+#include "unit/io/temporary_directory.h"
 
 namespace convoy::commands {
 
@@ -13,20 +15,25 @@ namespace {
 
 class MachineInfo : public testing::Test {
  protected:
-  // /proc lies in the same folder.
-  std::string text() const { return describe_machine(machine_.sys(), machine_.sys() + "/proc"); }
+  // A file of /sys or /proc, which lie in the same folder.
+  void write(const std::string& name, const std::string& text) const {
+    test::write_bytes(system_ / name, std::as_bytes(std::span(text)));
+  }
+  std::string text(const char* machine) const {
+    return describe_machine(Machine(machine), system_.path(), system_.path());
+  }
 
-  test::FakeMachine machine_;
+ private:
+  const test::TemporaryDirectory system_;
 };
 
 }  // namespace
 
 TEST_F(MachineInfo, HasALineForEachPart) {
-  test::make_xeons(machine_);
-  machine_.write("kernel/mm/transparent_hugepage/enabled", "always [madvise] never");
-  machine_.write("proc/cpuinfo", "processor\t: 0\nmodel name\t: Intel Xeon\nflags\t\t: fpu avx2 avx512f");
-  machine_.write("proc/driver/nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVIDIA H100\nIRQ:   \t\t 17");
-  EXPECT_EQ(text(),
+  write("kernel/mm/transparent_hugepage/enabled", "always [madvise] never");
+  write("cpuinfo", "processor\t: 0\nmodel name\t: Intel Xeon\nflags\t\t: fpu avx2 avx512f");
+  write("driver/nvidia/gpus/0000:01:00.0/information", "Model: \t\t NVIDIA H100\nIRQ:   \t\t 17");
+  EXPECT_EQ(text(test::kXeons),
             "  processor       Intel Xeon: avx2 avx512f\n"
             "  NUMA domain 0   processors 0-7,16-23; 64.0 GiB of memory\n"
             "  NUMA domain 1   processors 8-15,24-31; 64.0 GiB of memory\n"
@@ -37,11 +44,11 @@ TEST_F(MachineInfo, HasALineForEachPart) {
 }
 
 TEST_F(MachineInfo, SaysWhatTheSystemDoesNotTell) {
-  machine_.write("proc/cpuinfo", "model name\t: Intel Xeon");
-  EXPECT_EQ(text(),
+  write("cpuinfo", "model name\t: Intel Xeon");
+  EXPECT_EQ(text(test::kUnknown),
             "  processor       Intel Xeon:\n"
-            "  NUMA domains    the system does not tell\n"
-            "  huge pages      the system does not tell\n"
+            "  NUMA domains    not reported by the system\n"
+            "  huge pages      not reported by the system\n"
             "  NVIDIA GPUs     none\n");
 }
 

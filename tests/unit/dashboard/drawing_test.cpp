@@ -61,9 +61,9 @@ std::string drawn(const WatchedRun& run, std::optional<bool> is_locked = true, d
 
 TEST(Drawing, OfARunThatTrainsIsWrittenOut) {
   EXPECT_EQ(drawn(small_run()),
-            "runs/a: runs; last row 1 s ago\n"
+            "runs/a: is running; last row written 1 s ago\n"
             "convoy train my.cfg --grid.stages=2\n"
-            "convoy 0.9.0; 1 replica x 2 stages; 1 node, 2 ranks on it; CPU\n"
+            "convoy 0.9.0; 2 stages x 1 replica; 1 node, 2 ranks on it; CPU\n"
             "\n"
             "epoch 1 of 2  step 10 of 40 [======                    ] 25.0 %  1 min 00 s left\n"
             "128.0 samples/s  step 500 ms  learning rate 0.1\n"
@@ -96,7 +96,7 @@ TEST(Drawing, SaysHowARunHasEnded) {
 }
 
 TEST(Drawing, SaysThatARunWasKilled) {
-  EXPECT_CONTAINS(drawn(small_run(), false), "runs/a: does not run any more, and did not say why");
+  EXPECT_CONTAINS(drawn(small_run(), false), "runs/a: is not running any more, and has not written why");
 }
 
 TEST(Drawing, SaysThatARunHasWrittenNothingForLong) {
@@ -122,7 +122,7 @@ TEST(Drawing, ALineThatIsCutSaysSo) {
   EXPECT_CONTAINS(drawn(run), "\nconvoy train input/fashion_resnet20.cfg --grid.stages=2 --run.directory=runs/...\n");
   EXPECT_CONTAINS(drawn(run, true, 1021, {.columns = 80, .unicode = true}), "--run.directory=runs/a/…\n");
   const std::string low = drawn(run, true, 1021, {.columns = 80, .lines = 8, .unicode = false});
-  EXPECT_TRUE(low.ends_with("\n... the terminal has no more lines\n")) << low;
+  EXPECT_TRUE(low.ends_with("\n... the picture has more lines than the terminal\n")) << low;
   EXPECT_EQ(std::ranges::count(low, '\n'), 8 - 2) << low;
 }
 
@@ -137,18 +137,18 @@ TEST(Drawing, OfManyRanksThoseThatComputeLongestAreShown) {
     run.ranks[rank] = {.host = "h", .step_seconds = 1, .busy = rank == 77 ? 0.9 : 0.5};
   const std::string text = drawn(run, true, 1021, {.columns = 80, .lines = 24, .unicode = false});
   EXPECT_CONTAINS(text, "\n  77 h ");
-  EXPECT_CONTAINS(text, "more ranks, which compute less");
+  EXPECT_CONTAINS(text, "more ranks, which are less busy");
   EXPECT_LE(std::ranges::count(text, '\n'), 24);
 }
 
 TEST(Drawing, GivesTheLastWarningsAtFullLength) {
   WatchedRun run = small_run();
   run.warnings.push_back({.time = 0,
-                          .text = "rank 3 on node07 is slow: its part of a step takes 12 ms, 31 % more than "
-                                  "that of other replicas"});
+                          .text = "rank 3 on node07 is slow: its part of a step takes 12 ms, 31 % more than the same "
+                                  "stage of other replicas"});
   EXPECT_CONTAINS(drawn(run), "last warnings\n");
   EXPECT_CONTAINS(drawn(run), " rank 3 on node07 is slow: its part of a step takes 12 ms, 31 % more\n");
-  EXPECT_CONTAINS(drawn(run), "\nthan that of other replicas\n");
+  EXPECT_CONTAINS(drawn(run), "\nthan the same stage of other replicas\n");
 }
 
 TEST(Sparkline, ShowsMeansOfEqualPartsBetweenSmallestAndLargest) {

@@ -127,18 +127,18 @@ TEST_F(ImportIdx, ChangedGzipByteNeverGivesOtherImages) {
 
 TEST_F(ImportIdx, TrailingBytesAreRefusedWithBothCounts) {
   put_split(images(5, 4, 3) + "x", labels(5));
-  EXPECT_CONTAINS(refusal(), "too long: 5x4x3 values are 60 bytes, it holds 61");
+  EXPECT_CONTAINS(refusal(), "too long: its 5x4x3 values need 60 bytes, but it holds 61");
   put_split(gzipped(images(5, 4, 3) + "xyz"), labels(5));
-  EXPECT_CONTAINS(refusal(), "too long: 5x4x3 values are 60 bytes, it holds 63");
+  EXPECT_CONTAINS(refusal(), "too long: its 5x4x3 values need 60 bytes, but it holds 63");
   put_split(gzipped(images(5, 4, 3)) + "xyz", labels(5));
   EXPECT_CONTAINS(refusal(), "3 bytes after the end of its gzip stream");
 }
 
 TEST_F(ImportIdx, TruncatedSaysBothCounts) {
   put_split(images(5, 4, 3).substr(0, 70), labels(5));
-  EXPECT_CONTAINS(refusal(), "truncated: 5x4x3 values are 60 bytes, it can hold 54");
+  EXPECT_CONTAINS(refusal(), "truncated: its 5x4x3 values need 60 bytes, but it can hold only 54");
   put_split(gzipped(images(5, 4, 3).substr(0, 70)), labels(5));
-  EXPECT_CONTAINS(refusal(), "truncated: 5x4x3 values are 60 bytes, it holds 54");
+  EXPECT_CONTAINS(refusal(), "truncated: its 5x4x3 values need 60 bytes, but it holds 54");
 }
 
 TEST_F(ImportIdx, HugeClaimsAreRefusedBeforeMemoryIsTaken) {
@@ -155,9 +155,9 @@ TEST_F(ImportIdx, HugeClaimsAreRefusedBeforeMemoryIsTaken) {
 
 TEST_F(ImportIdx, EmptyOnesAreRefused) {
   put_split(images(0, 4, 3), labels(0));
-  EXPECT_CONTAINS(refusal(), "holds nothing");
+  EXPECT_CONTAINS(refusal(), "is empty: its shape is ");
   put_split(images(5, 0, 3), labels(5));
-  EXPECT_CONTAINS(refusal(), "holds nothing");
+  EXPECT_CONTAINS(refusal(), "is empty: its shape is ");
 }
 
 TEST_F(ImportIdx, ImagesAndLabelsOfDifferentNumberAreRefused) {
@@ -170,7 +170,7 @@ TEST_F(ImportIdx, SwappedAndForeignFilesAreRefused) {
   put_split(labels(5), images(5, 4, 3));
   EXPECT_CONTAINS(refusal(), "begins with 00000801");
   put_split("P5 28 28 255 and so on", labels(5));
-  EXPECT_CONTAINS(refusal(), "IDX with unsigned bytes in 3 dimensions begins with 00000803");
+  EXPECT_CONTAINS(refusal(), "an IDX file of unsigned bytes with 3 dimensions begins with 00000803");
   EXPECT_CONTAINS(message_of<RequestError>([&] { read_idx(directory_ / "absent", directory_ / "labels"); }),
                   "No such file");
 }

@@ -85,7 +85,7 @@ TEST_F(ImageFolder, ThatIsEmptyOrContradictsItselfIsRefused) {
   put(directory_ / "train/a/1");
   EXPECT_EQ(list().splits.size(), 2u);
   put(directory_ / "testing/a/1");
-  EXPECT_CONTAINS(refusal(), "'test' and 'testing' are both split test");
+  EXPECT_CONTAINS(refusal(), "'test' and 'testing' both belong to split test");
   fs::remove_all(directory_ / "testing");
   fs::create_directories(directory_ / "train/c");
   EXPECT_CONTAINS(refusal(), "train/c' is empty");
@@ -99,7 +99,7 @@ TEST_F(ImageFolder, HasItsSplitsInAnyCase) {
   EXPECT_EQ(names_of(listing.splits[0]), (Names{"Train/a/1", "Train/b/1"}));
   EXPECT_EQ(listing.splits[1].name, "test");
   put(directory_ / "train/a/1");
-  EXPECT_CONTAINS(refusal(), "'Train' and 'train' are both split train");
+  EXPECT_CONTAINS(refusal(), "'Train' and 'train' both belong to split train");
 }
 
 TEST_F(ImageFolder, AboveOrBesideTheOneThatWasMeantIsRefused) {
@@ -126,7 +126,7 @@ TEST_F(ImageFolder, OfClassesThatBeginLikeOneSplitHasThem) {
   put(directory_ / "train/1");
   EXPECT_EQ(list().class_names.size(), 3u);
   for (const std::string file : {"train_a/x/1", "train_b/x/1"}) put(directory_ / file);
-  EXPECT_CONTAINS(refusal(), "'train_a' and 'train_b' are both split train");
+  EXPECT_CONTAINS(refusal(), "'train_a' and 'train_b' both belong to split train");
   EXPECT_CONTAINS(refusal(), "import.splits = false");
   EXPECT_EQ(list_image_folder(directory_.path(), /*has_splits=*/false).class_names,
             (Names{"test_negative", "test_positive", "train", "train_a", "train_b"}));
@@ -202,11 +202,11 @@ TEST_F(ImageFolder, WhatIsNoFileIsAmongTheImagesAsABadOne) {
   FolderSource source(directory_.path(), list());
   const SourceSplit& split = source.listing().splits[0];
   ASSERT_EQ(names_of(split), (Names{"a/0", "a/1", "a/2", "a/3", "b/0"}));
-  EXPECT_EQ(message_of<Error>([&] { source.read(split, 1, {}); }), "it is a link to 'nowhere', which is not there");
+  EXPECT_EQ(message_of<Error>([&] { source.read(split, 1, {}); }), "it is a link to 'nowhere', which does not exist");
   EXPECT_CONTAINS(message_of<Error>([&] { source.read(split, 2, {}); }), "a/2' is not a file");
   EXPECT_CONTAINS(message_of<Error>([&] { source.read_header(split, 3); }), "a/3' is not a file");
   fs::create_symlink("nowhere", directory_ / "c");
-  EXPECT_CONTAINS(refusal(), "c' is a link to 'nowhere', which is not there. Repair it, or remove it");
+  EXPECT_CONTAINS(refusal(), "c' is a link to 'nowhere', which does not exist. Repair the link, or remove it");
 }
 
 TEST_F(ImageFolder, HeadersBehindMuchElseAreFound) {
@@ -241,9 +241,9 @@ SourceListing made_listing() {
 TEST(CutValidation, TakesItsShareOfEachClassAndKeepsTheOrder) {
   SourceListing listing = made_listing();
   const ValidationCut cut = cut_validation(listing, 0.1, 7);
-  EXPECT_EQ(
-      cut.describe(0.1),
-      "import.val_fraction = 0.1: 14 of 141 samples of train go to split val (9.9 %); none from 1 class of 1 sample");
+  EXPECT_EQ(cut.describe(0.1),
+            "import.val_fraction = 0.1: 14 of 141 samples of train go to split val (9.9 %); none from 1 class with "
+            "only 1 sample");
   ASSERT_EQ(listing.splits.size(), 2u);
   const SourceSplit& train = listing.splits[0];
   const SourceSplit& val = listing.splits[1];
@@ -344,7 +344,7 @@ TEST(Cifar, ThatIsCutOffOrDamagedIsRefused) {
   std::string damaged = records;
   damaged[3073] = 10;
   put(directory / "data_batch_1.bin", damaged);
-  EXPECT_CONTAINS(refusal(), "label 10 of its record 1");
+  EXPECT_CONTAINS(refusal(), "label 10 of its image record 1");
   put(directory / "data_batch_1.bin", records);
   put(directory / "batches.meta.txt", "a\nb\n");
   EXPECT_CONTAINS(refusal(), "names 2 classes, not 10");

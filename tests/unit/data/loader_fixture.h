@@ -11,6 +11,7 @@
 
 #include "convoy/base/features.h"
 #include "convoy/data/loader.h"
+#include "convoy/device/device.h"
 #include "convoy/ops/softmax_cross_entropy.h"
 
 #include "data/images/image_path.h"

@@ -14,9 +14,11 @@
 #include "convoy/base/special_tokens.h"
 #include "convoy/data/loader.h"
 #include "convoy/data/make_sample_path.h"
+#include "convoy/device/device.h"
 #include "convoy/ops/embedding.h"
 #include "convoy/ops/gather.h"
 #include "convoy/ops/softmax_cross_entropy.h"
+#include "convoy/params/parameters.h"
 
 #include "emulation/emulated_backend.h"
 

@@ -7,7 +7,6 @@
 
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 #include "convoy/io/inspect.h"
 #include "convoy/io/shard_writer.h"
 

@@ -4,11 +4,10 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 
 #include "data/images/prepare_image.h"
 

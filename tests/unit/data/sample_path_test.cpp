@@ -14,6 +14,7 @@
 #include "convoy/base/features.h"
 #include "convoy/base/random.h"
 #include "convoy/data/loader.h"
+#include "convoy/device/device.h"
 
 #include "emulation/emulated_backend.h"
 #include "unit/messages.h"
@@ -326,10 +327,11 @@ TEST_P(SamplePathTest, FeaturesThatThePathDoesNotGiveSoAreRefused) {
   floats.spec.type = DataType::kFloat32;
   of_host.by_host = true;
   EXPECT_EQ(refusal({image}), "loader: these samples have no image");
-  EXPECT_EQ(refusal({shorter}), "loader: sequence is read as 4x6x1x1 f32, these samples give 4x7x1x1 f32");
-  EXPECT_EQ(refusal({floats}), "loader: length is read as 4x1x1x1 f32, these samples give 4x1x1x1 i32");
+  EXPECT_EQ(refusal({shorter}), "loader: sequence is read as 4x6x1x1 f32, but these samples provide 4x7x1x1 f32");
+  EXPECT_EQ(refusal({floats}), "loader: length is read as 4x1x1x1 f32, but these samples provide 4x1x1x1 i32");
   EXPECT_EQ(refusal({kWantedSequence, kWantedSequence}), "loader: sequence can be read by one cell only");
-  EXPECT_EQ(refusal({kWantedLength, of_host}), "loader: length is read by the host and by the device");
+  EXPECT_EQ(refusal({kWantedLength, of_host}),
+            "loader: length is read by the host and by the device, but only one of them can read it");
 }
 
 TEST_P(SamplePathTest, WhatTheRankDoesNotReadOrNoStepHasIsRefused) {
@@ -340,9 +342,9 @@ TEST_P(SamplePathTest, WhatTheRankDoesNotReadOrNoStepHasIsRefused) {
   const auto refusal = [&](const char* feature, std::int64_t m) {
     return message_of<Error>([&] { loader.load(feature, m, memory.data()); });
   };
-  EXPECT_CONTAINS(refusal(kLength, 0), "there are 2 in a step that has begun");
+  EXPECT_CONTAINS(refusal(kLength, 0), "was requested, but no step has begun, or it has only 2 micro-batches");
   loader.begin_step();
-  EXPECT_CONTAINS(refusal(kLength, kNumMicroBatches), "length of micro-batch 2 asked for");
+  EXPECT_CONTAINS(refusal(kLength, kNumMicroBatches), "length of micro-batch 2 was requested");
   EXPECT_EQ(refusal(features::kLabel, 0), "loader: this rank does not read label");
   EXPECT_EQ(refusal(kLength, 0), "(nothing was thrown)");
 }

@@ -7,8 +7,10 @@
 #include "convoy/base/features.h"
 #include "convoy/data/loader.h"
 #include "convoy/data/make_sample_path.h"
+#include "convoy/device/device.h"
 #include "convoy/ops/embedding.h"
 #include "convoy/ops/softmax_cross_entropy.h"
+#include "convoy/params/parameters.h"
 
 #include "emulation/emulated_backend.h"
 #include "unit/messages.h"

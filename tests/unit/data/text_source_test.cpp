@@ -150,11 +150,11 @@ TEST_F(TextSources, RowsThatCannotBeUsedAreListedAndSayWhy) {
   const auto complaint = [&](std::int64_t i) { return message_of<Error>([&] { table.read(split, i); }); };
   EXPECT_EQ(table.read(split, 1), "bad");
   EXPECT_EQ(complaint(2), "it has no class");
-  EXPECT_EQ(complaint(3), "it has 3 fields, the first row 2");
+  EXPECT_EQ(complaint(3), "it has 3 fields, but the first row has 2");
   EXPECT_EQ(complaint(4), "it is empty");
   EXPECT_EQ(complaint(5), "it is not UTF-8: byte 0xe9 at 1. Convert it to UTF-8");
   EXPECT_EQ(complaint(6), "it is too long: 1048577 bytes; at most 1048576 are allowed");
-  EXPECT_EQ(complaint(7), "its quotes are not closed before the end of the file (line 9)");
+  EXPECT_EQ(complaint(7), "a quoted field is not closed before the end of the file (line 9)");
   EXPECT_EQ(split.labels, (std::vector<std::int32_t>{1, 0, -1, -1, 1, 1, -1, -1}));
   EXPECT_EQ(table.read(split, 0), "good");
 }
@@ -165,17 +165,17 @@ TEST_F(TextSources, TablesThatCannotBeUsedAreRefusedWithTheReason) {
   };
   EXPECT_EQ(refusal(write("a.csv", "review,sentiment,labels\na,1\n")),
             "'" + (directory_ / "a.csv") +
-                "' has no column 'text'. Its first row names: review, sentiment, labels. Give one of them as "
-                "import.text_column; where that row is no row of names, write one above it");
+                "' has no column 'text'. Its first row names: review, sentiment, labels. Give one of these names as "
+                "import.text_column; if the first row is not a row of names, insert such a row above it");
   EXPECT_CONTAINS(refusal(write("b.csv", "text,labels\na,1\n")),
-                  "has no column 'label'. Its first row names: text, labels. Give one of them as import.label_column, "
-                  "for example 'labels'");
+                  "has no column 'label'. Its first row names: text, labels. Give one of these names as "
+                  "import.label_column, for example 'labels'");
   EXPECT_CONTAINS(refusal(write("c.csv", "")), "is empty. Its first row must name the columns");
-  EXPECT_CONTAINS(refusal(write("d.csv", "text,label\n")), "has no rows but the one that names the columns");
+  EXPECT_CONTAINS(refusal(write("d.csv", "text,label\n")), "has no rows except the one that names the columns");
   EXPECT_CONTAINS(refusal(write("e.csv", "text,label\na,1\nb,1\n")), "all texts are of one class, '1'");
   EXPECT_CONTAINS(refusal(write("f.csv", "text,label\na,\n")),
                   "names 2 columns: 1 of 1 rows are bad, the first: 'f.csv:2': it has no class");
-  EXPECT_CONTAINS(refusal(write("g.csv", "text,label,text\na,1,b\n")), "has several columns 'text'");
+  EXPECT_CONTAINS(refusal(write("g.csv", "text,label,text\na,1,b\n")), "has several columns named 'text'");
   write("s/train.csv", "text,label\na,1\nb,2\n");
   write("s/test.csv", "text,label\na,3\n");
   EXPECT_CONTAINS(refusal(directory_ / "s"), "has a class '3' that train does not have. Train has 2: 1, 2");
@@ -183,7 +183,7 @@ TEST_F(TextSources, TablesThatCannotBeUsedAreRefusedWithTheReason) {
   EXPECT_CONTAINS(refusal(directory_ / "t"), "there is a table of test but none of train");
   write("u/train.csv", "text,label\na,1\n");
   write("u/train.tsv", "text\tlabel\na\t1\n");
-  EXPECT_CONTAINS(refusal(directory_ / "u"), "are both of split train");
+  EXPECT_CONTAINS(refusal(directory_ / "u"), "both belong to split train");
 }
 
 TEST_F(TextSources, NamesOfClassesAreTextsOfOneLine) {

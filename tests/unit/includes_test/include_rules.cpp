@@ -31,7 +31,7 @@ constexpr std::array kFloors = {
     Floor{"telemetry", 8}, Floor{"evaluation", 9}, Floor{"run", 10},       Floor{"inference", 11},
     Floor{"sweep", 11},    Floor{"dashboard", 11}, Floor{"preflight", 11}, Floor{"commands", 12}};
 // Below this height a folder is known by its headers in include/convoy alone (but the CUDA device is one thing over
-// several folders); the rooms of a run share theirs in src/.
+// several folders); the rooms of a run share theirs in src/, and have none in include/convoy.
 constexpr int kFirstRoom = 5;
 constexpr Floor kMain = {"main.cpp", 13};
 
@@ -39,9 +39,21 @@ constexpr Floor kMain = {"main.cpp", 13};
 constexpr std::array<std::string_view, 8> kForbiddenInContracts = {"hdf5", "H5",    "oneapi/", "dnnl",
                                                                    "cuda", "cudnn", "cublas",  "nccl"};
 
+// These folders include the sections and choices that they need, so that a new key does not compile them again.
+constexpr std::array<std::string_view, 6> kWithoutAllParameters = {"schedule", "device", "comm", "io", "ops", "model"};
+constexpr std::array<std::string_view, 2> kAllParameters = {"convoy/params/parameters.h", "convoy/params/parse.h"};
+
 // The CUDA device is these folders: the build takes them or leaves them, and no other file asks which.
 constexpr std::array<std::string_view, 4> kCudaHeaders = {"cuda", "cudnn", "cublas", "nccl"};
 constexpr std::array<std::string_view, 3> kCudaFolders = {"src/device/cuda/", "src/ops/cuda/", "src/comm/nccl/"};
+
+// Folders that only compute: none of their files includes a header whose path begins so, or uses such a word.
+struct Pure {
+  std::string_view path;
+  std::array<std::string_view, 2> headers;
+  std::array<std::string_view, 3> words;
+};
+constexpr std::array kPure = {Pure{"src/plan/", {"convoy/comm/", "convoy/ops/backend.h"}, {"mpi", "Backend", "Transport"}}};
 
 // A word that only files below one path may use.
 struct Home {
@@ -151,6 +163,13 @@ std::string judge_include(const Floor& from, bool is_contract, std::string_view 
   return "includes " + name + ", but " + std::string(to->folder) + relation + std::string(from.folder);
 }
 
+std::string judge_parameters(const Floor& from, std::string_view header) {
+  if (std::ranges::find(kWithoutAllParameters, from.folder) == kWithoutAllParameters.end()) return "";
+  if (std::ranges::find(kAllParameters, header) == kAllParameters.end()) return "";
+  return "includes " + std::string(header) + " with all parameters, but " + std::string(from.folder) +
+         " needs only sections or choices";
+}
+
 std::string judge_cuda(std::string_view path, std::string_view header) {
   const auto starts_header = [&](std::string_view name) { return header.starts_with(name); };
   const auto starts_path = [&](std::string_view folder) { return path.starts_with(folder); };
@@ -158,13 +177,33 @@ std::string judge_cuda(std::string_view path, std::string_view header) {
   return "includes " + std::string(header) + ", which only the folders of the CUDA device may";
 }
 
+std::string judge_pure_include(std::string_view path, std::string_view header) {
+  const auto starts_header = [&](std::string_view name) { return header.starts_with(name); };
+  for (const Pure& pure : kPure)
+    if (path.starts_with(pure.path) && std::ranges::any_of(pure.headers, starts_header))
+      return "includes " + std::string(header) + ", but " + std::string(pure.path) + " only computes";
+  return "";
+}
+
 std::string judge_words(std::string_view path, std::string_view line) {
+  for (const Pure& pure : kPure) {
+    const auto has_word = [&](std::string_view word) { return contains_word(line, word); };
+    const auto found = std::ranges::find_if(pure.words, has_word);
+    if (path.starts_with(pure.path) && found != pure.words.end())
+      return "uses " + std::string(*found) + ", but " + std::string(pure.path) + " only computes";
+  }
   for (const Home& home : kHomes) {
     if (contains_word(line, home.word) && !path.starts_with(home.path)) {
       return std::string(home.word) + " stands only in " + std::string(home.path);
     }
   }
   return "";
+}
+
+// What is wrong with the location of a file on this floor; empty if nothing is.
+std::string judge_location(const Floor& floor, std::string_view path) {
+  if (!path.starts_with("include/") || floor.height < kFirstRoom) return "";
+  return "is in include/, but " + std::string(floor.folder) + " has its headers in src/";
 }
 
 std::string read(const std::filesystem::path& path) {
@@ -180,6 +219,8 @@ std::vector<std::string> find_violations(std::string_view path, std::string_view
   const std::optional<Floor> floor = floor_of_file(path);
   if (!floor) return {file + ":1: is in a folder that is on no floor"};
   std::vector<std::string> found;
+  const std::string misplaced = judge_location(*floor, path);
+  if (!misplaced.empty()) found.push_back(file + ":1: " + misplaced);
   std::istringstream lines(without_comments(text));
   int number = 0;
   for (std::string line; std::getline(lines, line);) {
@@ -187,8 +228,9 @@ std::vector<std::string> find_violations(std::string_view path, std::string_view
     if (const auto header = included(line)) {
       const std::string wrong = judge_include(*floor, path.starts_with("include/"), *header);
       if (!wrong.empty()) found.push_back(where + wrong);
-      const std::string foreign = wrong.empty() ? judge_cuda(path, *header) : "";
-      if (!foreign.empty()) found.push_back(where + foreign);
+      for (const std::string& foreign :
+           {judge_cuda(path, *header), judge_pure_include(path, *header), judge_parameters(*floor, *header)})
+        if (wrong.empty() && !foreign.empty()) found.push_back(where + foreign);
     }
     const std::string wrong = judge_words(path, line);
     if (!wrong.empty()) found.push_back(where + wrong);

@@ -38,24 +38,24 @@ TEST(Includes, AreCheckedInEveryFolder) {
 
 TEST(IncludeRules, LowerFloorsOwnFolderAndOtherLibrariesAreAllowed) {
   EXPECT_EQ(find_violations("src/run/trainer.cpp",
-                            "#include \"convoy/run/trainer.h\"\n"
+                            "#include \"run/trainer.h\"\n"
                             "#include \"step/stage.h\"\n"
                             "#include \"stage.h\"\n"
                             "#include \"convoy/data/loader.h\"\n"
                             "#include <vector>\n"
                             "#include <hdf5.h>\n"),
             Lines());
-  EXPECT_EQ(find_violations("src/schedule/gpipe.cpp", "#include \"convoy/params/parameters.h\"\n"), Lines());
-  EXPECT_EQ(find_violations("src/main.cpp", "#include \"convoy/commands/find.h\"\n"), Lines());
+  EXPECT_EQ(find_violations("src/schedule/gpipe.cpp", "#include \"convoy/params/choices.h\"\n"), Lines());
+  EXPECT_EQ(find_violations("src/main.cpp", "#include \"commands/find.h\"\n"), Lines());
   EXPECT_EQ(find_violations("include/convoy/comm/communicator.h", "#include <mpi.h>\n"), Lines());
 }
 
 TEST(IncludeRules, AHigherFloorIsAViolationWithItsLine) {
-  EXPECT_EQ(find_violations("src/params/parse.cpp", "#include <vector>\n\n#include \"convoy/run/trainer.h\"\n"),
-            Lines{"src/params/parse.cpp:3: includes convoy/run/trainer.h, but run is on a floor above params"});
+  EXPECT_EQ(find_violations("src/params/parse.cpp", "#include <vector>\n\n#include \"run/trainer.h\"\n"),
+            Lines{"src/params/parse.cpp:3: includes run/trainer.h, but run is on a floor above params"});
   EXPECT_EQ(find_violations("include/convoy/base/log.h", "#  include \"convoy/params/parse.h\"\n"),
             Lines{"include/convoy/base/log.h:1: includes convoy/params/parse.h, but params is on a floor above base"});
-  EXPECT_EQ(find_violations("src/run/a.cpp", "#include <convoy/commands/find.h>\n").size(), 1U);
+  EXPECT_EQ(find_violations("src/run/a.cpp", "#include <commands/find.h>\n").size(), 1U);
 }
 
 TEST(IncludeRules, ANeighbourIsAViolationByContractAndByPrivateHeader) {
@@ -81,6 +81,28 @@ TEST(IncludeRules, RelativePathsAndUnknownFoldersDoNotSlipThrough) {
             Lines{"src/extras/magic.cpp:1: is in a folder that is on no floor"});
 }
 
+TEST(IncludeRules, AContractOfAHighFloorIsAViolation) {
+  EXPECT_EQ(find_violations("include/convoy/run/trainer.h", "#include \"convoy/base/error.h\"\n"),
+            Lines{"include/convoy/run/trainer.h:1: is in include/, but run has its headers in src/"});
+  EXPECT_EQ(find_violations("include/convoy/watch/watch.h", "\n").size(), 1U);
+  EXPECT_EQ(find_violations("include/convoy/model/network.h", "\n"), Lines());
+}
+
+TEST(IncludeRules, TheHeaderOfAllParametersIsAViolationInLowFolders) {
+  const std::string line = "#include \"convoy/params/parameters.h\"\n";
+  EXPECT_EQ(
+      find_violations("src/ops/cpu/linear.cpp", line),
+      Lines{"src/ops/cpu/linear.cpp:1: includes convoy/params/parameters.h with all parameters, but ops needs only "
+            "sections or choices"});
+  for (const char* file : {"src/schedule/gpipe.cpp", "include/convoy/device/device.h", "src/comm/launch.cpp",
+                           "include/convoy/io/dataset.h", "src/model/bert.cpp"}) {
+    EXPECT_EQ(find_violations(file, line).size(), 1U) << file;
+  }
+  EXPECT_EQ(find_violations("src/io/inspect.cpp", "#include \"convoy/params/parse.h\"\n").size(), 1U);
+  EXPECT_EQ(find_violations("src/io/inspect.cpp", "#include \"convoy/params/model_parameters.h\"\n"), Lines());
+  EXPECT_EQ(find_violations("src/data/sampler.cpp", line), Lines());
+}
+
 // --- Forbidden headers, words with one home ------------------------------------------------------------------
 
 TEST(IncludeRules, ContractsIncludeNoDeviceOrFileLibrary) {
@@ -103,6 +125,24 @@ TEST(IncludeRules, CudaStaysInItsFolders) {
   }
 }
 
+TEST(IncludeRules, ThePlanNeitherSendsNorRunsAnything) {
+  for (const std::string header : {"convoy/comm/transport.h", "convoy/comm/on_root.h", "convoy/ops/backend.h"}) {
+    const std::string line = "#include \"" + header + "\"\n";
+    EXPECT_EQ(find_violations("src/plan/planner.cpp", line),
+              Lines{"src/plan/planner.cpp:1: includes " + header + ", but src/plan/ only computes"});
+    EXPECT_EQ(find_violations("src/calibrate/ping.cpp", line), Lines());
+  }
+  // Headers that a plan may include bring these names along.
+  for (const std::string word : {"mpi", "Backend", "Transport"}) {
+    EXPECT_EQ(find_violations("src/plan/planner.h", "\n" + word + "::f();\n"),
+              Lines{"src/plan/planner.h:2: uses " + word + ", but src/plan/ only computes"});
+    EXPECT_EQ(find_violations("src/step/stage.h", word + "::f();\n"), Lines());
+  }
+  EXPECT_EQ(
+      find_violations("src/plan/planner.cpp", "// measured by the Backend\n#include \"convoy/model/network.h\"\n"),
+      Lines());
+}
+
 TEST(IncludeRules, TheWorldStaysInOneFolder) {
   EXPECT_EQ(find_violations("src/comm/mpi/session.cpp", "f(MPI_COMM_WORLD);\n"), Lines());
   EXPECT_EQ(find_violations("src/run/trainer.cpp", "\nf(MPI_COMM_WORLD);\n"),
@@ -113,7 +153,7 @@ TEST(IncludeRules, TheWorldStaysInOneFolder) {
 // --- Reading C++ ---------------------------------------------------------------------------------------------
 
 TEST(IncludeRules, CommentsDoNotCountAndHideNothingAfterThem) {
-  const std::string violation = "#include \"convoy/run/trainer.h\"\n";
+  const std::string violation = "#include \"run/trainer.h\"\n";
   EXPECT_EQ(find_violations("src/base/a.cpp", "// " + violation), Lines());
   EXPECT_EQ(find_violations("src/base/a.cpp", "/* MPI_COMM_WORLD\n" + violation + "*/\n"), Lines());
   for (const char* before : {"/* a */", "// a /*\n", "auto a = \"/*\";\n", "auto a = \"\\\"/*\";\n", "auto a = '\"';\n",
@@ -130,7 +170,7 @@ TEST(IncludeRules, FindTheViolationsInATreeOnDisk) {
   fs::create_directories(root / "src/io/hdf5");
   fs::create_directories(root / "include/convoy/io");
   std::ofstream(root / "src/io/hdf5/good.cpp") << "#include \"convoy/io/bad.h\"\n";
-  std::ofstream(root / "src/io/hdf5/notes.txt") << "#include \"convoy/run/trainer.h\"\n";
+  std::ofstream(root / "src/io/hdf5/notes.txt") << "#include \"run/trainer.h\"\n";
   std::ofstream(root / "include/convoy/io/bad.h") << "#include \"convoy/model/network.h\"\n";
   const Lines found = find_violations_in_tree(root);
   fs::remove_all(root);

@@ -7,7 +7,6 @@
 
 #include <gtest/gtest.h>
 
-#include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 
@@ -163,7 +162,7 @@ TEST(CheckpointDirectory, TheStepInsideCountsNotTheName) {
   EXPECT_EQ(find(directory.path(), skipped).value().path, checkpoint_path(directory.path(), 87));
   ASSERT_EQ(skipped.size(), 1u);
   EXPECT_EQ(skipped[0].first, checkpoint_path(directory.path(), 99999999));
-  EXPECT_NE(skipped[0].second.find("it holds step 87, not the one in its name"), std::string::npos)
+  EXPECT_NE(skipped[0].second.find("it holds step 87, not the step in its name"), std::string::npos)
       << skipped[0].second;
   fs::remove(checkpoint_path(directory.path(), 87));
   EXPECT_FALSE(find(directory.path(), skipped)) << "a wrong name is no checkpoint, not even where it is the only one";
@@ -177,7 +176,7 @@ TEST(CheckpointDirectory, AHugeNewestOneIsSkippedAtOnce) {
   Skipped skipped;
   EXPECT_EQ(find(directory.path(), skipped).value().path, checkpoint_path(directory.path(), 10));
   ASSERT_EQ(skipped.size(), 1u);
-  EXPECT_NE(skipped[0].second.find("no checkpoint"), std::string::npos) << skipped[0].second;
+  EXPECT_NE(skipped[0].second.find("not a checkpoint"), std::string::npos) << skipped[0].second;
 }
 
 TEST(CheckpointDirectory, OneBelowAStepIsFound) {

@@ -89,13 +89,14 @@ TEST_F(CheckpointPartsTest, MakeTheCheckpointDamagedWhereOneIsMissingDamagedOrAn
   EXPECT_CONTAINS(*verify_file(path(40)), part(40, 1));
 
   write_file_atomically(part(40, 1), std::span(bytes).first(bytes.size() - 40));
-  EXPECT_CONTAINS(damage(40), "it is truncated or no part of a checkpoint");
+  EXPECT_CONTAINS(damage(40), "it is truncated, or it is not a part of a checkpoint");
 
   write_file_atomically(part(40, 1), read_file(part(40, 0)));
   EXPECT_CONTAINS(damage(40), "it is whole, but not the part that was written for this checkpoint");
 
   fs::remove(part(40, 1));
-  EXPECT_CONTAINS(damage(40), part(40, 1) + "' is missing: the folder step-00000040-7.parts belongs beside it");
+  EXPECT_CONTAINS(damage(40),
+                  part(40, 1) + "' is missing: the directory step-00000040-7.parts must be next to the checkpoint");
   EXPECT_EQ(damage(50), test::kNothingThrown);
 }
 
@@ -174,9 +175,10 @@ TEST_F(CheckpointPartsTest, ThatDoNotHoldAllValuesAreRefused) {
        [](Checkpoint& c) { c.parts->tensors.at("fc.bias").pieces.back().count -= 1; }},
       {"where value 1 of tensor 'fc.bias' is",
        [](Checkpoint& c) { c.parts->tensors.at("fc.bias").pieces.front().count = -4; }},
-      {"part 3 of 3", [](Checkpoint& c) { c.parts->tensors.at("fc.bias").pieces.front().part = 3; }},
-      {"part -1 of 3", [](Checkpoint& c) { c.parts->tensors.at("fc.bias").pieces.front().part = -1; }},
-      {"cuts tensor 'fc.bias'", [](Checkpoint& c) { c.parts->tensors.at("fc.bias").cuts_pixels_first = true; }},
+      {"part 3, but there are only 3", [](Checkpoint& c) { c.parts->tensors.at("fc.bias").pieces.front().part = 3; }},
+      {"part -1, but there are only 3", [](Checkpoint& c) { c.parts->tensors.at("fc.bias").pieces.front().part = -1; }},
+      {"stores the pixels of tensor 'fc.bias' first",
+       [](Checkpoint& c) { c.parts->tensors.at("fc.bias").cuts_pixels_first = true; }},
       {"larger than all its parts",
        [](Checkpoint& c) {
          c.model.front().dims = {std::int64_t{1} << 30, std::int64_t{1} << 30, 3, 3};
@@ -185,8 +187,8 @@ TEST_F(CheckpointPartsTest, ThatDoNotHoldAllValuesAreRefused) {
        [](Checkpoint& c) {
          c.model.front().dims = {0, 3, 3, 3};
        }},
-      {"no folder of parts", [](Checkpoint& c) { c.parts->folder = "step-1/../../step-1.parts"; }},
-      {"no folder of parts", [](Checkpoint& c) { c.parts->folder = "elsewhere"; }},
+      {"not a directory of parts", [](Checkpoint& c) { c.parts->folder = "step-1/../../step-1.parts"; }},
+      {"not a directory of parts", [](Checkpoint& c) { c.parts->folder = "elsewhere"; }},
       {"list of parts is damaged", [](Checkpoint& c) { c.parts->files[1].size_bytes = -1; }},
       {"list of parts is damaged", [](Checkpoint& c) { c.parts->files[1].hash = "0123"; }},
   };
@@ -213,7 +215,7 @@ TEST_F(CheckpointPartsTest, OfOtherSizesThanTheListSaysAreRefused) {
 TEST_F(CheckpointPartsTest, AreDescribed) {
   write(40);
   const std::string text = describe_file(path(40));
-  EXPECT_CONTAINS(text, "3 files in step-00000040-7.parts beside it");
+  EXPECT_CONTAINS(text, "3 files in step-00000040-7.parts next to it");
   EXPECT_CONTAINS(text, "306 in 3 tensors");
 }
 

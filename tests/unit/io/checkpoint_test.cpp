@@ -127,7 +127,7 @@ TEST(Checkpoint, TheNameOfAMetricMayBeOneOfALaterVersionButNotAnyText) {
   EXPECT_EQ(decode_checkpoint(encode_checkpoint(checkpoint), "x").state.metric, "mean_average_precision");
   checkpoint.state.metric = "\033[2J";
   EXPECT_CONTAINS(message_of<Error>([&] { decode_checkpoint(encode_checkpoint(checkpoint), "x"); }),
-                  "its best value has no name of a metric");
+                  "its best value has no valid name of a metric");
 }
 
 TEST(Checkpoint, ComesBackToTheLastBit) {
@@ -197,7 +197,7 @@ TEST(Checkpoint, RefusalsNameTheCause) {
   EXPECT_NE(find_damage(std::span(bytes).first(500))->find("truncated"), std::string::npos);
   bytes[1000] ^= std::byte{1};
   EXPECT_NE(find_damage(bytes)->find("hash"), std::string::npos);
-  EXPECT_NE(find_damage(std::vector<std::byte>(1000))->find("no checkpoint"), std::string::npos);
+  EXPECT_NE(find_damage(std::vector<std::byte>(1000))->find("not a checkpoint"), std::string::npos);
 }
 
 TEST(Checkpoint, AHugeFileIsRefusedByItsLastBytesAlone) {
@@ -209,7 +209,7 @@ TEST(Checkpoint, AHugeFileIsRefusedByItsLastBytesAlone) {
   EXPECT_EQ(read_checkpoint_file(path), whole);
   constexpr std::uintmax_t kHuge = std::uintmax_t{1} << 43;  // sparse: more than any memory
   std::filesystem::resize_file(path, kHuge);
-  EXPECT_NE(refusal().find("its last 32 bytes are not a checkpoint's"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("its last 32 bytes are not those of a checkpoint"), std::string::npos) << refusal();
   // A small checkpoint's trailer after all these zeros, then one with the file's real size.
   std::vector<std::byte> trailer(whole.end() - kTrailerBytes, whole.end());
   const auto end_with = [&] {
@@ -218,7 +218,7 @@ TEST(Checkpoint, AHugeFileIsRefusedByItsLastBytesAlone) {
     file.write(reinterpret_cast<const char*>(trailer.data()), kTrailerBytes);
   };
   end_with();
-  EXPECT_NE(refusal().find("bytes, its end says"), std::string::npos) << refusal();
+  EXPECT_NE(refusal().find("bytes, but the size stored at its end is"), std::string::npos) << refusal();
   put_u64(std::span(trailer).subspan<8, 8>(), kHuge - kTrailerBytes);
   end_with();
   EXPECT_NE(refusal().find("of memory"), std::string::npos) << refusal();
@@ -235,7 +235,7 @@ TEST(Checkpoint, RightHashOverWrongContentIsRefusedByName) {
   // No data was written, so the file is small: the claim alone must not take 4 * 2^62 bytes of memory.
   const std::int64_t dims[] = {std::int64_t{1} << 31, std::int64_t{1} << 29};
   const auto of_too_much = with_model([&](hid_t model) { hdf5::create_array(model, "w", H5T_IEEE_F32LE, dims); });
-  EXPECT_NE(message(of_too_much).find("'w' claims more than"), std::string::npos);
+  EXPECT_NE(message(of_too_much).find("'w' claims more bytes than"), std::string::npos);
   const auto chunked = with_model([&](hid_t model) {
     const hdf5::PropertyList creation(CONVOY_CHECK_HDF5(H5Pcreate(H5P_DATASET_CREATE)));
     const hsize_t extent = 4;
@@ -265,7 +265,7 @@ TEST(Checkpoint, AClaimOfOneHugeTextTakesNoMemoryAndIsRefused) {
     hdf5::create_array(file, "parameters", hdf5::text_type(std::size_t{1} << 31),
                        {});  // a scalar that is never written
   });
-  EXPECT_CONTAINS(message_of<Error>([&] { decode_checkpoint(bytes, "a.h5"); }), "'parameters' claims more than the");
+  EXPECT_CONTAINS(message_of<Error>([&] { decode_checkpoint(bytes, "a.h5"); }), "'parameters' claims more bytes than");
 }
 
 TEST(Checkpoint, ValuesInAnotherFileAreRefusedAndNotRead) {
@@ -328,14 +328,14 @@ TEST(Checkpoint, OfAnotherKindOfInputIsRefusedWithTheFileAndBothKinds) {
     hdf5::write_kind(metadata, "sounds");
   });
   EXPECT_EQ(message_of<RequestError>([&] { decode_checkpoint(bytes, "a.h5"); }),
-            "checkpoint 'a.h5': its network takes sounds, this program reads images and text only");
+            "checkpoint 'a.h5': its network reads sounds, but this program reads only images and text");
 }
 
 TEST(Checkpoint, OfAnotherFormatIsRefusedInOneLineThatSaysWhatToDo) {
   for (const std::int64_t format : {1, 3}) {
     const auto bytes = sealed_image([&](hid_t file) { hdf5::write_attribute(file, "format", format); });
     const std::string message = message_of<RequestError>([&] { decode_checkpoint(bytes, "a.h5"); });
-    EXPECT_NE(message.find(fmt::format("checkpoint 'a.h5': it is of format {}, this program reads 2", format)),
+    EXPECT_NE(message.find(fmt::format("checkpoint 'a.h5': it has format {}, but this program reads format 2", format)),
               std::string::npos)
         << message;
     EXPECT_NE(message.find("convoy export"), std::string::npos) << message;

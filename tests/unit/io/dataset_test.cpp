@@ -12,7 +12,6 @@
 
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 
 #include "io/shard.h"
 #include "unit/io/dataset_samples.h"
@@ -180,7 +179,7 @@ TEST(DatasetRefusal, LastShardMissing) {
   const TemporaryDirectory directory;
   write(directory, "train", 4);
   fs::remove(directory / "train-003.h5");
-  EXPECT_CONTAINS(refusal(directory / "train"), "number 1 of 4, it is number 1 of the 3");
+  EXPECT_CONTAINS(refusal(directory / "train"), "number 1 of 4, but is now number 1 of 3");
 }
 
 TEST(DatasetRefusal, OneFileAndNumberedOnesBesideEachOther) {
@@ -197,7 +196,7 @@ TEST(DatasetRefusal, ShardsOfOtherShapeClassesOrImport) {
   write(directory, "many", 2, {.num_classes = 5});
   write(directory, "other", 2, {.num_samples = 24});
   fs::copy_file(directory / "wide-001.h5", directory / "train-001.h5", fs::copy_options::overwrite_existing);
-  EXPECT_CONTAINS(refusal(directory / "train"), "holds 6x4x3 images, '");
+  EXPECT_CONTAINS(refusal(directory / "train"), "holds 6x4x3 images, but '");
   fs::copy_file(directory / "many-001.h5", directory / "train-001.h5", fs::copy_options::overwrite_existing);
   EXPECT_CONTAINS(refusal(directory / "train"), "name different classes");
   fs::copy_file(directory / "other-001.h5", directory / "train-001.h5", fs::copy_options::overwrite_existing);
@@ -249,7 +248,7 @@ TEST(DatasetRefusal, WrongContentUnderARightHash) {
   forge(directory, [](ShardHead& head) { head.info.image.h = 6; });  // claims more than the file has
   EXPECT_CONTAINS(refusal(directory / "train"), "truncated file");
   forge(directory, [](ShardHead& head) { head.info.image.h = 4; });
-  EXPECT_CONTAINS(refusal(directory / "train"), "not where its end says");
+  EXPECT_CONTAINS(refusal(directory / "train"), "not at the position that is stored at its end");
 }
 
 TEST(Dataset, H5dumpReadsTheImages) {

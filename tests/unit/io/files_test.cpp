@@ -7,7 +7,6 @@
 
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
 
 #include "unit/io/dataset_samples.h"

@@ -44,7 +44,7 @@ TEST(Inspect, DescribesACheckpoint) {
   // 8*3*3*3 + 10 + 10*8 parameters, 8 running values; the momentum of two tensors: 216 + 10.
   expect_lines(
       describe_file(directory / "a.h5"),
-      {"checkpoint\n", "input         images\n", "1234\n", "78976 seen, 64 a step", "10.00 %", "306 in 3 tensors",
+      {"checkpoint\n", "input         images\n", "1234\n", "78976 seen, 64 per step", "10.00 %", "306 in 3 tensors",
        "8 in 1 tensor", "momentum      226 in 2 tensors", "KiB", fmt::format("written by    convoy {}\n", version())});
 }
 
@@ -104,7 +104,7 @@ TEST(Inspect, VerifiesEveryShardOfADataSetAndThatNoneIsMissing) {
   std::filesystem::remove(directory / "val-001.h5");
   const auto verdicts = verify(directory / "val");
   EXPECT_EQ(damaged(verdicts), std::vector<std::string>{directory / "val"});
-  EXPECT_CONTAINS(verdicts.back().damage.value_or(""), "was written as number 1 of 2, it is number 1 of the 1");
+  EXPECT_CONTAINS(verdicts.back().damage.value_or(""), "was written as number 1 of 2, but is now number 1 of 1");
 }
 
 TEST(Inspect, AFolderOrPrefixWithoutADataSetIsSaidSo) {

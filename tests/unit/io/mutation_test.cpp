@@ -5,7 +5,6 @@
 
 #include <gtest/gtest.h>
 
-#include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"

@@ -8,7 +8,6 @@
 
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 
 #include "unit/io/temporary_directory.h"
 

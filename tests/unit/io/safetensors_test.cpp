@@ -10,7 +10,7 @@
 #include <functional>
 #include <limits>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
@@ -231,7 +231,7 @@ TEST(Safetensors, EveryWayToBeWrongIsNamed) {
       {header_of("F32", "[2147483648,2147483648,2147483648]", "[0,8]"), 8, "larger than any file"},
       {header_of("F32", "[4611686018427387904]", "[0,0]"), 0, "larger than any file"},
       {header_of("F32", "[2]", "[8,0]"), 8, "before its begin"},
-      {header_of("F32", "[3]", "[0,8]"), 8, "its type and shape 12"},
+      {header_of("F32", "[3]", "[0,8]"), 8, "its type and shape need 12"},
       {header_of("F32", "[2]", "[0,8]"), 7, "truncated or damaged"},
       {header_of("F32", "[1000000000000]", "[0,4000000000000]"), 8, "truncated or damaged"},
       {header_of("F32", "[2]", "[0,8]"), 9, "1 bytes after the last tensor"},

@@ -3,13 +3,14 @@
 
 #include <algorithm>
 #include <bit>
+#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "convoy/io/checkpoint.h"
+#include "convoy/io/named_tensor.h"
 
 namespace convoy::test {
 

@@ -9,7 +9,6 @@
 
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
 #include "convoy/io/inspect.h"
 
@@ -70,7 +69,7 @@ TEST_F(ShardDamage, EveryFlippedByteOutsideTheImagesIsRefusedWithAReason) {
       bytes_[i] ^= flip;
       put(bytes_);
       const std::string message = refusal();
-      EXPECT_TRUE(message.starts_with("data.train: shard '" + path_ + "': it is ")) << "byte " << i << ": " << message;
+      EXPECT_TRUE(message.starts_with("data.train: shard '" + path_ + "': it ")) << "byte " << i << ": " << message;
       EXPECT_TRUE(verify_file(path_)) << i;
       bytes_[i] ^= flip;
     }
@@ -88,7 +87,8 @@ TEST_F(ShardDamage, AnOlderFormatIsRefusedWithTheKeyThatReplacesIt) {
   ASSERT_NE(value, head().end());
   *value = std::byte{2};
   put_sealed();
-  EXPECT_CONTAINS(refusal(), "it is of format 2, this program reads 3. Import it again, with import.replace = true");
+  EXPECT_CONTAINS(
+      refusal(), "it has format 2, but this program reads format 3. Import the data again, with import.replace = true");
 }
 
 TEST_F(ShardDamage, AShardThatDoesNotSayItsKindOfInputIsOfImages) {
@@ -104,7 +104,8 @@ TEST_F(ShardDamage, AShardOfAnotherKindOfInputIsRefusedWithTheFileAndBothKinds) 
   test::DatasetContent content = test::make_content({.image = {6, 5, 1}, .num_samples = 40, .num_classes = 3});
   content.info.kind = "sounds";
   test::write_dataset(directory_.path(), "train", 1, content);
-  EXPECT_EQ(refusal(), "data.train: shard '" + path_ + "': it holds sounds, this program reads images and text only");
+  EXPECT_EQ(refusal(),
+            "data.train: shard '" + path_ + "': it holds sounds, but this program reads only images and text");
 }
 
 TEST_F(ShardDamage, EveryTruncationIsRefusedWithAReason) {

@@ -8,7 +8,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/io/checkpoint.h"
+#include "convoy/io/dataset.h"
 #include "convoy/io/inspect.h"
 
 #include "unit/io/temporary_directory.h"
@@ -121,7 +121,7 @@ TEST(ShardWriter, IsDescribed) {
   const TemporaryDirectory directory;
   write(directory / "a.h5", encoded_info(3), 3);
   const std::string text = describe_file(directory / "a.h5");
-  for (const std::string part : {"files as they were, 84 B on average; in colour", "3 samples, 1 to 2 each",
+  for (const std::string part : {"the original files (encoded), 84 B on average; in colour", "3 samples, 1 to 2 each",
                                  "names         of the files", "hash          "}) {
     EXPECT_NE(text.find(part), std::string::npos) << text;
   }

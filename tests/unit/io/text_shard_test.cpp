@@ -96,7 +96,7 @@ TEST(TextShard, HasNoImages) {
   const Dataset dataset(directory.path(), "data.train");
   std::vector<std::byte> memory;
   EXPECT_EQ(message_of<Error>([&] { dataset.read_file(0, memory); }),
-            "an image's file was asked for, 'made for a test' holds text");
+            "an image's file was requested, but 'made for a test' holds text");
   EXPECT_CONTAINS(message_of<Error>([&] { dataset.read_pixels(0, memory); }), "an image's pixels");
 }
 
@@ -113,7 +113,7 @@ TEST(TextShard, IsDescribed) {
   const TemporaryDirectory directory;
   write_texts(directory, 1, 1000);
   const std::string text = describe(directory.path()) + describe(directory / "train.h5");
-  for (const char* part : {"input         text\n", "texts         51 tokens in the split, 8 on average\n",
+  for (const char* part : {"input         text\n", "texts         51 tokens in the split, 8 per text on average\n",
                            "tokenizer     words; a vocabulary of 1000\n", "(hash of texts, labels and classes)",
                            "(XXH3-128 of texts and names)"})
     EXPECT_CONTAINS(text, part);

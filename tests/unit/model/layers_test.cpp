@@ -1,7 +1,9 @@
 /// A cell's description of its layers, for people who look for the time that they take.
+#include <stdexcept>
 #include <string>
 #include <vector>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/model/cell.h"

@@ -84,7 +84,7 @@ TEST(Network, StochasticDepthIsRefusedWhereNoBlockIsLeftOut) {
   NetworkSpec spec = photographs("resnet18");
   spec.stochastic_depth = 0.1;
   EXPECT_THAT(refusal_of(spec),
-              testing::HasSubstr("model.stochastic_depth = 0.1: model.name = resnet18 leaves out no"));
+              testing::HasSubstr("model.stochastic_depth = 0.1: model.name = resnet18 has no stochastic depth"));
 }
 
 TEST(Network, AConvnextForSmallImagesIsRefusedWithTheSizeThatItNeeds) {
@@ -232,8 +232,8 @@ TEST(Network, ABertIsRefusedWhereItHasNoRoomOrNoWords) {
   const auto refusal = [](const TextShape& text) {
     return refusal_of({.name = "bert", .input = text, .micro_batch = 2, .num_classes = 2});
   };
-  EXPECT_CONTAINS(refusal({.length = 7, .vocabulary = 100}), "model.length = 7 leaves bert no room");
-  EXPECT_CONTAINS(refusal({.length = 8, .vocabulary = 5}), "bert has no words to guess");
+  EXPECT_CONTAINS(refusal({.length = 7, .vocabulary = 100}), "model.length = 7 is too short for bert");
+  EXPECT_CONTAINS(refusal({.length = 8, .vocabulary = 5}), "bert has no words to predict");
 }
 
 TEST(Network, GreyImagesAndOddSizesPass) {

@@ -4,6 +4,9 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/device/device.h"
+#include "convoy/ops/elementwise.h"
+#include "convoy/ops/operations.h"
 
 #include "ops/cpu/instruction_set.h"
 #include "ops/cuda/backend.h"
@@ -79,7 +82,7 @@ TEST(Backend, NamesTheSpecThatItCannotCompute) {
   expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 0}); }, "dropout of 0 values");
   for (const std::int64_t together : {0, 3})
     expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 10, .values_per_draw = together}); },
-                          fmt::format("dropout of 10 values, {} together", together));
+                          fmt::format("dropout of 10 values, {} per draw", together));
   expect_message<Error>([&] { backend->create<ops::BroadcastOp>({.num_rows = 0, .num_columns = 4}); }, "1x1x0x4");
   expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 4, .p = 1}); }, "p = 1");
   expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 4, .p = -0.5f}); }, "p = -0.5");

@@ -3,6 +3,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/core.h>
+
 #include "unit/ops/batch_norm_pass.h"
 
 namespace convoy {

@@ -6,11 +6,12 @@
 #include <vector>
 
 #include <cudnn.h>
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
 #include "convoy/model/network.h"
+#include "convoy/ops/operations.h"
 
 #include "ops/cuda/cudnn_graph.h"
 #include "ops/cuda/resources.h"
@@ -53,7 +54,7 @@ class ConvolutionNotes final : public ops::ForwardingBackend {
     if (spec == nullptr) return ForwardingBackend::create_any(request);
     const auto same = [&](const ConvolutionSpec& other) { return text(other) == text(*spec); };
     if (std::ranges::none_of(noted, same)) noted.push_back(*spec);
-    return std::unique_ptr<ops::ConvolutionOp>();  // planned, never run
+    return std::unique_ptr<ops::ConvolutionOp>();  // created, never run
   }
 };
 
@@ -184,23 +185,23 @@ std::vector<std::string> engines_on_h200(const ConvolutionSpec& spec, Convolutio
 
 // The graphs are forward, data gradient, and weight gradient in float32 and in fp16. A network has many convolutions of
 // one spec; rank 0 creates them for the network and then for its stage.
-TEST_F(CudnnEnginesOnHopper, ArePlannedOnceForAllConvolutionsOfOneSpec) {
+TEST_F(CudnnEnginesOnHopper, AreChosenOnceForAllConvolutionsOfOneSpec) {
   const ConvolutionSpec spec = typed(kBottleneck3x3, DataType::kFloat16);
   DescribedRuntime gpu(kH200);
   gpu.convolution(spec);
-  EXPECT_EQ(gpu.cudnn.num_planned(), 4);
+  EXPECT_EQ(gpu.cudnn.num_built(), 4);
   gpu.convolution(spec);
-  EXPECT_EQ(gpu.cudnn.num_planned(), 4) << "planned again";
+  EXPECT_EQ(gpu.cudnn.num_built(), 4) << "built again";
 }
 
-TEST_F(CudnnEnginesOnHopper, ArePlannedByTheNamesThatAnotherRankMeasured) {
+TEST_F(CudnnEnginesOnHopper, AreFoundByTheNamesThatAnotherRankMeasured) {
   ConvolutionSpec spec = typed(kBottleneck3x3, DataType::kFloat16);
   DescribedRuntime gpu(kH200), other(kH200);
   gpu.convolution(spec);
   other.engine_cache = ops::EngineCache::parse(gpu.engine_cache.serialise());
   other.convolution(spec);
   EXPECT_EQ(other.engine_cache, gpu.engine_cache);
-  EXPECT_LT(other.cudnn.num_planned(), gpu.cudnn.num_planned()) << "what is known to be slower is not planned";
+  EXPECT_LT(other.cudnn.num_built(), gpu.cudnn.num_built()) << "what is known to be slower is not built";
 }
 
 TEST_F(CudnnEnginesOnHopper, RoundFloat32OnlyWhereTf32IsAsked) {

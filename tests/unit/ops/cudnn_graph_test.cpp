@@ -4,6 +4,8 @@
 #include <optional>
 #include <vector>
 
+#include <fmt/core.h>
+
 #include "device/cuda/cuda_device.h"
 #include "ops/cuda/measuring_memory.h"
 #include "unit/ops/convolution_cases.h"

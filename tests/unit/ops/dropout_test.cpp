@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "convoy/ops/elementwise.h"
+
 #include "unit/ops/op_test.h"
 
 namespace convoy {

@@ -1,4 +1,6 @@
 /// ElementwiseOps: equal to float32 arithmetic that is rounded at every step, and independent of position.
+#include "convoy/ops/elementwise.h"
+
 #include <algorithm>
 #include <bit>
 #include <cmath>

@@ -5,6 +5,8 @@
 #include <cmath>
 #include <limits>
 
+#include "convoy/ops/elementwise.h"
+
 #include "unit/ops/op_test.h"
 
 namespace convoy {

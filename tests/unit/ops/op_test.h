@@ -12,9 +12,13 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "convoy/device/device.h"
 #include "convoy/ops/backend.h"
+#include "convoy/ops/engine_cache.h"
+#include "convoy/ops/operations.h"
 
 #include "reference/array.h"
 #include "reference/storage.h"

@@ -4,7 +4,7 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 
 #include "convoy/base/data_type.h"
 #include "convoy/base/shape.h"

@@ -205,10 +205,9 @@ TEST(CommandLine, EmptiesKeysThatMayBeEmpty) {
 }
 
 TEST(CommandLine, RefusesArgumentsThatAreNoParameterFiles) {
-  EXPECT_EQ(
-      complaint({"train", "foo"}),
-      "command line: foo: convoy train takes parameter files (*.cfg, *.ini), and keys as --section.key=value. All "
-      "of it: convoy train --help.");
+  EXPECT_EQ(complaint({"train", "foo"}),
+            "command line: foo: convoy train takes parameter files (*.cfg, *.ini), and keys as --section.key=value. "
+            "More: convoy train --help.");
   EXPECT_EQ(complaint({"train", "batch.global=64"}),
             "command line: batch.global=64: a key must begin with two dashes. Nearest: --batch.global=64.");
   EXPECT_EQ(complaint({"train", "-batch.global=64"}),
@@ -239,7 +238,8 @@ TEST(CommandLine, KnowsMarkdownOfTheWholeHelpAlone) {
   EXPECT_FALSE(request({"help"}).as_markdown);
   for (const auto& arguments : std::vector<std::vector<std::string>>{
            {"--markdown"}, {"help", "lr", "--markdown"}, {"train", "--markdown"}, {"train", "--help", "--markdown"}})
-    EXPECT_EQ(complaint(arguments), "command line: --markdown stands alone after help: convoy help --markdown.");
+    EXPECT_EQ(complaint(arguments),
+              "command line: --markdown is only for the whole page of help: convoy help --markdown.");
 }
 
 }  // namespace

@@ -64,6 +64,19 @@ TEST_F(Files, AreNamedWhereAPathBeginsWithATilde) {
   EXPECT_EQ(request({"plan", a, "--data.train=/data/train"}).params.data.train, "/data/train");
 }
 
+TEST_F(Files, OfEarlierVersionsHaveFormerNamesOfKeys) {
+  const std::string a = write("a.cfg", "[run]\nplans = runs/a/plans.txt\n");
+  EXPECT_EQ(request({"plan", a}).params.run.engines, "runs/a/plans.txt");
+  EXPECT_EQ(request({"plan", a}).renamed.size(), 1u);
+  EXPECT_EQ(request({"plan", a}).renamed.front().find(a + ":2: run.plans is now called run.engines: "), 0u);
+  EXPECT_EQ(request({"plan", a, "--run.engines=b"}).params.run.engines, "b");
+  EXPECT_TRUE(request({"plan", write("record.cfg", "[run]\nplans =   # an old run's params.cfg has all keys\n")})
+                  .renamed.empty());
+  EXPECT_EQ(
+      complaint({"plan", write("both.cfg", "[run]\nplans = a\nengines = b\n")}),
+      path("both.cfg") + ":3: run.engines = b: the key is given twice, first at " + path("both.cfg") + ":2. Keep one.");
+}
+
 TEST_F(Files, MayBeEmpty) {
   EXPECT_EQ(request({"plan", write("a.cfg", "")}).params, Parameters{});
 }
@@ -91,7 +104,7 @@ TEST_F(Files, ThatAreFoldersAreRefused) {
 
 TEST_F(Files, ThatAreNoTextAreRefused) {
   EXPECT_EQ(complaint({"train", write("a.cfg", std::string("[batch]\n\0\0", 10))}),
-            path("a.cfg") + ": no text, but a parameter file is expected.");
+            path("a.cfg") + ": this is not a text file, but a parameter file is expected.");
 }
 
 TEST(FileText, NamesTheLineOfAWrongValue) {
@@ -100,6 +113,16 @@ TEST(FileText, NamesTheLineOfAWrongValue) {
   EXPECT_EQ(file_complaint("[batch]\nglobal =\n"),
             "a.cfg:2: batch.global = (nothing) is not an integer. Allowed: 1 to 16777216 samples.");
   EXPECT_EQ(file_complaint("[run]\ndirectory =\n"), "a.cfg:2: run.directory = (nothing) is empty. Allowed: a path.");
+}
+
+TEST(FileText, OfAnOldCheckpointHasFormerNamesOfKeys) {
+  Parameters params;
+  params.run.engines = "runs/a/plans.txt";
+  std::string text = render(params);
+  const std::size_t key = text.find("\nengines = ");
+  ASSERT_NE(key, std::string::npos);
+  text.replace(key, std::string("\nengines").size(), "\nplans");
+  EXPECT_EQ(parse_parameters(text, "a.h5").run.engines, "runs/a/plans.txt");
 }
 
 TEST(FileText, HasCommentsAtALinesBeginAndAfterABlank) {

@@ -27,6 +27,10 @@ TEST(KeyTable, HasEachKeyOnceInOneRunOfItsSection) {
     EXPECT_TRUE(names.insert(key.name).second) << key.name;
     EXPECT_EQ(key.name, key.section() + "." + key.leaf());
   }
+  for (const Key& key : params::keys()) {
+    if (key.former_name.empty()) continue;
+    EXPECT_TRUE(names.insert(key.former_name).second) << key.former_name;
+  }
   const std::set<std::string> once(params::sections().begin(), params::sections().end());
   EXPECT_EQ(once.size(), params::sections().size());
 }
@@ -91,7 +95,7 @@ TEST(KeyTable, TakesListsOfTexts) {
   EXPECT_EQ(request({"plan", "--train.freeze=layer1.*,bn1.* ,fc.bias"}).params.train.freeze,
             (std::vector<std::string>{"layer1.*", "bn1.*", "fc.bias"}));
   EXPECT_TRUE(request({"plan"}).params.train.freeze.empty());
-  EXPECT_NE(set("train.freeze", "a,,b").find("train.freeze = a,,b has an empty item beside a comma. Allowed: "),
+  EXPECT_NE(set("train.freeze", "a,,b").find("train.freeze = a,,b has an empty item next to a comma. Allowed: "),
             std::string::npos);
 }
 
@@ -143,9 +147,8 @@ TEST(KeyTable, NamesTheNearestChoice) {
             "polynomial, onecycle, inverse_sqrt. Nearest: cosine.");
   EXPECT_NE(set("lr.schedule", "cos").find("Nearest: cosine."), std::string::npos);
   EXPECT_EQ(set("checkpoint.resume", "aut"),
-            "command line: checkpoint.resume = aut is neither. Allowed: auto, best, none, or a checkpoint's path with "
-            "a '/' or a "
-            "'.'. Nearest: auto.");
+            "command line: checkpoint.resume = aut is neither a choice nor a path. Allowed: auto, best, none, or a "
+            "checkpoint's path with a '/' or a '.'. Nearest: auto.");
   EXPECT_EQ(
       set("import.format", "sql"),
       "command line: import.format = sql is not one of its choices. Allowed: auto, folder, cifar, idx, text, csv.");
@@ -211,6 +214,18 @@ TEST(KeyTable, TakesNamesInAnyCase) {
   EXPECT_EQ(request({"plan", "--checkpoint.resume=None"}).params.checkpoint.resume, "none");
   EXPECT_EQ(request({"plan", "--init.weights=./Random"}).params.init.weights, "./Random") << "a path is as it is given";
   EXPECT_NE(complaint({"plan", "--Batch.Globl=64"}).find(" Nearest: batch.global."), std::string::npos);
+}
+
+TEST(KeyTable, TakesFormerNamesAndSaysTheNewOnes) {
+  const std::string said = ": run.plans is now called run.engines: use the new name. The former one is still read";
+  const Request given = request({"train", "--data.train=a", "--data.test=b", "--Run.Plans=runs/a/plans.txt"});
+  EXPECT_EQ(given.params.run.engines, "runs/a/plans.txt");
+  EXPECT_EQ(given.renamed, std::vector<std::string>{"command line" + said});
+  EXPECT_TRUE(given.given_on_command_line("run.engines"));
+  EXPECT_EQ(request({"plan", "--run.plans", "a"}).params.run.engines, "a");
+  EXPECT_TRUE(request({"plan", "--run.engines=a"}).renamed.empty());
+  EXPECT_EQ(render(given.params).find("plans ="), std::string::npos) << "only new names are written";
+  EXPECT_EQ(help_text({"run.plans"}), help_text({"run.engines"}));
 }
 
 TEST(KeyTable, TakesFlagsInEveryUsualWord) {

@@ -105,7 +105,8 @@ TEST(Augmentations, ThatCannotBeTogetherAreRefused) {
   EXPECT_NE(complaint({"train", "--augment.cutmix=1", "--batch.micro=1", "--batch.global=4"})
                 .find("augment.cutmix = 1 mixes images of one micro-batch, and batch.micro is 1"),
             std::string::npos);
-  EXPECT_NE(complaint({"train", "--augment.erase=0.5", "--augment.cutout=4"}).find("an image has one hole"),
+  EXPECT_NE(complaint({"train", "--augment.erase=0.5", "--augment.cutout=4"})
+                .find("both cut a hole into images, but only one of them can be used"),
             std::string::npos);
   EXPECT_NE(complaint({"train", "--data.balanced=true", "--train.class_weights=balanced"})
                 .find("would each make up for rare classes"),
@@ -166,7 +167,8 @@ TEST_F(Links, ThatLeadInACircleAreRefusedByTheKeyOfTheCommand) {
 }
 
 TEST(Paths, ThatAreTooLongAreRefusedByTheKeyOfTheCommand) {
-  const std::string too_long = std::string(256, 'a'), limits = "each name in it may have 255 bytes, all of it 4095";
+  const std::string too_long = std::string(256, 'a'),
+                    limits = "each name in it may have 255 bytes, the whole path 4095 bytes";
   const std::string said = complaint({"plan", "--run.directory=new/" + too_long});
   EXPECT_EQ(said, "command line: run.directory = new/" + std::string(56, 'a') + "...: the path is too long: " + limits +
                       ". Choose another path.");
@@ -201,7 +203,7 @@ TEST(Needs, TrainNeedsTrainingDataAndSomethingToMeasureOn) {
             "data/fashion/train. Give it in a parameter file, under [data], or as --data.train=PATH.");
   const std::string test = complaint({"train", "--data.train=a"});
   EXPECT_EQ(test.find("convoy train needs data.test or data.val: "), 0u);
-  EXPECT_NE(test.find("import with import.val_fraction, and name its split val in data.val."), std::string::npos)
+  EXPECT_NE(test.find("import with import.val_fraction, and give its split val as data.val."), std::string::npos)
       << test;
   EXPECT_EQ(complaint({"train", "--data.train=a", "--data.test=b"}), kNothingThrown);
   EXPECT_EQ(complaint({"train", "--data.train=a", "--data.val=b"}), kNothingThrown);

@@ -1,7 +1,6 @@
 /// Tests of the times of a step's messages at the rates of their level of the network, on numbers worked out by hand.
 #include "plan/network_levels.h"
 
-#include <optional>
 #include <vector>
 
 #include <gtest/gtest.h>
@@ -72,20 +71,6 @@ TEST(NetworkLevels, AgreementsDoubleOnTheNodeAndBetweenNodes) {
   EXPECT_DOUBLE_EQ(levels({.stages = 2, .replicas = 16}, 8).agreement_seconds(), 2 * (3 * 1 + 2 * 100));
   EXPECT_DOUBLE_EQ(levels({.stages = 1, .replicas = 2}, 8).agreement_seconds(), 2 * 1);
   EXPECT_DOUBLE_EQ(levels({.stages = 1, .replicas = 1}, 8).agreement_seconds(), 0);
-}
-
-TEST(Partners, AreNeighboursOnANodeAndRanksOfTheSameNumberOnTwoNodes) {
-  const Sizes in_blocks = {0, 0, 0, 3, 3, 5}, in_turn = {0, 1, 0, 1, 0, 1};
-  using Partner = std::optional<std::int64_t>;
-  const auto partners = [](const Sizes& nodes, auto find) {
-    std::vector<Partner> found;
-    for (std::int64_t r = 0; r < std::ssize(nodes); ++r) found.push_back(find(nodes, r));
-    return found;
-  };
-  EXPECT_EQ(partners(in_blocks, partner_on_node), (std::vector<Partner>{1, 0, {}, 4, 3, {}}));
-  EXPECT_EQ(partners(in_blocks, partner_on_another_node), (std::vector<Partner>{3, 4, {}, 0, 1, {}}));
-  EXPECT_EQ(partners(in_turn, partner_on_node), (std::vector<Partner>{2, 3, 0, 1, {}, {}}));
-  EXPECT_EQ(partners(in_turn, partner_on_another_node), (std::vector<Partner>{1, 0, 3, 2, 5, 4}));
 }
 
 }  // namespace convoy

@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/params/command_parameters.h"
+
 #include "plan/described_cluster.h"
 #include "plan/efficiency_picture.h"
 #include "plan/planner.h"
@@ -141,7 +143,7 @@ TEST(Efficiency, IsThatOfTheFastestBesideAsManyRanksAlone) {
   EXPECT_NEAR(two.alone_samples_per_second, 2 / 33.0, 1e-9);
   EXPECT_NEAR(efficiency(two), two.predictions.front().samples_per_second / (2 * 2 / 33.0), 1e-9);
   EXPECT_LT(efficiency(two), 1);
-  EXPECT_CONTAINS(describe(two, 3), "% of 2 times what one rank alone would do\n");
+  EXPECT_CONTAINS(describe(two, 3), "% of 2 times the speed of one rank alone\n");
   const std::string picture = draw_efficiency({two, compare(1024), compare(4)});
   EXPECT_CONTAINS(picture, ">exchange</text>");
   EXPECT_CONTAINS(picture, ">4</text>");

@@ -82,13 +82,23 @@ TEST(StepPlan, ReplicasOfOneShareShareASchedule) {
 TEST(StepPlan, MoreChunksThanCellsAreRefused) {
   const std::string six = refusal_of(spec_of(ScheduleKind::kInterleaved, 6), {.stages = 2});
   EXPECT_EQ(six,
-            "schedule.chunks = 6 on grid.stages = 2 cuts the network into 12 runs of cells, but it has 11 cells. "
-            "Allowed: schedule.chunks = 2 to 5, or fewer grid.stages.");
+            "schedule.chunks = 6 on grid.stages = 2 cuts the network into 12 chunks, but it has 11 cells. Allowed: "
+            "schedule.chunks = 2 to 5, or fewer grid.stages.");
   EXPECT_EQ(refusal_of(spec_of(ScheduleKind::kInterleaved, 5), {.stages = 2}), test::kNothingThrown);
   for (const std::int64_t stages : {6, 12})
     EXPECT_NE(refusal_of(spec_of(ScheduleKind::kInterleaved, 2), {.stages = stages})
                   .find("Allowed: fewer grid.stages, or another schedule.kind."),
               std::string::npos);
+}
+
+TEST(StepPlan, AMessageThatIsTooLongIsNamedByTheCellThatReceivesIt) {
+  RuntimeSpec spec = spec_of(ScheduleKind::k1F1B, 1, 1);
+  spec.cuts = {5};
+  const std::string receiver = StepPlan(spec, {.stages = 2}).network()[5]->name();
+  const std::int64_t micro = 1 << 22;  // a sample has at least 4 x 4 x 64 floats
+  spec.batch = {.global = micro, .micro = micro};
+  spec.network.micro_batch = micro;
+  EXPECT_CONTAINS(refusal_of(spec, {.stages = 2}), " between stages, before cell " + receiver + ". A message holds");
 }
 
 TEST(StepPlan, ZeroBubbleAloneKeepsWhatBackwardByWeightNeeds) {
@@ -185,8 +195,8 @@ TEST(StepPlan, AMetricThatTheNetworkDoesNotHaveIsRefusedWhereItTrains) {
   EXPECT_EQ(refusal_of(spec, {}), test::kNothingThrown);
   spec.network.num_classes = 5;
   EXPECT_EQ(refusal_of(spec, {}),
-            "train.metric = top5 is not a metric of resnet20: it needs 6 classes or more, and there are 5. Allowed: "
-            "loss, top1, balanced_accuracy, macro_f1.");
+            "train.metric = top5 is not a metric of resnet20: it needs at least 6 classes, and the data has 5. "
+            "Allowed: loss, top1, balanced_accuracy, macro_f1.");
   spec.network.trains = false;
   EXPECT_EQ(refusal_of(spec, {}), test::kNothingThrown);
   RuntimeSpec bert = spec_of(ScheduleKind::k1F1B, 1);
@@ -194,8 +204,8 @@ TEST(StepPlan, AMetricThatTheNetworkDoesNotHaveIsRefusedWhereItTrains) {
       .name = "bert", .input = TextShape{.length = 16, .vocabulary = 20}, .micro_batch = 2, .num_classes = 9};
   bert.metric = MetricKind::kMacroF1;
   EXPECT_EQ(refusal_of(bert, {}),
-            "train.metric = macro_f1 is not a metric of bert: it is of classes, which the network does not predict. "
-            "Allowed: loss, top1.");
+            "train.metric = macro_f1 is not a metric of bert: it measures the prediction of classes, and this network "
+            "predicts none. Allowed: loss, top1.");
 }
 
 }  // namespace

@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "convoy/params/run_parameters.h"
+
 #include "preflight/directory_checks.h"
 
 namespace convoy::preflight {
@@ -54,8 +56,8 @@ TEST_F(Directory, ThatCannotBeMadeFails) {
 }
 
 TEST_F(Directory, ThatIsFreeAndThatCanBeMadeAreTold) {
-  EXPECT_EQ(look_at_directory(root_), ok(root_.string() + " is there, and free"));
-  EXPECT_EQ(look_at_directory(root_ / "new"), ok((root_ / "new").string() + " can be made"));
+  EXPECT_EQ(look_at_directory(root_), ok(root_.string() + " exists, and no other run uses it"));
+  EXPECT_EQ(look_at_directory(root_ / "new"), ok((root_ / "new").string() + " can be created"));
   EXPECT_FALSE(std::filesystem::exists(root_ / "new"));
 }
 

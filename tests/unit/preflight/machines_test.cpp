@@ -22,7 +22,8 @@ TEST(Threads, MoreThanTheCoresOfANodeAreAWarning) {
             ok("4 ranks with 2 threads each on a node, and a core for every thread"));
   const Finding finding = judge_threads({.ranks = 4, .ranks_at_once = 1.5}, 2);
   EXPECT_EQ(finding.outcome, Outcome::kWarning);
-  EXPECT_TRUE(finding.text.starts_with("4 ranks with 2 threads each on a node, but cores for 1.5 of the ranks"))
+  EXPECT_TRUE(
+      finding.text.starts_with("4 ranks with 2 threads each on a node, but there are cores for only 1.5 of the ranks"))
       << finding.text;
 }
 
@@ -31,10 +32,13 @@ TEST(Clocks, ThatDifferByMoreThanASecondAreAWarningThatNamesTheHost) {
   const std::vector<std::string> hosts = {"n1", "n1", "n2"};
   EXPECT_EQ(judge_clocks({{}, kNotAsked, kNotAsked}, hosts), ok("one host, one clock"));
   EXPECT_EQ(judge_clocks({{}, kNotAsked, {.offset_seconds = 0.003, .error_seconds = 0.001}}, hosts),
-            ok("2 hosts; n2 is furthest from n1: 0.002 s"));
+            ok("2 hosts; the clock of n2 differs most from that of n1: 0.002 s"));
+  EXPECT_EQ(judge_clocks({{}, kNotAsked, {.offset_seconds = 0.001, .error_seconds = 0.002}}, hosts),
+            ok("2 hosts; no difference between their clocks can be measured"));
   const Finding finding = judge_clocks({{}, kNotAsked, {.offset_seconds = -2, .error_seconds = 0.5}}, hosts);
   EXPECT_EQ(finding.outcome, Outcome::kWarning);
-  EXPECT_TRUE(finding.text.starts_with("2 hosts; n2 is furthest from n1: 1.500 s")) << finding.text;
+  EXPECT_TRUE(finding.text.starts_with("2 hosts; the clock of n2 differs most from that of n1: 1.500 s"))
+      << finding.text;
 }
 
 TEST(Clocks, ThatMayStillBeOneBecauseTheirOffsetIsNotKnownWellAreNot) {

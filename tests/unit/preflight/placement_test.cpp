@@ -22,14 +22,16 @@ TEST(PlacementCheck, IsContentWithinOneDomain) {
 
 TEST(PlacementCheck, WarnsOfThreadsOnSeveralDomainsWithTheRanksThatWouldBeNear) {
   EXPECT_EQ(judge({.num_processors = 64, .num_domains = 2}, 1, 64),
-            warning("the rank's 64 threads lie on 2 NUMA domains, so that half of its memory is far: start 2 ranks on "
-                    "the node, each with 32 threads"));
+            warning("the rank's 64 threads run on 2 NUMA domains, so that half of its memory is in another domain than "
+                    "the thread that uses it: start 2 ranks on the node, each with 32 threads"));
   EXPECT_EQ(judge({.num_processors = 64, .num_domains = 4}, 2, 64),
-            warning("the rank's 64 threads lie on 4 NUMA domains, so that most of its memory is far: start 8 ranks on "
-                    "the node, each with 16 threads"));
-  EXPECT_EQ(judge({.num_processors = 5, .num_domains = 2}, 3, 5),
-            warning("the rank's 5 threads lie on 2 NUMA domains, so that half of its memory is far: let the number of "
-                    "ranks on the node be a multiple of that of its NUMA domains"));
+            warning("the rank's 64 threads run on 4 NUMA domains, so that most of its memory is in another domain than "
+                    "the thread that uses it: start 8 ranks on the node, each with 16 threads"));
+  EXPECT_EQ(
+      judge({.num_processors = 5, .num_domains = 2}, 3, 5),
+      warning(
+          "the rank's 5 threads run on 2 NUMA domains, so that half of its memory is in another domain than the thread "
+          "that uses it: start a number of ranks on the node that is a multiple of the number of its NUMA domains"));
 }
 
 TEST(PlacementCheck, WarnsOfThreadsThatTheSystemMayMoveAwayFromTheirMemory) {

@@ -6,10 +6,11 @@
 #include <string>
 #include <vector>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/model/network.h"
+#include "convoy/params/run_parameters.h"
 
 #include "run/describe_bad_step.h"
 #include "run/report.h"
@@ -142,11 +143,10 @@ TEST_F(BadStepMessage, OfManyMicroBatchesTheFirstTwoAreNamed) {
 
 TEST(BadStepSummary, CountsThemAndIsEmptyWithoutAny) {
   EXPECT_EQ(describe_bad_steps({}), "");
-  EXPECT_EQ(describe_bad_steps({.bad_steps = 1}), "1 bad step was skipped: 'bad' in the column skipped of steps.csv");
-  EXPECT_CONTAINS(
-      describe_bad_steps({.bad_steps = 5, .rollbacks = 2, .rate_factor = 0.25}),
-      "5 bad steps were skipped: 'bad' in the column skipped of steps.csv; training went back to an earlier "
-      "checkpoint 2 times: the learning rate is now 0.25 of what lr.schedule gives");
+  EXPECT_EQ(describe_bad_steps({.bad_steps = 1}), "1 bad step was skipped (steps.csv has 'bad' in its column skipped)");
+  EXPECT_CONTAINS(describe_bad_steps({.bad_steps = 5, .rollbacks = 2, .rate_factor = 0.25}),
+                  "5 bad steps were skipped (steps.csv has 'bad' in its column skipped); training went back to an "
+                  "earlier checkpoint 2 times: the learning rate is now 0.25 of what lr.schedule gives");
 }
 
 TEST(MetricsOfAnEpoch, HaveNoLossWhereAllStepsWereSkipped) {

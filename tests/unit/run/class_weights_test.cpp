@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/params/parameters.h"
 
 #include "run/training_spec.h"
 
@@ -50,7 +51,7 @@ TEST(ClassWeights, NumbersKeepTheirProportionAndAverageOneOverTheSamples) {
 }
 
 TEST(ClassWeights, RefusesNumbersThatAreNotTheClasses) {
-  EXPECT_NE(refusal({.factors = {1, 2}}).find("train.class_weights has 2 numbers, and data.train 4 classes"),
+  EXPECT_NE(refusal({.factors = {1, 2}}).find("train.class_weights has 2 numbers, but data.train has 4 classes"),
             std::string::npos);
   EXPECT_NE(refusal({.factors = {0, 0, 1, 0}}).find("0 for every class that data.train has samples of"),
             std::string::npos);

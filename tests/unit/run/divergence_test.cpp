@@ -100,10 +100,11 @@ TEST(WayBack, IsTheNewestCheckpointWhoseOwnLossWasInRange) {
     io::write_file_atomically(io::checkpoint_path(directory.path(), step),
                               io::encode_checkpoint(test::make_checkpoint(step)));
   // The loss of step 13 is that of the weights of step 12.
-  EXPECT_NE(describe_way_back(directory.path(), 13).find("before is " + io::checkpoint_path(directory.path(), 11)),
+  EXPECT_NE(describe_way_back(directory.path(), 13)
+                .find("before the training went wrong is " + io::checkpoint_path(directory.path(), 11)),
             std::string::npos);
   EXPECT_NE(describe_way_back(directory.path(), 30).find("step-00000020.h5 (step 20)"), std::string::npos);
-  EXPECT_NE(describe_way_back(directory.path(), 11).find("To begin again, choose another run.directory"),
+  EXPECT_NE(describe_way_back(directory.path(), 11).find("To begin at step 0, choose another run.directory"),
             std::string::npos);
   io::write_file_atomically(io::best_checkpoint_path(directory.path()),
                             io::encode_checkpoint(test::make_checkpoint(9)));
@@ -112,7 +113,7 @@ TEST(WayBack, IsTheNewestCheckpointWhoseOwnLossWasInRange) {
 
 TEST(WayBack, WhereNothingIsSavedTheSameDirectoryWillDo) {
   const TemporaryDirectory directory;
-  EXPECT_NE(describe_way_back(directory.path(), 3).find("To begin again, use a smaller optimizer.lr"),
+  EXPECT_NE(describe_way_back(directory.path(), 3).find("To begin at step 0, use a smaller optimizer.lr"),
             std::string::npos);
 }
 
@@ -125,7 +126,7 @@ TEST(WayBack, WeightsThatAreNotFiniteAreNamedWithIt) {
   ASSERT_EQ(find_not_finite(weights), "fc.bias");
   const std::string message = message_of<Error>([&] { refuse_to_save("fc.bias", 7, range, directory.path()); });
   EXPECT_NE(message.find("step 7 is not saved: 'fc.bias' holds"), std::string::npos) << message;
-  EXPECT_NE(message.find("To begin again"), std::string::npos) << message;
+  EXPECT_NE(message.find("To begin at step 0"), std::string::npos) << message;
 }
 
 }  // namespace

@@ -52,7 +52,7 @@ TEST(Profile, SaysWhatTakesLongestFirst) {
             "  waiting for other stages                     35.00 ms  35.0 %\n"
             "  batch normalisation, gradient of x           30.00 ms  30.0 %\n"
             "  convolution, forward                         20.00 ms  20.0 %     150 GFLOP/s   75 %\n"
-            "  after GFLOP/s: percent of a large matrix product's on a rank, 200 GFLOP/s");
+            "  last column: percent of the speed of a large matrix product on a rank, 200 GFLOP/s");
 }
 
 TEST(Profile, KeepsItsColumnsWhereANameIsLong) {

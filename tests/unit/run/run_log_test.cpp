@@ -167,7 +167,7 @@ TEST_F(RunLogTest, WhatIsNoFileIsNamed) {
     std::filesystem::remove(path);
     std::filesystem::create_directory(path);
     EXPECT_CONTAINS(test::message_of<Error>([&] { RunLog(directory_.string(), {}); }),
-                    path + "' is not a file but a folder");
+                    path + "' is not a file but a directory");
     std::filesystem::remove(path);
   }
 }

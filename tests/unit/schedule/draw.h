@@ -4,7 +4,7 @@
 #include <random>
 #include <string>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/schedule/simulator.h"

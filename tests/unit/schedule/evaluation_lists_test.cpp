@@ -1,5 +1,5 @@
 /// Tests the lists of an evaluation for stages 1-8 and micro-batches 1-32, and with several chunks.
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/schedule/schedule.h"

@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <random>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/schedule/simulator.h"

@@ -6,7 +6,7 @@
 #include <string>
 #include <tuple>
 
-#include <fmt/format.h>
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/schedule/schedule.h"

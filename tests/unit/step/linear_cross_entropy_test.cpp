@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include <fmt/core.h>
+
 #include "model/layers/objectives.h"
 #include "reference/linear.h"
 #include "reference/sample_cross_entropy.h"

@@ -25,7 +25,7 @@ TEST(MetricList, OfTenClassesHasAllAndStepsHaveThoseThatCountNoClasses) {
 TEST(MetricList, OfTwoClassesLeavesTop5OutAndSaysSo) {
   const MetricList list({}, 2);
   EXPECT_EQ(names_of(list.of_classes()), (Names{"balanced_accuracy", "macro_f1"}));
-  EXPECT_EQ(list.left_out(), "top-5 is left out: it needs 6 classes or more, and there are 2\n");
+  EXPECT_EQ(list.left_out(), "top-5 is left out: it needs at least 6 classes, and the data has 2\n");
 }
 
 // The network's top-1 is that of its first objective, its loss the sum of both.
@@ -41,9 +41,9 @@ TEST(MetricList, OfObjectivesHasLossAndTop1OfEach) {
   for (const NetworkMetric& metric : list.all()) values.push_back(metric.value(metrics));
   EXPECT_EQ(values, (std::vector<double>{2.5, 0.25, 2, 0.25, 0.5, 0.5}));
   EXPECT_EQ(list.left_out(),
-            "top-5 is left out: it is of classes, which the network does not predict\n"
-            "balanced accuracy is left out: it is of classes, which the network does not predict\n"
-            "macro F1 is left out: it is of classes, which the network does not predict\n");
+            "top-5 is left out: it measures the prediction of classes, and this network predicts none\n"
+            "balanced accuracy is left out: it measures the prediction of classes, and this network predicts none\n"
+            "macro F1 is left out: it measures the prediction of classes, and this network predicts none\n");
 }
 
 TEST(MetricList, CountsOfClassesAddUp) {

@@ -9,6 +9,8 @@
 #include <span>
 #include <string>
 
+#include <fmt/core.h>
+
 #include "convoy/base/random.h"
 
 #include "unit/model/toy_network.h"

@@ -11,6 +11,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
+#include "convoy/params/parameters.h"
 
 #include "unit/messages.h"
 

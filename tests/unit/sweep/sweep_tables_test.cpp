@@ -2,7 +2,11 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include "convoy/params/parameters.h"
+
+#include "sweep/row_result.h"
 #include "sweep/sweep_picture.h"
+#include "sweep/sweep_rows.h"
 #include "sweep/sweep_table.h"
 #include "unit/svg_texts.h"
 

@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/ops/backend.h"
+#include "convoy/params/optimizer_parameters.h"
 
 namespace convoy {
 

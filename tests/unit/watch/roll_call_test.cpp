@@ -107,7 +107,7 @@ TEST(RollCall, ARingOfWaitsNamesAPairOfHosts) {
   wait_in(reports[4], Op::kAgreeOnUpdate);
   EXPECT_EQ(ring_of_waits(reports).size(), 2);
   const std::string text = describe_standstill(reports);
-  EXPECT_NE(text.find("messages do not get through"), std::string::npos) << text;
+  EXPECT_NE(text.find("do not arrive, or arrive only slowly"), std::string::npos) << text;
   EXPECT_NE(text.find("rank 2 on a"), std::string::npos) << text;
   EXPECT_NE(text.find("rank 5 on b"), std::string::npos) << text;
   reports[5].status.wait = Wait::kNothing;

@@ -286,7 +286,7 @@ class SilentRoot : public WatchdogTest {
 TEST_F(SilentRoot, AStoppedRankZeroIsNamedByRankOneAndTheJobEnds) {
   start(2, 1);
   kill(children_[0], SIGSTOP);
-  EXPECT_TRUE(says("the run stands still")) << said();
+  EXPECT_TRUE(says("the run makes no progress")) << said();
   EXPECT_TRUE(says("its process was stopped (SIGSTOP)")) << said();
   EXPECT_TRUE(leaves());
 }
@@ -314,7 +314,7 @@ TEST_F(SilentRoot, TwoStoppedRanksAreNamedByTheLowestThatAnswers) {
   start(3, 1);
   kill(children_[0], SIGSTOP);
   kill(children_[1], SIGSTOP);
-  EXPECT_TRUE(says("the run stands still")) << said();
+  EXPECT_TRUE(says("the run makes no progress")) << said();
   const std::string text = said();
   const std::size_t first = text.find("its process was stopped (SIGSTOP)");
   EXPECT_NE(text.find("its process was stopped (SIGSTOP)", first + 1), std::string::npos) << text;

@@ -1,0 +1,59 @@
+/// What a checkpoint tells about its network, so that an evaluation needs neither parameters nor training data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "convoy/base/features.h"
+#include "convoy/base/input_shape.h"
+#include "convoy/io/tokenization.h"
+#include "convoy/params/model_parameters.h"
+
+namespace convoy::io {
+
+/// The preparation that turns images into a network's input.
+struct ImageInput {
+  ImageShape shape;      ///< height, width and channels of the input
+  bool resizes = false;  ///< whether training resized images to this shape; false: the images already had it
+  /// Length to which an image's short side is resized before the centre is cut out, in pixels.
+  std::int64_t short_side = 0;
+  bool orients = false;    ///< whether the images were rotated as their Exif orientation says (import.orient)
+  bool normalizes = true;  ///< whether values are normalised: (x - mean) / standard deviation, channel by channel
+  /// (C) mean and standard deviation of the training set's pixel values / 255.
+  std::vector<double> channel_mean, channel_stddev;
+
+  bool operator==(const ImageInput&) const = default;
+};
+
+/// Returns the normalisation as text: "mean 0.485, 0.456, 0.406, standard deviation 0.229, 0.224, 0.225", or that
+/// values are not normalised.
+std::string describe_normalisation(const ImageInput& input);
+
+/// The preparation that turns texts into a network's input.
+struct TextInput {
+  std::int64_t length = 0;    ///< number of tokens that the network reads per text
+  Tokenization tokenization;  ///< tokenization of the training set
+  ColumnNames columns = {};   ///< columns of the tables from which the training set was imported
+
+  bool operator==(const TextInput&) const = default;
+};
+
+/// The information that an evaluation needs about a trained network: its input and the names of its classes.
+struct ModelMetadata {
+  std::string name;                    ///< name of the network (model.name)
+  TransformerParams transformer = {};  ///< shape of a transformer; only for networks that read texts
+  std::variant<ImageInput, TextInput> input;
+  std::vector<std::string> class_names;  ///< names of the classes, in the order of the logits
+
+  /// The kind of the network's input: input_kinds::kText or kImages (convoy/base/features.h).
+  const char* kind() const { return text() != nullptr ? input_kinds::kText : input_kinds::kImages; }
+  InputShape shape() const;
+  /// The preparation of images. Throws std::bad_variant_access for a network that reads texts.
+  const ImageInput& image() const { return std::get<ImageInput>(input); }
+  /// The preparation of texts; null for a network that reads images.
+  const TextInput* text() const { return std::get_if<TextInput>(&input); }
+};
+
+}  // namespace convoy::io

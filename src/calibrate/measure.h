@@ -1,0 +1,40 @@
+/// Measurements that all ranks make together, and whose results they agree on.
+#pragma once
+
+#include <algorithm>
+#include <cstddef>
+#include <functional>
+#include <span>
+#include <vector>
+
+#include "convoy/base/node_load.h"
+#include "convoy/base/repetitions.h"
+#include "convoy/comm/communicator.h"
+
+namespace convoy {
+
+/// Replaces times that are too short for the clock.
+inline constexpr double kMinSeconds = 1e-9;
+
+/// Calls `work` a few times without and then several times with a clock, and returns the times of the latter.
+Repetitions repeat(const std::function<void()>& work);
+
+/// Calls `measure` on all ranks of world at the same time or, if they share cores, in turns (take_turns). Does so again
+/// if the repetitions of any rank differ by more than `max_spread`. Returns which attempt was the best and its
+/// repetitions on the slowest rank, the same on all ranks. All ranks of world call it.
+Steadiest measure_together(const mpi::Communicator& world, const NodeLoad& node, bool in_pairs, double max_spread,
+                           const std::function<Repetitions()>& measure);
+
+/// Returns the longest time of all ranks of world, in seconds rounded to nanoseconds, on all of them.
+double slowest(const mpi::Communicator& world, double seconds);
+
+/// Returns the values of all ranks of world, by rank, on all of them.
+template <typename T>
+std::vector<T> gather_on_all(const mpi::Communicator& world, const T& mine) {
+  const std::vector<std::byte> bytes = world.broadcast(world.gather(std::as_bytes(std::span(&mine, 1)), 0), 0);
+  std::vector<T> all(bytes.size() / sizeof(T));
+  std::ranges::copy(bytes, std::as_writable_bytes(std::span(all)).begin());
+  return all;
+}
+
+}  // namespace convoy

@@ -1,0 +1,189 @@
+/// Makes metadata from parameters and data.
+#include "checkpoint/make_metadata.h"
+
+#include <algorithm>
+
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/wording.h"
+#include "convoy/params/parameters.h"
+
+namespace convoy {
+
+namespace {
+
+ImageShape network_image(const AugmentParams& params, const io::DatasetInfo& info) {
+  if (params.size > 0) return {params.size, params.size, info.image.c};
+  if (info.encoded)
+    refuse(
+        "augment.size = 0 keeps the stored size of images, but data.train holds files of different sizes "
+        "(import.storage = encoded). Give the size that they are resized to, as in augment.size = 224.");
+  return info.image;
+}
+
+// Returns the short side before the crop of an evaluation. Random crops show things enlarged: a centre does, too, by
+// 256 / 224. If training sees whole images, evaluation does, too.
+std::int64_t short_side(const AugmentParams& params) {
+  if (params.eval_resize > 0 || params.crop == CropKind::kPad) return std::max(params.eval_resize, params.size);
+  return (params.size * 256 + 112) / 224;
+}
+
+// torchvision's values for RGB images.
+const std::vector<double> kImageNetMean = {0.485, 0.456, 0.406}, kImageNetStddev = {0.229, 0.224, 0.225};
+
+std::vector<double> channel_values(const char* key, const ChannelValues& asked, const std::vector<double>& imagenet,
+                                   const std::vector<double>& of_data, std::int64_t channels) {
+  if (asked.are_of_data()) return of_data;
+  const std::vector<double>& values = asked.imagenet ? imagenet : asked.values;
+  if (values.size() == 1) return std::vector<double>(static_cast<std::size_t>(channels), values.front());
+  if (std::ssize(values) != channels)
+    refuse("{} = {} has {} numbers, but the images of data.train have {}. Give {}.", key,
+           asked.imagenet ? "imagenet" : fmt::format("{}", fmt::join(values, ", ")), values.size(),
+           channels == 1 ? "1 channel" : fmt::format("{} channels", channels),
+           channels == 1 ? "one number" : fmt::format("{} numbers, or one for all channels", channels));
+  return values;
+}
+
+bool is_of_data(const AugmentParams& params) {
+  return params.mean.are_of_data() && params.stddev.are_of_data();
+}
+
+io::ImageInput image_input(const AugmentParams& params, const io::DatasetInfo& train) {
+  const std::int64_t channels = train.image.c;
+  return {.shape = network_image(params, train),
+          .resizes = params.size > 0,
+          .short_side = short_side(params),
+          .orients = train.oriented,
+          .normalizes = params.normalize,
+          .channel_mean = channel_values("augment.mean", params.mean, kImageNetMean, train.channel_mean, channels),
+          .channel_stddev =
+              channel_values("augment.stddev", params.stddev, kImageNetStddev, train.channel_stddev, channels)};
+}
+
+void resize(io::ImageInput& input, const AugmentParams& params) {
+  if (params.size > 0) {
+    // The same share of the short side is seen as before.
+    input.short_side =
+        input.resizes ? (input.short_side * params.size + input.shape.h / 2) / input.shape.h : params.size;
+    input.shape.h = input.shape.w = params.size;
+    input.resizes = true;
+  }
+  if (params.eval_resize > 0) input.short_side = params.eval_resize;
+}
+
+void check_images(const io::ImageInput& input, const io::DatasetInfo& data, const std::string& key,
+                  const std::string& owner) {
+  const ImageShape& image = input.shape;
+  const auto images_of = [](std::int64_t channels) {
+    return fmt::format("{} images ({})", channels == 1 ? "grey" : "colour", counted(channels, "channel"));
+  };
+  if (data.image.c != image.c)
+    refuse("{} holds {}, but the network of {} reads {}. Import them with import.channels = {}.", key,
+           images_of(data.image.c), owner, images_of(image.c), image.c);
+  if (!input.resizes && data.image != image && image.h != image.w)
+    refuse(
+        "{} holds {}, but the network of {} reads {} images. Convoy resizes images only to squares: import images that "
+        "already have this size, with import.size = 0.",
+        key, data.encoded ? "files of images" : fmt::format("{} images", to_string(data.image)), owner,
+        to_string(image));
+}
+
+}  // namespace
+
+io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo& train) {
+  io::ModelMetadata metadata{
+      .name = params.model.name, .transformer = params.transformer, .class_names = train.class_names};
+  if (train.kind == input_kinds::kText)
+    metadata.input = io::TextInput{
+        .length = params.model.length, .tokenization = train.text.tokenization, .columns = train.text.columns};
+  else
+    metadata.input = image_input(params.augment, train);
+  return metadata;
+}
+
+io::ModelMetadata with_size(io::ModelMetadata metadata, const AugmentParams& params) {
+  if (auto* const image = std::get_if<io::ImageInput>(&metadata.input)) resize(*image, params);
+  return metadata;
+}
+
+std::string describe_new_normalisation(const Parameters& params, const io::ModelMetadata& metadata,
+                                       const std::optional<io::ModelMetadata>& of_file, const std::string& owner) {
+  if (metadata.text() != nullptr) return "";
+  const io::ImageInput& now = metadata.image();
+  const std::string here = io::describe_normalisation(now);
+  if (!of_file) {
+    if (!is_of_data(params.augment) || !now.normalizes) return "";
+    const bool is_colour = now.shape.c == std::ssize(kImageNetMean);
+    return fmt::format("{} does not say how its images were normalised. This run uses {}, from data.train{}", owner,
+                       here,
+                       is_colour ? ". torchvision's weights were trained with augment.mean = imagenet, augment.stddev "
+                                   "= imagenet"
+                                 : "");
+  }
+  if (of_file->text() != nullptr) return "";
+  const io::ImageInput& then = of_file->image();
+  // Compares the texts that are shown: the values of a data set that is split anew differ in digits that change
+  // nothing.
+  if (io::describe_normalisation(then) == here || now.shape.c != then.shape.c) return "";
+  const std::string keys =
+      then.normalizes
+          ? fmt::format("{}augment.mean = {}, augment.stddev = {}", now.normalizes ? "" : "augment.normalize = true, ",
+                        fmt::join(then.channel_mean, ", "), fmt::join(then.channel_stddev, ", "))
+          : "augment.normalize = false";
+  return fmt::format("{} was trained with {}, but this run uses {}. To keep the normalisation of the file, set {}",
+                     owner, io::describe_normalisation(then), here, keys);
+}
+
+std::string describe_ignored_normalisation(const AugmentParams& params, const io::ModelMetadata& metadata,
+                                           const std::string& owner) {
+  if (metadata.text() != nullptr || is_of_data(params)) return "";
+  const io::ImageInput& image = metadata.image();
+  const auto asks_for_others = [&](const ChannelValues& asked, const std::vector<double>& imagenet,
+                                   const std::vector<double>& own) {
+    if (asked.are_of_data()) return false;
+    const std::vector<double>& values = asked.imagenet ? imagenet : asked.values;
+    const bool is_for_all = values.size() == 1;
+    const auto is_value = [&](double value) { return value == values.front(); };
+    return !image.normalizes || (is_for_all ? !std::ranges::all_of(own, is_value) : values != own);
+  };
+  if (!asks_for_others(params.mean, kImageNetMean, image.channel_mean) &&
+      !asks_for_others(params.stddev, kImageNetStddev, image.channel_stddev))
+    return "";
+  return fmt::format("augment.mean and augment.stddev have no effect: {} is used as it was trained, with {}", owner,
+                     io::describe_normalisation(image));
+}
+
+void check_vocabulary(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
+                      const std::string& owner) {
+  const io::TextInput* const text = metadata.text();
+  if (text != nullptr && data.kind == input_kinds::kText && data.text.tokenization != text->tokenization)
+    refuse("{} was imported with another vocabulary than {}. Import both with one command.", key, owner);
+}
+
+void check_samples(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
+                   const std::string& owner) {
+  if (data.kind != metadata.kind())
+    refuse("{} holds {}, but the network of {} reads {}. Give a data set of {}.", key, data.kind, owner,
+           metadata.kind(), metadata.kind());
+  if (metadata.text() == nullptr) return check_images(metadata.image(), data, key, owner);
+  check_vocabulary(metadata, data, key, owner);
+}
+
+std::string describe_resizing(const io::ModelMetadata& metadata, const io::DatasetInfo& data) {
+  if (data.kind != input_kinds::kImages || data.encoded || data.image == metadata.image().shape) return "";
+  return fmt::format("images: {}, resized to {}\n", to_string(data.image), to_string(metadata.image().shape));
+}
+
+void check_classes(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
+                   const std::string& owner, const std::string& remedy) {
+  const auto &mine = metadata.class_names, &theirs = data.class_names;
+  if (mine == theirs) return;
+  if (mine.size() != theirs.size())
+    refuse("{} has {} classes, but {} has {}. {}", key, theirs.size(), owner, mine.size(), remedy);
+  const auto [own, other] = std::mismatch(mine.begin(), mine.end(), theirs.begin());
+  refuse("{} has other classes than {}: class {} (counted from 0) is '{}', not '{}'. {}", key, owner,
+         own - mine.begin(), *other, *own, remedy);
+}
+
+}  // namespace convoy
