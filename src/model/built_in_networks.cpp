@@ -1,0 +1,77 @@
+/// Finds networks by the declarations of their files.
+#include "model/built_in_networks.h"
+
+#include <algorithm>
+#include <span>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+#include "model/network_texts.h"
+
+namespace convoy {
+
+namespace {
+
+std::vector<BuiltInNetwork> read_all() {
+  std::vector<BuiltInNetwork> all;
+  for (const NetworkText& file : network_texts()) {
+    NetworkSource source{.name = std::string(file.name) + ".lua", .text = std::string(file.text)};
+    NetworkDeclaration declaration = read_declaration(source);
+    all.push_back({.source = std::move(source), .declaration = std::move(declaration)});
+  }
+  return all;
+}
+
+// The form as users read it: "wrnDEPTH-WIDTH" for "wrn{depth}-{width}".
+std::string shown_form(const std::string& form) {
+  std::string shown;
+  bool is_parameter = false;
+  for (const char c : form) {
+    if (c == '{' || c == '}')
+      is_parameter = c == '{';
+    else
+      shown += is_parameter && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  return shown;
+}
+
+}  // namespace
+
+const std::string& network_prelude() {
+  static const std::string text(network_prelude_text());
+  return text;
+}
+
+const std::vector<BuiltInNetwork>& built_in_networks() {
+  static const std::vector<BuiltInNetwork> all = read_all();
+  return all;
+}
+
+const NetworkSource& find_built_in_network(const std::string& name, std::map<std::string, std::string>& settings) {
+  std::string forms;
+  for (const auto& [source, declaration] : built_in_networks()) {
+    if (std::ranges::count(declaration.names, name) != 0) return source;
+    if (declaration.form.empty()) continue;
+    if (std::map<std::string, std::string> given = match_form(declaration.form, name); !given.empty()) {
+      settings.merge(given);
+      return source;
+    }
+    forms += ", " + shown_form(declaration.form);
+  }
+  const std::string suggestion = nearest(name, built_in_network_names());
+  refuse("model.name = {} is not known. Known: {}{}.{}", name, fmt::join(built_in_network_names(), ", "), forms,
+         suggestion.empty() ? "" : fmt::format(" Nearest: {}.", suggestion));
+}
+
+std::vector<std::string> built_in_network_names() {
+  std::vector<std::string> names;
+  for (const BuiltInNetwork& network : built_in_networks())
+    names.insert(names.end(), network.declaration.names.begin(), network.declaration.names.end());
+  return names;
+}
+
+}  // namespace convoy
