@@ -9,6 +9,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/model/network.h"
 
 #include "model/network_texts.h"
 
@@ -26,19 +27,6 @@ std::vector<BuiltInNetwork> read_all() {
   return all;
 }
 
-// The form as users read it: "wrnDEPTH-WIDTH" for "wrn{depth}-{width}".
-std::string shown_form(const std::string& form) {
-  std::string shown;
-  bool is_parameter = false;
-  for (const char c : form) {
-    if (c == '{' || c == '}')
-      is_parameter = c == '{';
-    else
-      shown += is_parameter && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
-  }
-  return shown;
-}
-
 }  // namespace
 
 const std::string& network_prelude() {
@@ -49,6 +37,18 @@ const std::string& network_prelude() {
 const std::vector<BuiltInNetwork>& built_in_networks() {
   static const std::vector<BuiltInNetwork> all = read_all();
   return all;
+}
+
+std::string shown_form(const std::string& form) {
+  std::string shown;
+  bool is_parameter = false;
+  for (const char c : form) {
+    if (c == '{' || c == '}')
+      is_parameter = c == '{';
+    else
+      shown += is_parameter && c >= 'a' && c <= 'z' ? static_cast<char>(c - 'a' + 'A') : c;
+  }
+  return shown;
 }
 
 const NetworkSource& find_built_in_network(const std::string& name, std::map<std::string, std::string>& settings) {
@@ -62,12 +62,12 @@ const NetworkSource& find_built_in_network(const std::string& name, std::map<std
     }
     forms += ", " + shown_form(declaration.form);
   }
-  const std::string suggestion = nearest(name, built_in_network_names());
-  refuse("model.name = {} is not known. Known: {}{}.{}", name, fmt::join(built_in_network_names(), ", "), forms,
+  const std::string suggestion = nearest(name, network_names());
+  refuse("model.name = {} is not known. Known: {}{}.{}", name, fmt::join(network_names(), ", "), forms,
          suggestion.empty() ? "" : fmt::format(" Nearest: {}.", suggestion));
 }
 
-std::vector<std::string> built_in_network_names() {
+std::vector<std::string> network_names() {
   std::vector<std::string> names;
   for (const BuiltInNetwork& network : built_in_networks())
     names.insert(names.end(), network.declaration.names.begin(), network.declaration.names.end());

@@ -23,8 +23,7 @@ const std::vector<BuiltInNetwork>& built_in_networks();
 /// Returns the file that declares a network with this name, and sets the parameters that the name contains. Throws
 /// RequestError, with the nearest name, if no file does.
 const NetworkSource& find_built_in_network(const std::string& name, std::map<std::string, std::string>& settings);
-
-/// Names of all networks, except those with parameters in their names, such as "wrn28-10".
-std::vector<std::string> built_in_network_names();
+/// Returns a form as users read it: "wrnDEPTH-WIDTH" for "wrn{depth}-{width}".
+std::string shown_form(const std::string& form);
 
 }  // namespace convoy

@@ -1,14 +1,16 @@
 /// Builds a network's cells from its name.
 #include "convoy/model/network.h"
 
-#include <charconv>
+#include <map>
 
 #include <fmt/format.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 
-#include "model/network_families.h"
+#include "model/built_in_networks.h"
+#include "model/listed_cell.h"
+#include "model/network_file.h"
 
 namespace convoy {
 
@@ -30,37 +32,42 @@ std::int64_t count_values(const Network& network, const Accept& accept) {
   return count;
 }
 
-Network make_cells(const NetworkSpec& spec) {
-  std::string forms;
-  for (const NetworkFamily& family : network_families()) {
-    if (auto network = family.make(spec)) {
-      if (spec.stochastic_depth > 0 && !family.drops_blocks)
-        refuse(
-            "model.stochastic_depth = {}: model.name = {} has no stochastic depth. Set model.stochastic_depth = 0, or "
-            "use a convnext or vit.",
-            spec.stochastic_depth, spec.name);
-      return std::move(*network);
-    }
-    if (!family.form.empty()) forms += ", " + family.form;
+// The values of the keys of [model] that are not those of a network that asks for none.
+std::map<std::string, std::string> settings_of(const NetworkSpec& spec) {
+  std::map<std::string, std::string> settings;
+  const auto add = [&](const char* name, const auto& value, const auto& usual) {
+    if (value != usual) settings[name] = fmt::format("{}", value);
+  };
+  const TransformerParams &shape = spec.transformer, usual;
+  add("layers", shape.layers, usual.layers);
+  add("heads", shape.heads, usual.heads);
+  add("width", shape.width, usual.width);
+  add("feedforward", shape.feedforward, usual.feedforward);
+  add("dropout", shape.dropout, usual.dropout);
+  add("activation", std::string(name_of(shape.activation)), name_of(usual.activation));
+  add("positions", std::string(name_of(shape.positions)), name_of(usual.positions));
+  add("norm", std::string(name_of(shape.norm)), name_of(usual.norm));
+  add("stochastic_depth", spec.stochastic_depth, 0.0);
+  return settings;
+}
+
+NetworkList list_of(const NetworkSpec& spec) {
+  NetworkRequest request{
+      .name = spec.name, .settings = settings_of(spec), .input = spec.input, .num_classes = spec.num_classes};
+  const NetworkSource& source = find_built_in_network(spec.name, request.settings);
+  try {
+    return run_network_file(source, request).list;
+  } catch (const RequestError& error) {
+    refuse("model.name = {}: {}", spec.name, error.what());
   }
-  const std::string suggestion = nearest(spec.name, network_names());
-  refuse("model.name = {} is not known. Known: {}{}.{}", spec.name, fmt::join(network_names(), ", "), forms,
-         suggestion.empty() ? "" : fmt::format(" Nearest: {}.", suggestion));
+}
+
+Network make_cells(const NetworkSpec& spec) {
+  if (spec.make_cells != nullptr) return spec.make_cells(spec);
+  return build_cells(list_of(spec), {.input = spec.input, .micro_batch = spec.micro_batch, .type = spec.type});
 }
 
 }  // namespace
-
-std::optional<std::pair<std::int64_t, std::int64_t>> numbers_of(std::string_view name, std::string_view prefix,
-                                                                std::string_view separator) {
-  if (!name.starts_with(prefix)) return std::nullopt;
-  std::pair<std::int64_t, std::int64_t> numbers;
-  const char* end = name.data() + name.size();
-  const auto first = std::from_chars(name.data() + prefix.size(), end, numbers.first);
-  if (first.ec != std::errc() || !std::string_view(first.ptr, end).starts_with(separator)) return std::nullopt;
-  const auto second = std::from_chars(first.ptr + separator.size(), end, numbers.second);
-  if (second.ec != std::errc() || second.ptr != end) return std::nullopt;
-  return numbers;
-}
 
 const ImageShape& image_of(const NetworkSpec& spec) {
   if (const auto* const image = std::get_if<ImageShape>(&spec.input)) return *image;
@@ -76,7 +83,7 @@ const TextShape& text_of(const NetworkSpec& spec) {
 
 Network make_network(const NetworkSpec& spec) {
   check_input(spec);
-  Network network = spec.make_cells != nullptr ? spec.make_cells(spec) : make_cells(spec);
+  Network network = make_cells(spec);
   if (!spec.freeze.empty()) freeze_parameters(spec.freeze, network);
   group_rates(spec.rate_groups, network);
   if (!spec.trains)
@@ -90,25 +97,19 @@ std::int64_t count_cells(const std::string& name, const TransformerParams& trans
                    .transformer = transformer,
                    .micro_batch = 1,
                    .num_classes = 1000};
-  for (const NetworkFamily& family : network_families()) {
-    NetworkSpec of_family = spec;
-    if (family.reads_texts) of_family.input = TextShape{.length = 256, .vocabulary = 1000};
-    if (const auto network = family.make(of_family)) return std::ssize(*network);
+  try {
+    return std::ssize(list_of(spec).cells);
+  } catch (const RequestError&) {
+    spec.input = TextShape{.length = 256, .vocabulary = 1000};
+    return std::ssize(list_of(spec).cells);
   }
-  return std::ssize(make_cells(spec));  // throws, as no family has the name
-}
-
-std::vector<std::string> network_names() {
-  std::vector<std::string> names;
-  for (const NetworkFamily& family : network_families())
-    names.insert(names.end(), family.names.begin(), family.names.end());
-  return names;
 }
 
 std::vector<NetworkFamilyNames> network_family_names() {
   std::vector<NetworkFamilyNames> all;
-  for (const NetworkFamily& family : network_families())
-    all.push_back({.names = family.names.empty() ? std::vector{family.form} : family.names, .about = family.about});
+  for (const auto& [source, declaration] : built_in_networks())
+    all.push_back({.names = declaration.names.empty() ? std::vector{shown_form(declaration.form)} : declaration.names,
+                   .about = declaration.about});
   return all;
 }
 
