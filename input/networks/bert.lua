@@ -30,6 +30,10 @@ if input.length < 8 then
   refuse(("model.length = %d is too short for %s, which reads two spans and their special tokens. Allowed: 8 and more."):format(
     input.length, name))
 end
+if input.vocabulary <= input.special_tokens then
+  refuse(("%s has no words to predict: the data's vocabulary has %d tokens, %d of which are special tokens."):format(
+    name, input.vocabulary, input.special_tokens))
+end
 
 -- The sum of the embedding of each token and of that of its position.
 local function embed(tokens)

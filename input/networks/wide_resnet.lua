@@ -2,7 +2,7 @@
 -- two 3 x 3 convolutions that begin with batch norm and ReLU, without dropout.
 network{
   form = "wrn{depth}-{width}",
-  about = "Zagoruyko & Komodakis 2016, for small images; for example wrn28-10, without dropout",
+  about = "Zagoruyko & Komodakis 2016, for small images, without dropout; DEPTH is 6n + 4. For example wrn28-10",
 }
 local depth = parameter("depth", 28, "number of convolutions and linear layers: 6 n + 4", {min = 10, max = 2000})
 local width = parameter("width", 10, "factor of 16, 32 and 64 filters", {min = 1, max = 1000})

@@ -60,6 +60,9 @@ const NetworkSource& find_built_in_network(const std::string& name, std::map<std
       settings.merge(given);
       return source;
     }
+    if (name.starts_with(declaration.form.substr(0, declaration.form.find('{'))))
+      refuse("model.name = {}: the name of such a network is {}. {}", name, shown_form(declaration.form),
+             declaration.about);
     forms += ", " + shown_form(declaration.form);
   }
   const std::string suggestion = nearest(name, network_names());

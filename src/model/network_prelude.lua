@@ -46,12 +46,13 @@ function globals.tostring(value)
   return kind
 end
 
-local format, rep = string.format, string.rep
+local format, find, rep = string.format, string.find, string.rep
 function globals.string.format(form, ...)
   for i = 1, select("#", ...) do
     local kind = type((select(i, ...)))
     if kind ~= "string" and kind ~= "number" then error("format: it needs numbers and texts, not a " .. kind, 2) end
   end
+  if find(form, "%%[^%a]*p") then error("format: %p is not possible: addresses change from run to run", 2) end
   return format(form, ...)
 end
 
@@ -79,7 +80,7 @@ function globals.cell(name, options, body, x)
     if key ~= "prefix" then error("cell '" .. name .. "': its only option is prefix", 2) end
   end
   local prefix = options.prefix or name .. "."
-  return own.end_cell(body(own.begin_cell(name, prefix, x)))
+  return own.end_cell(body(own.begin_cell(name, prefix, x, body)))
 end
 
 for key, value in next, own.globals do globals[key] = value end
