@@ -35,7 +35,7 @@ namespace {
 
 using Kind = ArgumentSpec::Kind;
 
-constexpr double kMaxChannels = 1 << 24, kMaxKernel = 1024;
+constexpr double kMaxChannels = 1 << 24, kMaxKernel = 1024, kMaxWeights = 1e12;
 
 ArgumentSpec count(const std::string& name, const std::string& about) {
   return {.name = name, .is_required = true, .about = about, .min = 1, .max = kMaxChannels};
@@ -76,12 +76,19 @@ std::int64_t padding_of(const LayerArguments& call) {
   return call.has("padding") ? call.integer("padding") : call.integer("kernel") / 2;
 }
 
+void check_num_weights(double num_weights) {
+  if (num_weights > kMaxWeights)
+    refuse("it would have {:.1e} weights; a layer can have {:.0e}", num_weights, kMaxWeights);
+}
+
 Value add_convolution(const LayerArguments& call) {
   const Shape& x = call.x().shape();
   const std::int64_t groups = call.integer("groups"), filters = call.integer("filters");
   check_divides("groups", groups, x.c, "channels of the input");
   check_divides("groups", groups, filters, "filters");
   check_window(x, call.integer("kernel"), padding_of(call));
+  const auto kernel = static_cast<double>(call.integer("kernel"));
+  check_num_weights(kernel * kernel * static_cast<double>(filters) * static_cast<double>(x.c / groups));
   return convolution(call.name(), call.x(),
                      {.num_filters = filters,
                       .kernel = call.integer("kernel"),

@@ -1,7 +1,7 @@
 /// Builds cells from calls of layer functions.
 #include "model/listed_cell.h"
 
-#include <set>
+#include <algorithm>
 #include <stdexcept>
 
 #include <fmt/format.h>
@@ -16,6 +16,8 @@ namespace convoy {
 namespace {
 
 constexpr const char* kFeature = "feature";
+// Larger sizes would overflow sums over a network and products with the size of a micro-batch.
+constexpr std::int64_t kMaxSide = 1 << 20, kMaxValues = std::int64_t{1} << 36, kMaxWeights = 1'000'000'000'000;
 
 const LayerFunction& function_of(const LayerCall& call) {
   if (const LayerFunction* const function = find_layer_function(call.function)) return *function;
@@ -43,11 +45,24 @@ std::int64_t ListedCell::add(LayerCall call) try {
     std::vector<Value> inputs;
     for (const std::int64_t input : call.inputs) inputs.push_back(values_.at(static_cast<std::size_t>(input)));
     values_.push_back(function.add({call, inputs}));
+    check_size();
   }
   list_.layers.push_back(std::move(call));
   return num_values() - 1;
 } catch (const RequestError& error) {
   refuse("{}: {}", excerpt(call.function), error.what());
+}
+
+// Checks the size of the layer that was added last.
+void ListedCell::check_size() {
+  const Shape& y = values_.back().shape();
+  const std::int64_t values_of_sample = y.count() / y.n;
+  if (std::max(y.h, y.w) > kMaxSide || values_of_sample > kMaxValues)
+    refuse("its result of {} x {} x {} values per sample is too large", y.h, y.w, y.c);
+  const auto& parameters = builder_.memory().parameters();
+  for (; num_checked_parameters_ < parameters.size(); ++num_checked_parameters_)
+    if (parameters[num_checked_parameters_].spec.count() > kMaxWeights)
+      refuse("it would have more than {} weights", kMaxWeights);
 }
 
 // A value that the output does not depend on would have no gradient.

@@ -39,12 +39,14 @@ class ListedCell {
   const CellList& list() const { return list_; }
 
  private:
+  void check_size();
   void check_all_used(std::int64_t output) const;
 
   ListedCellSpec spec_;
   CellList list_;
   CellBuilder builder_;
   std::vector<Value> values_;
+  std::size_t num_checked_parameters_ = 0;
 };
 
 /// Builds all cells of a list. Throws RequestError if a cell or a layer is not possible.
