@@ -129,7 +129,7 @@ class CpuGlobalAveragePool final : public GlobalAveragePoolOp {
   CpuGlobalAveragePool(const GlobalPoolingSpec& spec, const Workspace& workspace) : x_(spec.x), workspace_(workspace) {}
 
   void forward(const void* x, void* y) override {
-    for_my_pixels({x_.n, 1, 1, x_.c}, workspace_.threads(), [&](std::int64_t n, std::int64_t, std::int64_t) {
+    for_my_pixels(Shape::vectors(x_.n, x_.c), workspace_.threads(), [&](std::int64_t n, std::int64_t, std::int64_t) {
       const T* image = values_at<T>(x) + n * x_.h * x_.w * x_.c;
       for_lanes(0, x_.c, [&]<typename V>(std::int64_t c, V) {
         V sum{};
