@@ -19,7 +19,7 @@ struct EncoderSpec {
   DataType type = DataType::kFloat32;
   const char* lengths = features::kLength;  ///< name of the feature with the sequences' lengths
 
-  Shape x() const { return {n, length, 1, shape.width}; }
+  Shape x() const { return Shape::sequences(n, length, shape.width); }
 };
 
 /// Returns the properties of a network that reads texts. Throws RequestError if a head would not have 16, 32, 64

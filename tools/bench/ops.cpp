@@ -49,7 +49,7 @@ class Bench {
     bytes_ = Buffer(backend.device(), x.count());
     tokens_ =
         integers(x.pixels(), [&](std::int64_t i) { return i * i % x.pixels(); });  // uses some rows often, others never
-    lengths_ = integers(x.n, [&](std::int64_t) { return x.h * x.w; });
+    lengths_ = integers(x.n, [&](std::int64_t) { return x.length(); });
   }
 
   Run batch_norm_forward(bool residual) const {
@@ -181,7 +181,7 @@ class Bench {
   }
   Run embedding(bool forward) const {
     const std::shared_ptr<ops::EmbeddingOp> op = backend_.create<ops::EmbeddingOp>(
-        {.n = x_.n, .length = x_.h * x_.w, .num_rows = x_.pixels(), .width = x_.c, .type = type_});
+        {.n = x_.n, .length = x_.length(), .num_rows = x_.pixels(), .width = x_.c, .type = type_});
     const auto* tokens = reinterpret_cast<const std::int32_t*>(tokens_.data());
     return [this, op, forward, tokens] {
       forward ? op->forward(tokens, tensor(0), tensor(1)) : op->backward_weight(tokens, tensor(1), floats_.floats());
@@ -189,7 +189,7 @@ class Bench {
   }
   Run sequence_mean(bool forward) const {
     const std::shared_ptr<ops::SequenceMeanOp> op =
-        backend_.create<ops::SequenceMeanOp>({.n = x_.n, .length = x_.h * x_.w, .width = x_.c, .type = type_});
+        backend_.create<ops::SequenceMeanOp>({.n = x_.n, .length = x_.length(), .width = x_.c, .type = type_});
     const auto* lengths = reinterpret_cast<const std::int32_t*>(lengths_.data());
     return [this, op, forward, lengths] {
       forward ? op->forward(tensor(0), lengths, tensor(1)) : op->backward(tensor(1), lengths, tensor(2));
@@ -271,7 +271,7 @@ double seconds_of(const Bench::Run& run) {
 
 void measure(const Options& options) {
   const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = options.threads});
-  const Shape x{options.samples, options.size, options.size, options.channels};
+  const Shape x = Shape::images(options.samples, options.size, options.size, options.channels);
   const Bench f32(*backend, x, DataType::kFloat32), bf16(*backend, x, DataType::kBfloat16);
   fmt::print("{}, {}, medians of {} rounds\n", to_string(x), backend->device().description(), options.rounds);
   fmt::print("  {:<32}{:>9}{:>10}{:>14}\n", "", "f32, ms", "bf16, ms", "bf16 / f32");

@@ -30,7 +30,8 @@ struct ConvolutionSpec {
   /// The shape of y, (N,P,Q,K), with P = (H + 2 padding - R) / stride + 1 and Q = (W + 2 padding - S) / stride + 1. P
   /// or Q is below 1 if the kernel does not fit into the padded image.
   Shape y() const {
-    return {x.n, (x.h + 2 * padding - kernel) / stride + 1, (x.w + 2 * padding - kernel) / stride + 1, num_filters};
+    return Shape::images(x.n, (x.h + 2 * padding - kernel) / stride + 1, (x.w + 2 * padding - kernel) / stride + 1,
+                         num_filters);
   }
   std::int64_t weight_count() const { return num_filters * kernel * kernel * filter_channels(); }
   /// The largest number of values in the operation's own copy of the weights, which may have another layout. A CPU may

@@ -50,7 +50,9 @@ class RowReader final : public FeatureReader {
       : row_(row), spec_(spec), lane_(device.make_copy_lane()) {}
 
   std::int64_t slot_bytes() const override { return spec_.bytes(); }
-  std::unique_ptr<SlotWriter> make_writer() const override { return std::make_unique<RowWriter>(row_, spec_.shape.h); }
+  std::unique_ptr<SlotWriter> make_writer() const override {
+    return std::make_unique<RowWriter>(row_, spec_.shape.length());
+  }
   bool ready() const override { return true; }
   void start(const std::byte* slot) override { slot_ = slot; }
   void finish(void* to) override {
@@ -171,7 +173,7 @@ std::unique_ptr<FeatureReader> TextPath::open(std::string_view feature, ops::Bac
 
 void TextPath::look_up(std::string_view feature, const BatchSamples& batch, void* to) const {
   const std::size_t number = number_of(feature, /*read_ahead=*/false);
-  const auto width = static_cast<std::size_t>(features_[number].spec.shape.h);
+  const auto width = static_cast<std::size_t>(features_[number].spec.shape.length());
   auto* out = static_cast<std::int32_t*>(to);
   MaskedPairs::Memory none;
   for (const std::int64_t sample : batch.samples) {

@@ -129,7 +129,7 @@ class CpuGlobalAveragePool final : public GlobalAveragePoolOp {
   CpuGlobalAveragePool(const GlobalPoolingSpec& spec, const Workspace& workspace) : x_(spec.x), workspace_(workspace) {}
 
   void forward(const void* x, void* y) override {
-    for_my_pixels({x_.n, 1, 1, x_.c}, workspace_.threads(), [&](std::int64_t n, std::int64_t, std::int64_t) {
+    for_my_pixels(Shape::vectors(x_.n, x_.c), workspace_.threads(), [&](std::int64_t n, std::int64_t, std::int64_t) {
       const T* image = values_at<T>(x) + n * x_.h * x_.w * x_.c;
       for_lanes(0, x_.c, [&]<typename V>(std::int64_t c, V) {
         V sum{};
@@ -140,7 +140,7 @@ class CpuGlobalAveragePool final : public GlobalAveragePoolOp {
   }
 
   void backward(const void* dy, void* dx) override {
-    for_my_pixels({x_.n, x_.h, x_.w, x_.c}, workspace_.threads(), [&](std::int64_t n, std::int64_t h, std::int64_t w) {
+    for_my_pixels(x_, workspace_.threads(), [&](std::int64_t n, std::int64_t h, std::int64_t w) {
       T* to = values_at<T>(dx) + ((n * x_.h + h) * x_.w + w) * x_.c;
       for_lanes(0, x_.c, [&]<typename V>(std::int64_t c, V) {
         write(to + c, V(read<V>(values_at<T>(dy) + n * x_.c + c) / static_cast<float>(x_.h * x_.w)));

@@ -23,7 +23,7 @@ enum Uid : std::int64_t { kX = 1, kW, kY };
 /// channels cuDNN derives the number of groups.
 struct Extents {
   explicit Extents(const ConvolutionSpec& spec)
-      : x(spec.x), w{spec.num_filters, spec.kernel, spec.kernel, spec.filter_channels()}, y(spec.y()) {}
+      : x(spec.x), w(Shape::images(spec.num_filters, spec.kernel, spec.kernel, spec.filter_channels())), y(spec.y()) {}
   Shape x, w, y;
 };
 

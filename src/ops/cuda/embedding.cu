@@ -168,7 +168,7 @@ template <typename T, int kWidth>
 class CudaEmbedding final : public EmbeddingOp {
  public:
   CudaEmbedding(const EmbeddingSpec& spec, Context& context)
-      : spec_(spec), y_(Shape{spec.n, spec.length, 1, spec.width}), context_(context) {
+      : spec_(spec), y_(Shape::sequences(spec.n, spec.length, spec.width)), context_(context) {
     context.reserve_scratch(heads_offset() + num_segments() * spec.width * kFloatBytes);
     if (!spec.sinusoids) return;
     const std::vector<float> values = sinusoids(spec.length, spec.width);

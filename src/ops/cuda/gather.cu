@@ -59,8 +59,8 @@ class CudaGather final : public GatherOp {
  public:
   CudaGather(const GatherSpec& spec, const Context& context)
       : spec_(spec),
-        x_(Shape{spec.n, spec.length, 1, spec.width}),
-        y_(Shape{spec.n, spec.num_taken, 1, spec.width}),
+        x_(Shape::sequences(spec.n, spec.length, spec.width)),
+        y_(Shape::sequences(spec.n, spec.num_taken, spec.width)),
         context_(context) {}
 
   void forward(const void* x, const std::int32_t* positions, void* y) override {

@@ -75,7 +75,7 @@ template <typename T, int kWidth>
 class CudaSequenceMean final : public SequenceMeanOp {
  public:
   CudaSequenceMean(const SequenceMeanSpec& spec, const Context& context)
-      : x_(Shape{spec.n, spec.length, 1, spec.width}), context_(context) {}
+      : x_(Shape::sequences(spec.n, spec.length, spec.width)), context_(context) {}
 
   void forward(const void* x, const std::int32_t* lengths, void* y) override {
     constexpr auto kMaxBlockWidth = static_cast<unsigned>(kTileBytes / (kWidth * sizeof(T)));

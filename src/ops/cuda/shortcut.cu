@@ -16,7 +16,7 @@ struct Geometry {
   explicit Geometry(const ShortcutSpec& spec)
       : x(spec.x),
         y(spec.y()),
-        taken({spec.x.n, spec.y().h, spec.y().w, spec.x.c}),
+        taken(Shape::images(spec.x.n, spec.y().h, spec.y().w, spec.x.c)),
         stride(static_cast<int>(spec.stride)),
         before(static_cast<int>(spec.channels_before)) {}
 

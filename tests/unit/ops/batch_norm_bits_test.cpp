@@ -8,7 +8,7 @@ class BatchNormBits : public OpTest {};
 
 TEST_P(BatchNormBits, GradientsMayBeWrittenOverTheIncomingOne) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{4, 16, 16, 32}}) {
+    for (const Shape& shape : {Shape::images(3, 5, 7, 3), Shape::images(4, 16, 16, 32)}) {
       const BatchNormValues values(shape, type);
       for (const bool relu : {false, true}) {
         BatchNormPass plain(*backend_, {shape, relu, false}, values), in_place(*backend_, {shape, relu, false}, values);
@@ -37,7 +37,7 @@ TEST_P(BatchNormBits, GradientsMayBeWrittenOverTheIncomingOne) {
 // dy in two parts gives the bits of their sum, whatever memory the results are written to.
 TEST_P(BatchNormBits, TakesTheGradientInTwoParts) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{2, 7, 7, 36}, Shape{4, 16, 16, 32}}) {
+    for (const Shape& shape : {Shape::images(3, 5, 7, 3), Shape::images(2, 7, 7, 36), Shape::images(4, 16, 16, 32)}) {
       BatchNormValues values(shape, type), sum(shape, type);
       const Array part = rounded(type, random_array(shape.count(), 6));
       sum.dy = sum_of_parts(type, values.dy, part);
@@ -68,7 +68,7 @@ TEST_P(BatchNormBits, TakesTheGradientInTwoParts) {
 
 TEST_P(BatchNormBits, TakesTheGradientOfInferenceInTwoParts) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{4, 16, 16, 32}}) {
+    for (const Shape& shape : {Shape::images(3, 5, 7, 3), Shape::images(4, 16, 16, 32)}) {
       const BatchNormValues values(shape, type);
       const Array part = rounded(type, random_array(shape.count(), 6));
       const DeviceArray y(*backend_, values.residual, type), gamma(*backend_, values.gamma),
@@ -88,7 +88,8 @@ TEST_P(BatchNormBits, TakesTheGradientOfInferenceInTwoParts) {
 // The runs are of one operation, with others of the backend in between, and of a new operation.
 TEST_P(BatchNormBits, GivesTheSameBitsInEveryRun) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{5, 11, 13, 37}, Shape{2, 14, 14, 256}}) {
+    for (const Shape& shape :
+         {Shape::images(8, 32, 32, 16), Shape::images(5, 11, 13, 37), Shape::images(2, 14, 14, 256)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const BatchNormValues values(shape, type);
       const BatchNormSpec spec{shape, true, true};
@@ -99,7 +100,7 @@ TEST_P(BatchNormBits, GivesTheSameBitsInEveryRun) {
       BatchNormPass second(*backend, spec, values);
       second.backward();
       EXPECT_EQ(results, second.result_bits());
-      BatchNormPass other(*backend, {{1, 4, 4, 2048}}, BatchNormValues({1, 4, 4, 2048}));
+      BatchNormPass other(*backend, {Shape::images(1, 4, 4, 2048)}, BatchNormValues(Shape::images(1, 4, 4, 2048)));
       for (int run = 0; run < 2; ++run) {
         second.forward();
         second.forward();
@@ -112,7 +113,8 @@ TEST_P(BatchNormBits, GivesTheSameBitsInEveryRun) {
 
 TEST(BatchNormOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
-    for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{5, 11, 13, 37}, Shape{2, 14, 14, 256}}) {
+    for (const Shape& shape :
+         {Shape::images(8, 32, 32, 16), Shape::images(5, 11, 13, 37), Shape::images(2, 14, 14, 256)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const BatchNormValues values(shape, type);
       std::vector<std::vector<std::uint32_t>> first;

@@ -14,9 +14,11 @@ using ops::BatchNormMaxPoolSpec;
 
 // Windows that overlap, touch and leave gaps; one pixel, odd sizes, several groups of channels; many blocks of sums.
 const std::vector<BatchNormMaxPoolSpec> kSpecs = {
-    {{2, 8, 8, 64}, 3, 2, 1},    {{3, 9, 7, 64}, 3, 2, 1},   {{2, 7, 6, 128}, 2, 2, 0}, {{3, 11, 10, 64}, 3, 3, 0},
-    {{2, 10, 9, 64}, 2, 3, 1},   {{1, 1, 1, 64}, 3, 2, 1},   {{1, 9, 13, 64}, 4, 2, 2}, {{2, 5, 5, 192}, 1, 1, 0},
-    {{1, 17, 16, 64}, 15, 8, 7}, {{1, 45, 50, 64}, 3, 2, 1},
+    {Shape::images(2, 8, 8, 64), 3, 2, 1},    {Shape::images(3, 9, 7, 64), 3, 2, 1},
+    {Shape::images(2, 7, 6, 128), 2, 2, 0},   {Shape::images(3, 11, 10, 64), 3, 3, 0},
+    {Shape::images(2, 10, 9, 64), 2, 3, 1},   {Shape::images(1, 1, 1, 64), 3, 2, 1},
+    {Shape::images(1, 9, 13, 64), 4, 2, 2},   {Shape::images(2, 5, 5, 192), 1, 1, 0},
+    {Shape::images(1, 17, 16, 64), 15, 8, 7}, {Shape::images(1, 45, 50, 64), 3, 2, 1},
 };
 
 /// Values with channels of equal values: positive ones, of which the first wins; those that the ReLU makes 0; and -0.

@@ -11,9 +11,12 @@ namespace {
 
 // Rows and tails of every kind, as in BatchNormTest. On a GPU: accesses of one value, of 4, and of 8, which backward
 // divides into two.
-const std::vector<Shape> kShapes = {{1, 1, 1, 1},  {2, 1, 1, 3},    {3, 5, 7, 3},     {2, 9, 9, 16},  {8, 32, 32, 16},
-                                    {1, 1, 1, 64}, {2, 7, 7, 37},   {5, 11, 13, 37},  {3, 3, 3, 100}, {2, 7, 7, 36},
-                                    {2, 8, 8, 64}, {1, 7, 7, 2048}, {2, 14, 14, 256}, {3, 10, 10, 72}};
+const std::vector<Shape> kShapes = {
+    Shape::images(1, 1, 1, 1),     Shape::images(2, 1, 1, 3),    Shape::images(3, 5, 7, 3),
+    Shape::images(2, 9, 9, 16),    Shape::images(8, 32, 32, 16), Shape::images(1, 1, 1, 64),
+    Shape::images(2, 7, 7, 37),    Shape::images(5, 11, 13, 37), Shape::images(3, 3, 3, 100),
+    Shape::images(2, 7, 7, 36),    Shape::images(2, 8, 8, 64),   Shape::images(1, 7, 7, 2048),
+    Shape::images(2, 14, 14, 256), Shape::images(3, 10, 10, 72)};
 
 /// Two branches that have nothing in common but dy, which is a's.
 struct SumValues {
@@ -140,7 +143,7 @@ TEST_P(BatchNormSumTest, EqualsDoubleLoops) {
 
 // The shapes are so large that a block of a GPU sums several slabs, and that blocks have different numbers of slabs.
 TEST_P(BatchNormSumTest, EqualsDoubleLoopsOnManyRows) {
-  expect_double_loops({{1, 727, 725, 1}, {1, 231, 229, 32}});
+  expect_double_loops({Shape::images(1, 727, 725, 1), Shape::images(1, 231, 229, 32)});
 }
 
 // It has the bits of the two operations that it replaces: in float32, nothing is rounded in between.
@@ -171,7 +174,7 @@ TEST_P(BatchNormSumTest, HasTheBitsOfTwoBatchNormsInFloat32) {
 
 TEST_P(BatchNormSumTest, ForwardAgainGivesTheSameBits) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{4, 16, 16, 32}}) {
+    for (const Shape& shape : {Shape::images(3, 5, 7, 3), Shape::images(4, 16, 16, 32)}) {
       SumPass pass(*backend_, shape, SumValues(shape, type));
       const DeviceArray again(*backend_, shape.count(), type);
       pass.op->forward_again({pass.a.inputs(), pass.b.inputs()},
@@ -183,7 +186,8 @@ TEST_P(BatchNormSumTest, ForwardAgainGivesTheSameBits) {
 
 TEST_P(BatchNormSumTest, InferenceUsesTheRunningStatistics) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{1, 1, 1, 1}, Shape{3, 5, 7, 3}, Shape{2, 9, 9, 37}, Shape{4, 16, 16, 32}}) {
+    for (const Shape& shape : {Shape::images(1, 1, 1, 1), Shape::images(3, 5, 7, 3), Shape::images(2, 9, 9, 37),
+                               Shape::images(4, 16, 16, 32)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const SumValues values(shape, type);
       const Array mean_a = random_array(shape.c, 7), var_a = random_array(shape.c, 8, 2, 1),
@@ -262,7 +266,7 @@ TEST_P(BatchNormSumTest, BackwardOfInferenceMatchesDoubleLoopsInPlaceToo) {
 
 TEST_P(BatchNormSumTest, GradientsMayBeWrittenOverTheIncomingOne) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{2, 7, 7, 36}, Shape{4, 16, 16, 32}}) {
+    for (const Shape& shape : {Shape::images(3, 5, 7, 3), Shape::images(2, 7, 7, 36), Shape::images(4, 16, 16, 32)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const SumValues values(shape, type);
       SumPass apart(*backend_, shape, values), over_a(*backend_, shape, values), over_b(*backend_, shape, values);
@@ -280,7 +284,7 @@ TEST_P(BatchNormSumTest, GradientsMayBeWrittenOverTheIncomingOne) {
 // dy in two parts gives the bits of their sum, whatever memory the results are written to.
 TEST_P(BatchNormSumTest, TakesTheGradientInTwoParts) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{2, 7, 7, 36}, Shape{4, 16, 16, 32}}) {
+    for (const Shape& shape : {Shape::images(3, 5, 7, 3), Shape::images(2, 7, 7, 36), Shape::images(4, 16, 16, 32)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const SumValues values(shape, type);
       SumValues sum(shape, type);
@@ -306,7 +310,7 @@ TEST_P(BatchNormSumTest, TakesTheGradientInTwoParts) {
 }
 
 TEST_P(BatchNormSumTest, NaNInAChannelOfABranchStaysInIt) {
-  const Shape shape{2, 9, 9, 37};
+  const Shape shape = Shape::images(2, 9, 9, 37);
   for (const DataType type : types()) {
     SumValues values(shape, type);
     values.b.x[37 * 50 + 5] = std::numeric_limits<double>::quiet_NaN();
@@ -319,7 +323,7 @@ TEST_P(BatchNormSumTest, NaNInAChannelOfABranchStaysInIt) {
 // Arguments of the ReLU around the smallest positive value of the type, half of which is rounded to 0: if forward
 // stored a 0, there is no gradient. With dy = 1, dbeta is exactly the number of the others.
 TEST_P(BatchNormSumTest, BackwardMasksWhatForwardRoundedToZero) {
-  const Shape shape{4, 8, 8, 16};
+  const Shape shape = Shape::images(4, 8, 8, 16);
   for (const DataType type : types()) {
     if (type == DataType::kFloat32) continue;
     SCOPED_TRACE(to_string(type));
@@ -340,7 +344,8 @@ TEST_P(BatchNormSumTest, BackwardMasksWhatForwardRoundedToZero) {
 // The runs are of one operation, with others of the backend in between, and of a new operation.
 TEST_P(BatchNormSumTest, GivesTheSameBitsInEveryRun) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{5, 11, 13, 37}, Shape{2, 14, 14, 256}}) {
+    for (const Shape& shape :
+         {Shape::images(8, 32, 32, 16), Shape::images(5, 11, 13, 37), Shape::images(2, 14, 14, 256)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const SumValues values(shape, type);
       SumPass first(*backend_, shape, values);
@@ -350,7 +355,7 @@ TEST_P(BatchNormSumTest, GivesTheSameBitsInEveryRun) {
       SumPass second(*backend, shape, values);
       second.backward();
       EXPECT_EQ(results, second.result_bits());
-      const Shape large{1, 4, 4, 2048};
+      const Shape large = Shape::images(1, 4, 4, 2048);
       SumPass other(*backend, large, SumValues(large));
       for (int run = 0; run < 2; ++run) {
         second.forward();
@@ -364,7 +369,8 @@ TEST_P(BatchNormSumTest, GivesTheSameBitsInEveryRun) {
 
 TEST(BatchNormSumOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
-    for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{5, 11, 13, 37}, Shape{2, 14, 14, 256}}) {
+    for (const Shape& shape :
+         {Shape::images(8, 32, 32, 16), Shape::images(5, 11, 13, 37), Shape::images(2, 14, 14, 256)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const SumValues values(shape, type);
       std::vector<std::vector<std::uint32_t>> first;

@@ -9,9 +9,12 @@ namespace {
 
 // Rows and tails of every kind: fewer pixels than a row has, exactly a row, many blocks, wide rows, odd channels.
 // On a GPU: accesses of one value, of 4 and of 16 bytes; full and partly filled tiles; whole and incomplete slabs.
-const std::vector<Shape> kShapes = {{1, 1, 1, 1},    {2, 1, 1, 3},  {1, 8, 8, 1},    {3, 5, 7, 3},     {2, 9, 9, 16},
-                                    {8, 32, 32, 16}, {1, 1, 1, 64}, {4, 16, 16, 32}, {2, 7, 7, 37},    {5, 11, 13, 37},
-                                    {3, 3, 3, 100},  {2, 8, 8, 64}, {1, 7, 7, 2048}, {2, 14, 14, 256}, {3, 10, 10, 72}};
+const std::vector<Shape> kShapes = {
+    Shape::images(1, 1, 1, 1),    Shape::images(2, 1, 1, 3),     Shape::images(1, 8, 8, 1),
+    Shape::images(3, 5, 7, 3),    Shape::images(2, 9, 9, 16),    Shape::images(8, 32, 32, 16),
+    Shape::images(1, 1, 1, 64),   Shape::images(4, 16, 16, 32),  Shape::images(2, 7, 7, 37),
+    Shape::images(5, 11, 13, 37), Shape::images(3, 3, 3, 100),   Shape::images(2, 8, 8, 64),
+    Shape::images(1, 7, 7, 2048), Shape::images(2, 14, 14, 256), Shape::images(3, 10, 10, 72)};
 
 class BatchNormTest : public OpTest {};
 
@@ -39,7 +42,7 @@ TEST_P(BatchNormTest, EqualsDoubleLoops) {
 // The shapes are so large that a block of a GPU sums several slabs, and that blocks have different numbers of slabs.
 TEST_P(BatchNormTest, EqualsDoubleLoopsOnManyRows) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{1, 727, 725, 1}, Shape{1, 231, 229, 32}}) {
+    for (const Shape& shape : {Shape::images(1, 727, 725, 1), Shape::images(1, 231, 229, 32)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const BatchNormValues values(shape, type);
       const BatchNormSpec spec{shape, true, false};
@@ -54,7 +57,8 @@ TEST_P(BatchNormTest, EqualsDoubleLoopsOnManyRows) {
 
 TEST_P(BatchNormTest, InferenceUsesTheRunningStatistics) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{1, 1, 1, 1}, Shape{3, 5, 7, 3}, Shape{2, 9, 9, 37}, Shape{4, 16, 16, 32}}) {
+    for (const Shape& shape : {Shape::images(1, 1, 1, 1), Shape::images(3, 5, 7, 3), Shape::images(2, 9, 9, 37),
+                               Shape::images(4, 16, 16, 32)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const BatchNormValues values(shape, type);
       const Array mean = random_array(shape.c, 7), var = random_array(shape.c, 8, 2, 1);

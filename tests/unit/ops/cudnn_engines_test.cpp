@@ -30,7 +30,8 @@ using test::DescribedGpu;
 using test::kA100;
 using test::kH200;
 
-constexpr ConvolutionSpec kBottleneck3x3{.x = {256, 56, 56, 64}, .num_filters = 64, .kernel = 3, .padding = 1};
+constexpr ConvolutionSpec kBottleneck3x3{
+    .x = Shape::images(256, 56, 56, 64), .num_filters = 64, .kernel = 3, .padding = 1};
 
 ConvolutionSpec typed(ConvolutionSpec spec, DataType type) {
   spec.type = type;

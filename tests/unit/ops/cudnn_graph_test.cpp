@@ -85,7 +85,7 @@ TEST_P(CudnnGraphTest, GivesTheSameTimeWhenAskedAgain) {
 TEST_P(CudnnGraphTest, MeasuringMemorySeesEveryChangeOfTheResult) {
   for (const ConvolutionPass pass :
        {ConvolutionPass::kForward, ConvolutionPass::kBackwardInput, ConvolutionPass::kBackwardWeight}) {
-    const CudnnGraphSpec spec{.convolution = {{2, 7, 5, 37}, 37, 3, 1, 1, true, DataType::kFloat16},
+    const CudnnGraphSpec spec{.convolution = {Shape::images(2, 7, 5, 37), 37, 3, 1, 1, true, DataType::kFloat16},
                               .pass = pass,
                               .weight_type = DataType::kFloat16};
     CudnnGraph* graph = CudnnGraph::create(spec, *runtime_);
