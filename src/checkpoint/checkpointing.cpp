@@ -13,7 +13,6 @@
 #include "convoy/comm/tags.h"
 
 #include "checkpoint/arena_tensors.h"
-#include "checkpoint/restore_parts.h"
 
 namespace convoy {
 
