@@ -1,5 +1,5 @@
-/// Converts the arenas of stages, and the slices of them that a rank owns, to the tensors of a file, in which the cut of
-/// the network into stages is not visible.
+/// Converts the arenas of stages, and the slices of them that a rank owns, to the tensors of a file, in which the cut
+/// of the network into stages is not visible.
 #pragma once
 
 #include <cstddef>

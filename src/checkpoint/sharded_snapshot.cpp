@@ -21,8 +21,8 @@
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint_parts.h"
 
-#include "checkpoint/background_writer.h"
 #include "checkpoint/arena_tensors.h"
+#include "checkpoint/background_writer.h"
 #include "checkpoint/snapshot.h"
 
 namespace convoy {
