@@ -1,8 +1,9 @@
-/// Finds out which form a source has.
+/// Finds out which form a source has, and reads texts from files.
 #include "data/text/text_source.h"
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 #include <system_error>
 
 #include <fmt/format.h>
@@ -10,11 +11,12 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/io/atomic_file.h"
 #include "convoy/params/data_parameters.h"
 
 #include "data/folder_walk.h"
 #include "data/images/image_source.h"
-#include "data/text/text_files.h"
+#include "data/text/check_text.h"
 #include "data/text/text_table.h"
 
 namespace convoy {
@@ -84,6 +86,22 @@ ImportFormat agree_on_format(const ImportParams& params, const mpi::Communicator
 }
 
 }  // namespace
+
+std::string_view TextFiles::read(const SourceSplit& split, std::int64_t sample) {
+  const std::string path = (fs::path(folder_) / split.names[sample]).string();
+  const FileDescriptor file = io::open_for_reading(path);
+  const auto size = static_cast<std::int64_t>(io::file_size(file, path));
+  check_text_size(size);
+  text_.resize(static_cast<std::size_t>(size));
+  io::read_at(file, 0, std::as_writable_bytes(std::span(text_)), path);
+  return check_text(text_);
+}
+
+std::int64_t TextFiles::text_bytes(const SourceSplit& split, std::int64_t sample) const {
+  std::error_code unknown;
+  const std::uintmax_t size = fs::file_size(fs::path(folder_) / split.names[sample], unknown);
+  return unknown ? 0 : static_cast<std::int64_t>(size);
+}
 
 bool holds_texts(const ImportParams& params, const mpi::Communicator& world) {
   const ImportFormat format = agree_on_format(params, world);

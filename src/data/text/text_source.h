@@ -10,6 +10,7 @@
 #include "convoy/comm/communicator.h"
 #include "convoy/io/tokenization.h"
 
+#include "data/class_folders.h"
 #include "data/source_listing.h"
 
 namespace convoy {
@@ -36,6 +37,25 @@ class TextSource {
 
  private:
   SourceListing listing_;
+};
+
+/// The kind of sample files for class folders of texts. The folder `unsup` is that of reviews without a class in the
+/// data set aclImdb.
+inline constexpr ClassFolders kTextFolders = {
+    .file = "TEXT.txt", .samples = "texts", .suffix = ".txt", .unlabelled = "unsup"};
+
+/// Texts that are stored in one file each; a file is read when its text is asked for.
+class TextFiles final : public TextSource {
+ public:
+  /// `listing` has the names of the files, relative to `folder`.
+  TextFiles(std::string folder, SourceListing listing) : TextSource(std::move(listing)), folder_(std::move(folder)) {}
+
+  std::string_view read(const SourceSplit& split, std::int64_t sample) override;
+  std::int64_t text_bytes(const SourceSplit& split, std::int64_t sample) const override;
+
+ private:
+  std::string folder_;
+  std::string text_;
 };
 
 /// Returns whether import.source has texts, not images: import.format says so or, if it is auto, the files at
