@@ -2,9 +2,7 @@
 #include "checkpoint/arena_tensors.h"
 
 #include <algorithm>
-#include <cstdint>
 #include <iterator>
-#include <string>
 #include <unordered_map>
 
 #include "convoy/io/checkpoint_parts.h"

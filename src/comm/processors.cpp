@@ -11,7 +11,6 @@
 #include <filesystem>
 #include <fstream>
 #include <sstream>
-#include <string>
 #include <system_error>
 
 #include <sched.h>

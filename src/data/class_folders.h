@@ -1,7 +1,6 @@
 /// Lists samples that are stored in one file each, in a folder for each class: ROOT/[SPLIT/]CLASS/FILE.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 

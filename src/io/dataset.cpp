@@ -5,13 +5,11 @@
 #include <atomic>
 #include <cstring>
 #include <system_error>
-#include <utility>
 
 #include <fcntl.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/host_name.h"
-#include "convoy/io/atomic_file.h"
 #include "convoy/io/shard_files.h"
 
 #include "io/little_endian.h"

@@ -3,8 +3,6 @@
 
 #include <fmt/format.h>
 
-#include "convoy/base/error.h"
-
 namespace convoy::io {
 
 namespace {

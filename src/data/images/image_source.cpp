@@ -3,8 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string>
-#include <vector>
 
 #include <fmt/format.h>
 

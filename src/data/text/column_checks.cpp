@@ -3,11 +3,8 @@
 
 #include <algorithm>
 #include <charconv>
-#include <cmath>
-#include <map>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
