@@ -66,7 +66,7 @@ void check_takes_file(const SamplesPath& from) {
 // Opens a data set. Refuses one that was not imported with the orientation that is asked for: pixels cannot be turned
 // any more, and a network that was trained on the files of a data set saw them as they were imported.
 std::unique_ptr<io::Dataset> open_dataset(const SamplesPath& from) {
-  auto dataset = std::make_unique<io::Dataset>(from.path, from.key, from.split, from.verify);
+  auto dataset = std::make_unique<io::Dataset>(from.path, from.key, from.verify, from.split);
   const auto* const images = std::get_if<ImageFileOptions>(&from.files);
   if (images != nullptr && images->needs_oriented && !dataset->info().oriented)
     refuse(

@@ -46,18 +46,16 @@ namespace convoy::io {
 class Dataset final : public SampleStore {
  public:
   /// Opens the shards that `path` names: one shard (opened alone), a prefix such as data/fashion/train for train.h5 or
-  /// train-000.h5, train-001.h5 ..., or a folder, in which the prefix is the last word of `key`, such as "train" for
-  /// data.train. Messages name `key`. `verify` says how often the bytes of a sample are compared with its hash:
-  /// whenever they are read, the first time, or never.
+  /// train-000.h5, train-001.h5 ..., or a folder, in which the prefix is `split` or, if that is empty, the last word of
+  /// `key`, such as "train" for data.train. Messages name `key`. `verify` says how often the bytes of a sample are
+  /// compared with its hash: whenever they are read, the first time, or never.
   ///
   /// Throws RequestError naming key, file and what is wrong: missing, not HDF5, not from `convoy import`, truncated,
   /// damaged (except for the samples, which verify_file() of inspect.h checks), an HDF5 data set absent or of another
   /// type or rank, labels out of range, shards that disagree in image shape, classes or import, a gap in the numbering,
   /// no samples.
-  Dataset(const std::string& path, const std::string& key, VerifyKind verify = VerifyKind::kEpoch);
-  /// Opens the shards that `path` names as the other constructor does, but `split` is the prefix in a folder.
-  Dataset(const std::string& path, const std::string& key, const std::string& split,
-          VerifyKind verify = VerifyKind::kEpoch);
+  Dataset(const std::string& path, const std::string& key, VerifyKind verify = VerifyKind::kEpoch,
+          const std::string& split = "");
 
   const DatasetInfo& info() const override { return info_; }
   /// Reads the pixels of a sample in [0, info().num_samples), H*W*C bytes. Throws Error if the data set holds no

@@ -108,8 +108,8 @@ class ImageScan {
 /// Brings images to the channels and the size in which all are stored, or keeps their files.
 class ImageImport final : public ImportInput {
  public:
-  ImageImport(const ImportParams& params, const mpi::Communicator& world)
-      : params_(params), world_(world), source_(open_source(params, world)) {}
+  ImageImport(const ImportParams& params, ImportFormat format, const mpi::Communicator& world)
+      : params_(params), world_(world), source_(open_source(params, format, world)) {}
 
   const char* kind() const override { return input_kinds::kImages; }
   SourceListing& listing() override { return source_->listing(); }
@@ -219,8 +219,9 @@ class ImageImport final : public ImportInput {
 
 }  // namespace
 
-std::unique_ptr<ImportInput> make_image_import(const ImportParams& params, const mpi::Communicator& world) {
-  return std::make_unique<ImageImport>(params, world);
+std::unique_ptr<ImportInput> make_image_import(const ImportParams& params, ImportFormat format,
+                                               const mpi::Communicator& world) {
+  return std::make_unique<ImageImport>(params, format, world);
 }
 
 }  // namespace convoy

@@ -66,8 +66,9 @@ class MemorySource final : public ImageSource {
 /// Returns kIdx or kCifar if the folder has the first files of a data set in this format; else nothing.
 std::optional<ImportFormat> find_packed_format(const std::string& folder);
 
-/// Opens import.source as images in import.format. Rank 0 lists the images and sends the list to all ranks. Throws
+/// Opens import.source as images in `format`. Rank 0 lists the images and sends the list to all ranks. Throws
 /// RequestError on all ranks if there are none; the message says what was looked for. Called by all ranks of `world`.
-std::unique_ptr<ImageSource> open_source(const ImportParams& params, const mpi::Communicator& world);
+std::unique_ptr<ImageSource> open_source(const ImportParams& params, ImportFormat format,
+                                         const mpi::Communicator& world);
 
 }  // namespace convoy

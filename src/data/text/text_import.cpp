@@ -32,8 +32,8 @@ constexpr std::int64_t kMaxIn16Bits = 1 << 16;  // limit of tokens that io/datas
 /// Learns a vocabulary from the split train, and stores texts as its tokens.
 class TextImport final : public ImportInput {
  public:
-  TextImport(const ImportParams& params, const mpi::Communicator& world)
-      : params_(params), world_(world), texts_(open_texts(params, world)) {}
+  TextImport(const ImportParams& params, ImportFormat format, const mpi::Communicator& world)
+      : params_(params), world_(world), texts_(open_texts(params, format, world)) {}
 
   const char* kind() const override { return input_kinds::kText; }
   SourceListing& listing() override { return texts_.source->listing(); }
@@ -168,8 +168,9 @@ std::span<const std::byte> TextImport::read(std::size_t split, std::int64_t samp
 
 }  // namespace
 
-std::unique_ptr<ImportInput> make_text_import(const ImportParams& params, const mpi::Communicator& world) {
-  return std::make_unique<TextImport>(params, world);
+std::unique_ptr<ImportInput> make_text_import(const ImportParams& params, ImportFormat format,
+                                              const mpi::Communicator& world) {
+  return std::make_unique<TextImport>(params, format, world);
 }
 
 }  // namespace convoy

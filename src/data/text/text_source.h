@@ -9,6 +9,7 @@
 
 #include "convoy/comm/communicator.h"
 #include "convoy/io/tokenization.h"
+#include "convoy/params/choices.h"
 
 #include "data/class_folders.h"
 #include "data/source_listing.h"
@@ -58,10 +59,6 @@ class TextFiles final : public TextSource {
   std::string text_;
 };
 
-/// Returns whether import.source has texts, not images: import.format says so or, if it is auto, the files at
-/// import.source do. Throws RequestError if both leave it open. Called by all ranks of `world`.
-bool holds_texts(const ImportParams& params, const mpi::Communicator& world);
-
 /// The texts of an import, and the names of the table's columns from which they come; the names are empty if each text
 /// is a file of its own.
 struct ImportedTexts {
@@ -69,9 +66,9 @@ struct ImportedTexts {
   io::ColumnNames columns;
 };
 
-/// Opens import.source, for which holds_texts() is true. Rank 0 lists the texts and sends the list to all ranks. Throws
+/// Opens import.source, whose format is kText or kCsv. Rank 0 lists the texts and sends the list to all ranks. Throws
 /// RequestError on all ranks if there are none; the message says what was looked for. Called by all ranks of `world`.
-ImportedTexts open_texts(const ImportParams& params, const mpi::Communicator& world);
+ImportedTexts open_texts(const ImportParams& params, ImportFormat format, const mpi::Communicator& world);
 
 /// Opens the texts for a prediction: `path` is a folder of texts, a table, or a file with one text. From a table it
 /// takes the column of texts and, if it exists, that of classes; on rank 0, `carried` gets the other columns. Throws

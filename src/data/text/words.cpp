@@ -2,7 +2,6 @@
 #include "data/text/words.h"
 
 #include <algorithm>
-#include <charconv>
 #include <functional>
 #include <unordered_map>
 #include <utility>
@@ -14,6 +13,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/special_tokens.h"
+#include "convoy/base/text.h"
 #include "convoy/params/choices.h"
 
 namespace convoy {
@@ -184,10 +184,8 @@ void WordCounts::merge(std::string_view packed) {
   while (!packed.empty()) {
     const std::string_view line = packed.substr(0, packed.find('\n'));
     const std::size_t space = line.find(' ');
-    std::int64_t count = 0;
-    std::from_chars(line.data() + space + 1, line.data() + line.size(), count);
     to_utf16(line.substr(0, space), word);
-    impl_->counts[word] += count;
+    impl_->counts[word] += parse_number<std::int64_t>(line.substr(space + 1)).value_or(0);
     packed.remove_prefix(line.size() + 1);
   }
 }
