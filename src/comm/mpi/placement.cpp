@@ -13,7 +13,6 @@
 #include "convoy/comm/topology.h"
 
 #include "comm/mpi/node_group.h"
-#include "comm/processor_shares.h"
 #include "comm/processors.h"
 
 namespace convoy {
