@@ -16,6 +16,7 @@
 #include "data/import_rounds.h"
 #include "data/text/subwords.h"
 #include "data/text/text_source.h"
+#include "data/text/text_table.h"
 #include "data/text/tokenizer.h"
 #include "data/text/words.h"
 
@@ -28,6 +29,29 @@ static_assert(std::endian::native == std::endian::little, "tokens are stored as 
 constexpr std::int64_t kTextsWeighed = 256;     // sample from which the size of all is estimated
 constexpr std::int64_t kBytesPerToken = 4;      // for English words, and for parts of words
 constexpr std::int64_t kMaxIn16Bits = 1 << 16;  // limit of tokens that io/dataset.h stores in 16 bits
+
+/// The texts of an import, and the names of the table's columns from which they come; the names are empty if each text
+/// is a file of its own.
+struct ImportedTexts {
+  std::unique_ptr<TextSource> source;
+  io::ColumnNames columns;
+};
+
+// Opens import.source, whose format is kText or kCsv.
+ImportedTexts open_texts(const ImportParams& params, ImportFormat format, const mpi::Communicator& world) {
+  const bool is_table = format == ImportFormat::kCsv;
+  const TableColumns columns{
+      .text = params.text_column, .label = params.label_column, .max_class_fraction = params.max_class_fraction};
+  ClassFolders folders = kTextFolders;
+  folders.has_splits = params.splits;
+  SourceListing listed = list_on_root(world, [&] {
+    return is_table ? list_tables(params.source, columns, "import.source") : list_class_folders(params.source, folders);
+  });
+  if (is_table)
+    return {.source = std::make_unique<TextTable>(params.source, std::move(listed), columns),
+            .columns = {.text = columns.text, .label = columns.label}};
+  return {.source = std::make_unique<TextFiles>(params.source, std::move(listed)), .columns = {}};
+}
 
 /// Learns a vocabulary from the split train, and stores texts as its tokens.
 class TextImport final : public ImportInput {

@@ -2,23 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
-
-#include "convoy/comm/communicator.h"
-#include "convoy/io/tokenization.h"
-#include "convoy/params/choices.h"
 
 #include "data/class_folders.h"
 #include "data/source_listing.h"
 
 namespace convoy {
-
-struct CarriedColumns;
-struct ImportParams;
-struct TableColumns;
 
 /// The texts of an import or of a prediction. Each rank has its own object, which only one thread may use.
 class TextSource {
@@ -58,22 +49,5 @@ class TextFiles final : public TextSource {
   std::string folder_;
   std::string text_;
 };
-
-/// The texts of an import, and the names of the table's columns from which they come; the names are empty if each text
-/// is a file of its own.
-struct ImportedTexts {
-  std::unique_ptr<TextSource> source;
-  io::ColumnNames columns;
-};
-
-/// Opens import.source, whose format is kText or kCsv. Rank 0 lists the texts and sends the list to all ranks. Throws
-/// RequestError on all ranks if there are none; the message says what was looked for. Called by all ranks of `world`.
-ImportedTexts open_texts(const ImportParams& params, ImportFormat format, const mpi::Communicator& world);
-
-/// Opens the texts for a prediction: `path` is a folder of texts, a table, or a file with one text. From a table it
-/// takes the column of texts and, if it exists, that of classes; on rank 0, `carried` gets the other columns. Throws
-/// RequestError, naming the key `key`, if it finds no texts. Called by all ranks of `world`.
-std::unique_ptr<TextSource> open_any_texts(const std::string& path, const std::string& key, const TableColumns& columns,
-                                           const mpi::Communicator& world, CarriedColumns& carried);
 
 }  // namespace convoy
