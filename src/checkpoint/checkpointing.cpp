@@ -13,7 +13,6 @@
 #include "convoy/comm/tags.h"
 
 #include "checkpoint/arena_tensors.h"
-#include "checkpoint/restore_parts.h"
 
 namespace convoy {
 
@@ -28,9 +27,7 @@ std::string shape(const std::vector<std::int64_t>& dims) {
 // Appends "2 missing (fc.weight, fc.bias)" or "40 missing (a, b, c, ...)"; nothing if there are no names.
 void append(std::string& text, const std::vector<std::string>& names, const char* kind) {
   if (names.empty()) return;
-  const std::vector<std::string> shown(names.begin(), names.begin() + std::min(names.size(), kShown));
-  text += fmt::format("{}{} {} ({}{})", text.empty() ? "" : "; ", names.size(), kind, fmt::join(shown, ", "),
-                      shown.size() < names.size() ? ", ..." : "");
+  text += fmt::format("{}{} {} ({})", text.empty() ? "" : "; ", names.size(), kind, first_few(names, kShown));
 }
 
 using TensorsByName = std::unordered_map<std::string, const io::NamedTensor*>;

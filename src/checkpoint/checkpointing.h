@@ -51,6 +51,12 @@ io::Checkpoint gather_checkpoint(const RankRuntime& runtime);
 /// checkpoint's path. Throws RequestError if the tensors do not match the network.
 void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, RankRuntime& runtime);
 
+/// Restores parameters, the optimizer's slots and the moving average from the part files of the checkpoint at `path`,
+/// which must have the tensors of the network: each rank reads only the files that hold values of its stage. All ranks
+/// of the grid call it. It takes host memory for one file, the stage's parameters and this rank's slices. Throws Error
+/// naming the file if one cannot be read; RequestError if a value is infinite or NaN.
+void restore_parts(const io::Checkpoint& checkpoint, const std::string& path, RankRuntime& runtime);
+
 /// Restores parameters and running statistics. All ranks of the grid call it; ranks without
 /// RankRuntime::writes_parameters() need no tensors. Throws RequestError, which lists the tensors that are missing,
 /// unexpected or of another shape. `where` names the file.

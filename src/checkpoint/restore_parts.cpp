@@ -1,6 +1,4 @@
-/// Moves values only: the files store them as the ranks hold them.
-#include "checkpoint/restore_parts.h"
-
+/// Restores a checkpoint in parts. Values are moved only: the files store them as the ranks hold them.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -9,7 +7,8 @@
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/checkpoint_parts.h"
 
-#include "checkpoint/owned_values.h"
+#include "checkpoint/arena_tensors.h"
+#include "checkpoint/checkpointing.h"
 #include "checkpoint/weights_file.h"
 
 namespace convoy {

@@ -3,9 +3,6 @@
 
 #include <algorithm>
 
-#include "checkpoint/gathered_snapshot.h"
-#include "checkpoint/sharded_snapshot.h"
-
 namespace convoy {
 
 // Waits without a limit, as Request::wait() does: the watchdog detects a rank that has died.
@@ -19,8 +16,8 @@ void Snapshot::finish() {
 
 std::unique_ptr<Snapshot> make_snapshot(CheckpointFiles files, const std::string& directory,
                                         const RankRuntime& runtime) {
-  if (files == CheckpointFiles::kSharded) return std::make_unique<ShardedSnapshot>(directory, runtime);
-  return std::make_unique<GatheredSnapshot>(runtime);
+  return files == CheckpointFiles::kSharded ? make_sharded_snapshot(directory, runtime)
+                                            : make_gathered_snapshot(runtime);
 }
 
 std::int64_t snapshot_bytes(const StepPlan& plan, std::int64_t stage, bool is_root) {

@@ -52,6 +52,11 @@ class Snapshot {
 std::unique_ptr<Snapshot> make_snapshot(CheckpointFiles files, const std::string& directory,
                                         const RankRuntime& runtime);
 
+/// The snapshot for checkpoint.files = one: rank 0 receives the copies of all ranks into its host memory.
+std::unique_ptr<Snapshot> make_gathered_snapshot(const RankRuntime& runtime);
+/// The snapshot for checkpoint.files = sharded: each rank writes its copy to a file of its own.
+std::unique_ptr<Snapshot> make_sharded_snapshot(const std::string& directory, const RankRuntime& runtime);
+
 /// Returns the bytes of host memory that a snapshot takes: on rank 0 if `is_root`, otherwise on a rank of this stage.
 std::int64_t snapshot_bytes(const StepPlan& plan, std::int64_t stage, bool is_root);
 

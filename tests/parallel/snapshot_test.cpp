@@ -19,7 +19,6 @@
 #include "convoy/ops/backend.h"
 
 #include "checkpoint/checkpointing.h"
-#include "checkpoint/gathered_snapshot.h"
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
 #include "parallel/shared_directory.h"
@@ -183,14 +182,14 @@ TEST(Snapshot, SaysWhichRankCouldNotWriteAndWhichTensorIsNotFinite) {
 
 TEST(Snapshot, ArrivesByTheStepsAloneAndNobodyWaitsForIt) {
   Training training(world().size(), spec_of(OptimizerKind::kSgd, 1));
-  GatheredSnapshot snapshot(training.runtime);
-  training.runtime.set_beside([&] { snapshot.progress(); });
+  const std::unique_ptr<Snapshot> snapshot = make_snapshot(CheckpointFiles::kOne, "", training.runtime);
+  training.runtime.set_beside([&] { snapshot->progress(); });
   training.steps(1);
-  snapshot.take(1);
+  snapshot->take(1);
   const std::int64_t pieces = snapshot_bytes(training.runtime.plan(), 0, /*is_root=*/true) >> 20;
   training.steps(static_cast<int>(2 + pieces / 4));  // in a step at least the few pieces in flight arrive
-  EXPECT_EQ(world().sum(snapshot.is_complete() ? 0 : 1), 0);
-  snapshot.finish();
+  EXPECT_EQ(world().sum(snapshot->is_complete() ? 0 : 1), 0);
+  snapshot->finish();
 }
 
 }  // namespace convoy::test
