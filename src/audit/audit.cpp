@@ -2,9 +2,7 @@
 #include "audit/audit.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <span>
 
@@ -13,6 +11,7 @@
 #include "convoy/base/host_name.h"
 #include "convoy/base/random.h"
 #include "convoy/comm/gather_texts.h"
+#include "convoy/comm/packed.h"
 #include "convoy/comm/tags.h"
 
 namespace convoy {
@@ -25,27 +24,6 @@ std::string own_place(Device& device) {
   return fmt::format("{}, {}", slurm != nullptr ? slurm : host_name(),
                      hardware.empty() ? device.description() : hardware);
 }
-
-/// Takes numbers off packed evidence, one after the other.
-class Unpacker {
- public:
-  explicit Unpacker(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    std::memcpy(&value, bytes_.data(), sizeof value);
-    bytes_ = bytes_.subspan(sizeof value);
-    return value;
-  }
-  std::vector<std::uint64_t> numbers(std::size_t count) {
-    std::vector<std::uint64_t> values;
-    for (std::size_t i = 0; i < count; ++i) values.push_back(number());
-    return values;
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-};
 
 std::int64_t num_computations(const GridShape& grid) {
   return grid.replicas >= 3 ? kNumComputations : kNumComputations - 1;
@@ -138,13 +116,14 @@ Audit::Result Audit::settle() {
   std::vector<std::vector<RecordItem>> items;
   for (const StagePlan& stage : plan.stages()) items.push_back(record_items(stage));
   std::vector<AuditEvidence> evidence;
-  Unpacker unpacker(all);
+  mpi::Unpacker unpacker(all);
+  const auto next = [&] { return static_cast<std::uint64_t>(unpacker.number()); };
   for (std::int64_t rank = 0; rank < plan.grid().ranks(); ++rank) {
     AuditEvidence& of_rank = evidence.emplace_back();
-    of_rank.memory_changes = unpacker.number();
-    of_rank.parameters = unpacker.number();
+    of_rank.memory_changes = next();
+    of_rank.parameters = next();
     for (std::int64_t i = 0; i < num_computations(plan.grid()); ++i)
-      of_rank.records.push_back(unpacker.numbers(items[rank % plan.grid().stages].size()));
+      std::ranges::generate(of_rank.records.emplace_back(items[rank % plan.grid().stages].size()), next);
   }
   result.findings = judge(plan.grid(), items, evidence);
   return result;

@@ -13,7 +13,6 @@
 #include "convoy/data/make_sample_path.h"
 #include "convoy/params/parameters.h"
 
-#include "evaluation/logits.h"
 #include "watch/status_board.h"
 
 namespace convoy {

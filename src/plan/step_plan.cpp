@@ -13,6 +13,7 @@
 
 #include "plan/batch_norm_check.h"
 #include "plan/recompute.h"
+#include "plan/step_costs.h"
 #include "update/loss_scale.h"
 #include "update/optimizer.h"
 
@@ -31,6 +32,64 @@ std::vector<std::string> names_of(const Network& network) {
   std::vector<std::string> names;
   for (const auto& cell : network) names.push_back(cell->name());
   return names;
+}
+
+// With more micro-batches the plan itself would take minutes and its lists gigabytes.
+constexpr std::int64_t kMaxMicroBatches = 65'536;
+
+// The largest count of a message that MPI takes.
+constexpr std::int64_t kMaxMessageBytes = std::numeric_limits<int>::max();
+
+/// Returns the largest divisor of `whole` from `min` to `max`; 0 if none exists.
+std::int64_t divisor_within(std::int64_t whole, std::int64_t min, std::int64_t max) {
+  for (std::int64_t d = std::min(whole, max); d >= min; --d)
+    if (whole % d == 0) return d;
+  return 0;
+}
+
+void check_replicas(const RuntimeSpec& spec, std::int64_t replicas) {
+  const BatchParams& batch = spec.batch;
+  if (batch.global / batch.micro >= replicas) return;
+  const std::int64_t micro = divisor_within(batch.global, spec.mixes_labels ? 2 : 1, batch.global / replicas);
+  refuse(
+      "batch.micro = {} cuts batch.global = {} into {} micro-batches per step, fewer than the {} replicas of this job. "
+      "{}; or use more stages or fewer ranks.",
+      batch.micro, batch.global, batch.global / batch.micro, replicas,
+      micro > 0 ? fmt::format("Largest that fits: batch.micro = {}", micro)
+                : fmt::format("No batch.micro gives that many: use batch.global = {}", replicas * batch.micro));
+}
+
+void check_micro_batches(const RuntimeSpec& spec, const GridShape& grid) {
+  check_replicas(spec, grid.replicas);
+  const BatchParams& batch = spec.batch;
+  const std::int64_t micro_batches = batch.global / batch.micro;
+  if (micro_batches <= kMaxMicroBatches) return;
+  const std::int64_t max = divisor_within(batch.global, 1, kMaxMicroBatches);
+  refuse(
+      "batch.micro = {} cuts batch.global = {} into {} micro-batches per step. Allowed: up to {}, so batch.micro = {} "
+      "or more that divides batch.global.",
+      batch.micro, batch.global, micro_batches, kMaxMicroBatches, batch.global / max);
+}
+
+void check_chunks(const Network& network, std::int64_t chunks, std::int64_t stages) {
+  const std::int64_t cells = std::ssize(network), max = cells / stages;
+  if (chunks == 1 || chunks <= max) return;  // too many stages for any chunk are refused by partition()
+  refuse("schedule.chunks = {} on grid.stages = {} cuts the network into {} chunks, but it has {} cells. Allowed: {}",
+         chunks, stages, chunks * stages, cells,
+         max >= 2 ? fmt::format("schedule.chunks = 2 to {}, or fewer grid.stages.", max)
+                  : std::string("fewer grid.stages, or another schedule.kind."));
+}
+
+void check_messages(const Network& network, const StagePlan& stage, std::int64_t batch_micro) {
+  for (const ChunkPlan& chunk : stage.chunks) {
+    const auto [bytes, receiver] = std::max(std::pair{chunk.boundary_in_bytes, chunk.cells.begin},
+                                            std::pair{chunk.boundary_out_bytes, chunk.cells.end});
+    if (bytes > kMaxMessageBytes)
+      refuse(
+          "batch.micro = {} gives activations of {} between stages, before cell {}. A message holds at most 2 GiB: use "
+          "batch.micro = {} or less.",
+          batch_micro, human_bytes(bytes), network[receiver]->name(), batch_micro * kMaxMessageBytes / bytes);
+  }
 }
 
 }  // namespace
@@ -94,68 +153,6 @@ RuntimeSpec evaluation_spec(const Parameters& params, const io::ModelMetadata& m
   spec.audit_every = 0;
   return spec;
 }
-
-namespace {
-
-// With more micro-batches the plan itself would take minutes and its lists gigabytes.
-constexpr std::int64_t kMaxMicroBatches = 65'536;
-
-// The largest count of a message that MPI takes.
-constexpr std::int64_t kMaxMessageBytes = std::numeric_limits<int>::max();
-
-/// Returns the largest divisor of `whole` from `min` to `max`; 0 if none exists.
-std::int64_t divisor_within(std::int64_t whole, std::int64_t min, std::int64_t max) {
-  for (std::int64_t d = std::min(whole, max); d >= min; --d)
-    if (whole % d == 0) return d;
-  return 0;
-}
-
-void check_replicas(const RuntimeSpec& spec, std::int64_t replicas) {
-  const BatchParams& batch = spec.batch;
-  if (batch.global / batch.micro >= replicas) return;
-  const std::int64_t micro = divisor_within(batch.global, spec.mixes_labels ? 2 : 1, batch.global / replicas);
-  refuse(
-      "batch.micro = {} cuts batch.global = {} into {} micro-batches per step, fewer than the {} replicas of this job. "
-      "{}; or use more stages or fewer ranks.",
-      batch.micro, batch.global, batch.global / batch.micro, replicas,
-      micro > 0 ? fmt::format("Largest that fits: batch.micro = {}", micro)
-                : fmt::format("No batch.micro gives that many: use batch.global = {}", replicas * batch.micro));
-}
-
-void check_micro_batches(const RuntimeSpec& spec, const GridShape& grid) {
-  check_replicas(spec, grid.replicas);
-  const BatchParams& batch = spec.batch;
-  const std::int64_t micro_batches = batch.global / batch.micro;
-  if (micro_batches <= kMaxMicroBatches) return;
-  const std::int64_t max = divisor_within(batch.global, 1, kMaxMicroBatches);
-  refuse(
-      "batch.micro = {} cuts batch.global = {} into {} micro-batches per step. Allowed: up to {}, so batch.micro = {} "
-      "or more that divides batch.global.",
-      batch.micro, batch.global, micro_batches, kMaxMicroBatches, batch.global / max);
-}
-
-void check_chunks(const Network& network, std::int64_t chunks, std::int64_t stages) {
-  const std::int64_t cells = std::ssize(network), max = cells / stages;
-  if (chunks == 1 || chunks <= max) return;  // too many stages for any chunk are refused by partition()
-  refuse("schedule.chunks = {} on grid.stages = {} cuts the network into {} chunks, but it has {} cells. Allowed: {}",
-         chunks, stages, chunks * stages, cells,
-         max >= 2 ? fmt::format("schedule.chunks = 2 to {}, or fewer grid.stages.", max)
-                  : std::string("fewer grid.stages, or another schedule.kind."));
-}
-
-void check_messages(const Network& network, const StagePlan& stage, std::int64_t batch_micro) {
-  for (const ChunkPlan& chunk : stage.chunks) {
-    const auto [bytes, receiver] = std::max(std::pair{chunk.boundary_in_bytes, chunk.cells.begin},
-                                            std::pair{chunk.boundary_out_bytes, chunk.cells.end});
-    if (bytes > kMaxMessageBytes)
-      refuse(
-          "batch.micro = {} gives activations of {} between stages, before cell {}. A message holds at most 2 GiB: use "
-          "batch.micro = {} or less.",
-          batch_micro, human_bytes(bytes), network[receiver]->name(), batch_micro * kMaxMessageBytes / bytes);
-  }
-}
-
-}  // namespace
 
 StepPlan::StepPlan(const RuntimeSpec& spec, const GridShape& grid)
     : spec_(spec),
@@ -344,10 +341,6 @@ std::int64_t StepPlan::num_recomputed(std::int64_t stage) const {
     }
   }
   return num;
-}
-
-StageMemory StepPlan::memory_of(std::int64_t stage) const {
-  return stage_memory(stages_[stage], stage_use());
 }
 
 }  // namespace convoy

@@ -17,8 +17,8 @@
 #include "convoy/params/step_parameters.h"
 #include "convoy/schedule/schedule.h"
 
+#include "plan/machine_costs.h"
 #include "plan/stage_plan.h"
-#include "plan/step_costs.h"
 
 namespace convoy {
 
@@ -27,10 +27,10 @@ struct RunParams;
 
 /// What a step plan is made from.
 struct RuntimeSpec {
-  NetworkSpec network;  ///< micro_batch is batch.micro
+  NetworkSpec network;  ///< the network; its micro_batch is batch.micro
   BatchParams batch;
   ScheduleKind schedule = ScheduleKind::k1F1B;
-  std::int64_t chunks = 1;  ///< per stage; more than 1 only in the interleaved schedule
+  std::int64_t chunks = 1;  ///< number of runs of cells per stage; above 1 only in the interleaved schedule
   MemoryParams memory;
   OptimizerParams optimizer;
   ReductionKind reduction = ReductionKind::kInvariant;
@@ -38,18 +38,18 @@ struct RuntimeSpec {
   double label_smoothing = 0;
   MetricKind metric = MetricKind::kTop1;     ///< decides which checkpoint of a training is the best
   std::vector<float> class_weights = {};     ///< weight of each class in the training loss; empty: 1
-  std::int64_t loader_threads = 1;           ///< decide how much is read ahead, in addition to the plan's memory
+  std::int64_t loader_threads = 1;           ///< number of loader threads, which decides how much is read ahead
   bool mixes_labels = false;                 ///< whether samples are mixed in training, and with them their labels
   bool checks_numbers = false;               ///< whether a training step with bad numbers is not applied (StepOutcome)
-  double loss_limit = 0;                     ///< with checks_numbers: largest loss of a micro-batch; 0: no limit
-  double clip_norm = 0;                      ///< 0: gradients are not clipped
-  double ema_decay = 0;                      ///< 0: no moving average of the weights
-  std::string engines_file;                  ///< file of the engines that were measured before on this device
-  std::vector<std::int64_t> cuts = {};       ///< as in GridParams
+  double loss_limit = 0;                     ///< largest loss of a micro-batch, if checks_numbers; 0: no limit
+  double clip_norm = 0;                      ///< largest norm of the gradients; 0: they are not clipped
+  double ema_decay = 0;                      ///< decay of the weights' moving average; 0: there is none
+  std::string engines_file;                  ///< path of the file with the engines that were measured before
+  std::vector<std::int64_t> cuts = {};       ///< first cell of each stage after the first; empty: chosen by costs
   bool on_gpu = false;                       ///< whether memory includes that of CUDA and NCCL
   std::uint64_t seed = 0;                    ///< seed of the random numbers that cells draw in training
-  std::int64_t audit_every = 0;              ///< one of this many steps is checked by other replicas; 0: none
-  bool saves_in_background = false;          ///< each rank copies what it saves, in addition to the plan's memory
+  std::int64_t audit_every = 0;              ///< steps from one that other replicas check to the next; 0: none
+  bool saves_in_background = false;          ///< whether each rank copies what it saves, outside the plan's memory
   bool shards_checkpoints = false;           ///< whether each rank saves its part itself
   std::optional<MachineCosts> machine = {};  ///< costs that cut and schedules follow; none: modelled ones
 };
@@ -65,7 +65,7 @@ DataType storage_type(PrecisionKind precision);
 /// Returns what the parameter file asks for, for the network that the metadata describes; 1f1b if schedule.kind = auto.
 RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& metadata);
 
-/// Returns the same for evaluations only, without what only a training needs.
+/// Returns what the parameter file asks for if the network is only evaluated, without what only a training needs.
 RuntimeSpec evaluation_spec(const Parameters& params, const io::ModelMetadata& metadata);
 
 /// The micro-batches of a step that a replica works on: [begin, end).
@@ -123,7 +123,7 @@ class StepPlan {
   /// Returns the costs of instructions on that machine if the step is only evaluated.
   PipelineCosts evaluation_costs(MachineCosts machine) const;
   /// Returns the memory of one rank of the stage.
-  StageMemory memory_of(std::int64_t stage) const;
+  StageMemory memory_of(std::int64_t stage) const { return stage_memory(stages_[stage], stage_use()); }
   /// Returns the number of the stage's cells whose activations the backward computes again.
   std::int64_t num_recomputed(std::int64_t stage) const;
   /// Returns the number of values per parameter that the optimizer and the moving average keep.
@@ -150,7 +150,7 @@ class StepPlan {
   Network network_;
   MachineCosts machine_;
   std::vector<StagePlan> stages_;
-  std::map<std::int64_t, Schedule> schedules_;  ///< of training, by a replica's number of micro-batches
+  std::map<std::int64_t, Schedule> schedules_;  ///< schedules of training, by a replica's number of micro-batches
   PipelineCosts schedule_costs_;  ///< costs() before memory.recompute = auto chose any cells; used for all replicas
 };
 

@@ -16,7 +16,7 @@
 #include "convoy/params/parameters.h"
 
 #include "plan/planner.h"
-#include "telemetry/rank_causes.h"
+#include "telemetry/slow_ranks.h"
 
 namespace convoy {
 
@@ -168,20 +168,14 @@ void LiveRecord::add_round(const RankRound& round) {
                     .sample = round[r],
                     .shares = round[r].has_waits ? std::optional(shares[r]) : std::nullopt});
     log_.add(json_row(rows.back(), spec_.has_sensors), now);
-    for (double TimeShares::*share : {&TimeShares::busy, &TimeShares::bubble, &TimeShares::straggler,
-                                      &TimeShares::communication, &TimeShares::data})
-      sum.*share += shares[r].*share / static_cast<double>(round.size());
+    for (const NamedShare& part : kTimeShares)
+      sum.*part.share += shares[r].*part.share / static_cast<double>(round.size());
   }
   ranks_.add(rows);
   log_.write_rows();
-  if (std::ranges::all_of(round, &RankSample::has_waits))
-    add_scalars(round.front().step, time,
-                {{"time/busy", sum.busy},
-                 {"time/bubble", sum.bubble},
-                 {"time/straggler", sum.straggler},
-                 {"time/communication", sum.communication},
-                 {"time/data", sum.data}},
-                now);
+  std::vector<Scalar> scalars;
+  for (const NamedShare& part : kTimeShares) scalars.push_back({std::string("time/") + part.name, sum.*part.share});
+  if (std::ranges::all_of(round, &RankSample::has_waits)) add_scalars(round.front().step, time, scalars, now);
   if (!slow_) return;
   for (const SlowRank& slow : slow_->add(round)) log_warning(describe(slow));
 }

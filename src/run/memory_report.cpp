@@ -1,7 +1,6 @@
 /// Tables of predicted memory, and measured memory from /proc.
 #include "run/memory_report.h"
 
-#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <vector>

@@ -18,7 +18,7 @@
 #include "convoy/io/checkpoint.h"
 #include "convoy/params/parameters.h"
 
-#include "audit/describe_findings.h"
+#include "audit/judge.h"
 #include "plan/planner.h"
 #include "run/restart.h"
 

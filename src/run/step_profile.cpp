@@ -12,7 +12,7 @@
 #include "convoy/base/log.h"
 #include "convoy/io/atomic_file.h"
 
-#include "calibrate/product_rate.h"
+#include "calibrate/measure_rates.h"
 #include "telemetry/rank_meter.h"
 
 namespace convoy {

@@ -56,12 +56,13 @@ void RankRuntime::make_training() {
   const std::int64_t slack = spec.reduction == ReductionKind::kFast ? slack_of_slices(grid_.num_replicas()) : 0;
   t.tree = std::make_unique<GradientTree>(device, elementwise, layout.count + slack, micro_batches().size());
   t.update = std::make_unique<ShardedUpdate>(
-      ShardedUpdateSpec{.layout = layout,
-                        .data = grid_.data(),
-                        .reduction = spec.reduction,
-                        .neighbours = neighbours(grid_),
+      ShardedUpdateSpec{.exchange = {.layout = layout,
+                                     .data = grid_.data(),
+                                     .reduction = spec.reduction,
+                                     .neighbours = neighbours(grid_),
+                                     .local_sum = t.tree->sum(),
+                                     .parameters = stage_->parameters().masters},
                         .micro_batches_per_step = plan_.micro_batches_per_step(),
-                        .local_sum = t.tree->sum(),
                         .parameters = stage_->parameters(),
                         .tells_roles = tells_roles(spec.optimizer),
                         .tensor_norms = tensor_norms(spec.optimizer.kind),

@@ -114,7 +114,6 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
   gather_memory(runtime, before, row);
   if (stopped) return std::nullopt;
   row.step_seconds = median(seconds);
-  row.has_shares = timeline.has_value();
   if (timeline) row.shares = shares_of(runtime.plan(), *timeline);
   return row;
 }

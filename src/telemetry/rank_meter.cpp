@@ -1,7 +1,6 @@
 /// On a CPU the executor's own clocks; on a GPU, whose work the host only issues, marks among that work.
 #include "telemetry/rank_meter.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <fstream>
 

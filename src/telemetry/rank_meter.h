@@ -7,7 +7,6 @@
 #include <optional>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 #include "convoy/device/gpu_sensors.h"
 #include "convoy/schedule/instruction.h"

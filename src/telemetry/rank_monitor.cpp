@@ -3,9 +3,7 @@
 #include "telemetry/rank_monitor.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <span>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/host_name.h"
@@ -30,10 +28,6 @@ RankMonitor::RankMonitor(RankRuntime& runtime, double interval_seconds)
   if (!is_root()) return;
   peers_ = std::vector<Peer>(static_cast<std::size_t>(world_.size()));
   for (std::size_t rank = 1; rank < peers_.size(); ++rank) start_receive(rank);
-}
-
-std::string RankMonitor::why_no_sensors() const {
-  return meter_.sensors() == nullptr ? "" : meter_.sensors()->why_absent();
 }
 
 void RankMonitor::end_step(std::int64_t step, double seconds) {

@@ -27,7 +27,7 @@ class RankMonitor {
   /// The name of each rank's host, on rank 0; empty on other ranks.
   const std::vector<std::string>& hosts() const { return hosts_; }
   /// Why the sensors of this rank's GPU cannot be read; empty if they can, or if it has no GPU.
-  std::string why_no_sensors() const;
+  std::string why_no_sensors() const { return meter_.sensors() == nullptr ? "" : meter_.sensors()->why_absent(); }
   /// Whether at least one rank can read the sensors of its GPU.
   bool has_sensors() const { return has_sensors_; }
 

@@ -274,11 +274,11 @@ TEST(Planner, PutsTheFastestFirstAndCountsWhatIsRefused) {
   RuntimeSpec spec = runtime();
   constexpr LinkRates kFast{.latency_seconds = 1e-3, .bytes_per_second = 1e9, .exchange_bytes_per_second = 1e9};
   spec.machine->rates = {.on_node = kFast, .between_nodes = kFast, .memory_bytes_per_second = 1e30};
-  const Comparison comparison = compare_layouts({.runtime = spec,
-                                                 .ranks = 16,
-                                                 .machines = {{2, *spec.machine}},
-                                                 .schedules = {ScheduleKind::kNaive, ScheduleKind::k1F1B},
-                                                 .recomputes = {RecomputeKind::kNone, RecomputeKind::kCell}});
+  const LayoutComparison comparison = compare_layouts({.runtime = spec,
+                                                       .ranks = 16,
+                                                       .machines = {{2, *spec.machine}},
+                                                       .schedules = {ScheduleKind::kNaive, ScheduleKind::k1F1B},
+                                                       .recomputes = {RecomputeKind::kNone, RecomputeKind::kCell}});
   EXPECT_EQ(comparison.num_tried, 2 + 4 * 4) << "one stage has one schedule";
   EXPECT_EQ(comparison.refused.at("batch.micro"), 2) << "16 replicas for 8 micro-batches";
   EXPECT_EQ(comparison.refused.at("grid.stages"), 4) << "16 stages for 11 cells";
@@ -289,7 +289,7 @@ TEST(Planner, PutsTheFastestFirstAndCountsWhatIsRefused) {
   EXPECT_EQ(best.grid.stages, 2) << "8 replicas have a micro-batch each; more stages are no faster with one";
   EXPECT_EQ(best.recompute, RecomputeKind::kNone);
   const std::string table = describe(comparison, 3);
-  const Comparison none{.ranks = 64, .refused = {{"batch.micro", 3}}, .num_tried = 3};
+  const LayoutComparison none{.ranks = 64, .refused = {{"batch.micro", 3}}, .num_tried = 3};
   EXPECT_EQ(describe(none, 12),
             "64 ranks: 3 layouts tried; not possible: 3 (batch.micro)\n"
             "  none of them can train: change the keys that are named above, or the number of ranks\n");
