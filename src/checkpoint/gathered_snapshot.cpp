@@ -18,23 +18,24 @@ const ArenaLayout& layout_of(const RankRuntime& runtime, std::int64_t stage) {
 }
 
 // Returns the tensors of a group of the checkpoint.
-std::vector<io::NamedTensor>& tensors_of(io::Checkpoint& checkpoint, const RankRuntime& runtime, std::int64_t group) {
+std::vector<io::NamedTensor>& tensors_of(io::Checkpoint& checkpoint, const TrainingStep& training, std::int64_t group) {
   if (group == 0) return checkpoint.model;
-  const std::vector<std::string> slots = runtime.optimizer().slot_names();
+  const std::vector<std::string> slots = training.optimizer().slot_names();
   return group <= std::ssize(slots) ? checkpoint.optimizer[slots[group - 1]] : checkpoint.ema;
 }
 
 }  // namespace
 
-GatheredSnapshot::GatheredSnapshot(const RankRuntime& runtime)
-    : Snapshot(runtime),
-      owned_(runtime),
-      memory_(runtime.device(), snapshot_bytes(runtime.plan(), runtime.grid().stage(), runtime.grid().is_root())) {
-  if (runtime.grid().is_root()) {
+GatheredSnapshot::GatheredSnapshot(const TrainingStep& training)
+    : Snapshot(training),
+      owned_(training),
+      memory_(runtime().device(),
+              snapshot_bytes(runtime().plan(), runtime().grid().stage(), runtime().grid().is_root())) {
+  if (runtime().grid().is_root()) {
     std::int64_t offset = 0;
-    for (std::int64_t s = 0; s < runtime.grid().num_stages(); ++s) {
+    for (std::int64_t s = 0; s < runtime().grid().num_stages(); ++s) {
       stage_offsets_.push_back(offset);
-      offset += owned_.num_groups() * layout_of(runtime, s).count;
+      offset += owned_.num_groups() * layout_of(runtime(), s).count;
     }
   }
   plan_messages();
@@ -81,7 +82,7 @@ void GatheredSnapshot::plan_messages() {
 
 void GatheredSnapshot::take(std::int64_t /*step*/) {
   owned_.copy([&](std::int64_t group, std::size_t bucket) { return copy_of(group, bucket); });
-  if (runtime().grid().is_root()) counters_ = runtime().batch_counters();
+  if (runtime().grid().is_root()) counters_ = training().batch_counters();
   next_piece_ = 0;
   progress();
 }
@@ -109,7 +110,7 @@ io::Checkpoint GatheredSnapshot::content() const {
     const ArenaLayout& layout = layout_of(runtime(), s);
     for (std::int64_t group = 0; group < owned_.num_groups(); ++group)
       append_tensors(layout, {arena(s, group), static_cast<std::size_t>(layout.count)}, owned_.has_statistics(group),
-                     tensors_of(checkpoint, runtime(), group));
+                     tensors_of(checkpoint, training(), group));
   }
   sort_as_network(runtime().plan().network(), checkpoint);
   return checkpoint;

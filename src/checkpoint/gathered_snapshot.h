@@ -21,7 +21,7 @@ namespace convoy {
 class GatheredSnapshot final : public Snapshot {
  public:
   /// Allocates snapshot_bytes() of host memory. All ranks of the grid call it.
-  explicit GatheredSnapshot(const RankRuntime& runtime);
+  explicit GatheredSnapshot(const TrainingStep& training);
 
   void take(std::int64_t step) override;
   void progress() override;
@@ -51,7 +51,7 @@ class GatheredSnapshot final : public Snapshot {
   std::vector<Piece> pieces_;   ///< in the order in which they are sent or, on rank 0, received
   std::size_t next_piece_ = 0;  ///< index of the next piece to start
   std::array<mpi::Request, kMaxInFlight> in_flight_;
-  std::map<std::string, std::int64_t> counters_;  ///< on rank 0: RankRuntime::batch_counters() at take()
+  std::map<std::string, std::int64_t> counters_;  ///< on rank 0: TrainingStep::batch_counters() at take()
 };
 
 }  // namespace convoy

@@ -10,15 +10,15 @@
 
 #include "convoy/model/arena_layout.h"
 
-#include "step/rank_runtime.h"
+#include "step/training_step.h"
 
 namespace convoy {
 
 /// Lists the values that a snapshot copies from this rank, and copies them.
 class OwnedValues {
  public:
-  /// `runtime` must outlive this object.
-  explicit OwnedValues(const RankRuntime& runtime);
+  /// `training` must outlive this object.
+  explicit OwnedValues(const TrainingStep& training);
 
   /// The groups of values, named as in a checkpoint: "model", "optimizer/momentum", "ema". The model is always the
   /// first.
@@ -32,7 +32,7 @@ class OwnedValues {
   void copy(const std::function<float*(std::int64_t group, std::size_t bucket)>& to) const;
 
  private:
-  const RankRuntime& runtime_;
+  const TrainingStep& training_;
   std::vector<std::string> groups_;
   Shard shard_;
 };

@@ -5,7 +5,7 @@
 
 namespace convoy {
 
-class RankRuntime;
+class TrainingStep;
 namespace io {
 struct Checkpoint;
 }
@@ -14,6 +14,6 @@ struct Checkpoint;
 /// The checkpoint must have the tensors of the network. All ranks of the grid call it. It takes host memory for one
 /// file, the stage's parameters and this rank's slices. Throws Error naming the file if one cannot be read;
 /// RequestError if a value is infinite or NaN.
-void restore_parts(const io::Checkpoint& checkpoint, const std::string& path, RankRuntime& runtime);
+void restore_parts(const io::Checkpoint& checkpoint, const std::string& path, TrainingStep& training);
 
 }  // namespace convoy

@@ -33,15 +33,16 @@ bool is_not_finite(float value) {
 
 }  // namespace
 
-ShardedSnapshot::ShardedSnapshot(std::string directory, const RankRuntime& runtime)
-    : Snapshot(runtime),
+ShardedSnapshot::ShardedSnapshot(std::string directory, const TrainingStep& training)
+    : Snapshot(training),
       directory_(std::move(directory)),
-      owned_(runtime),
-      memory_(runtime.device(), snapshot_bytes(runtime.plan(), runtime.grid().stage(), runtime.grid().is_root())) {
-  const mpi::Communicator& world = runtime.grid().world();
-  if (runtime.grid().is_root()) num_saves_ = io::last_save(directory_);
+      owned_(training),
+      memory_(runtime().device(),
+              snapshot_bytes(runtime().plan(), runtime().grid().stage(), runtime().grid().is_root())) {
+  const mpi::Communicator& world = runtime().grid().world();
+  if (runtime().grid().is_root()) num_saves_ = io::last_save(directory_);
   world.broadcast(&num_saves_, sizeof num_saves_, 0);
-  if (!runtime.grid().is_root()) return;
+  if (!runtime().grid().is_root()) return;
   reports_.resize(static_cast<std::size_t>(world.size()));
   received_.resize(reports_.size());
   num_received_ = received_.size();
@@ -87,7 +88,7 @@ void ShardedSnapshot::take(std::int64_t step) {
   folder_ = io::parts_folder(step, ++num_saves_);
   mine_ = {};
   if (grid.is_root()) {
-    counters_ = runtime().batch_counters();
+    counters_ = training().batch_counters();
     num_received_ = 1;
     for (std::size_t rank = 1; rank < reports_.size(); ++rank)
       received_[rank] =
@@ -160,8 +161,8 @@ io::Checkpoint ShardedSnapshot::content() const {
     for (const ArenaEntry& entry : layout.entries) {
       const io::NamedTensor tensor{.name = entry.spec.name, .dims = entry.spec.dims, .values = {}};
       checkpoint.model.push_back(tensor);
-      if (runtime().has_ema()) checkpoint.ema.push_back(tensor);
-      for (const std::string& slot : runtime().optimizer().slot_names())
+      if (training().has_ema()) checkpoint.ema.push_back(tensor);
+      for (const std::string& slot : training().optimizer().slot_names())
         if (!entry.spec.is_statistic()) checkpoint.optimizer[slot].push_back(tensor);
       parts.tensors[tensor.name].cuts_pixels_first = entry.spec.file_order == FileOrder::kChannelsBeforePixels;
     }

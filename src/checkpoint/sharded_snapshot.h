@@ -23,7 +23,7 @@ class ShardedSnapshot final : public Snapshot {
  public:
   /// Allocates snapshot_bytes() of host memory. `directory` is the folder of the checkpoints. All ranks of the grid
   /// call it.
-  ShardedSnapshot(std::string directory, const RankRuntime& runtime);
+  ShardedSnapshot(std::string directory, const TrainingStep& training);
 
   void take(std::int64_t step) override;
   void progress() override;
@@ -56,7 +56,7 @@ class ShardedSnapshot final : public Snapshot {
   std::vector<Report> reports_;
   std::vector<mpi::Request> received_;
   std::size_t num_received_ = 0;
-  std::map<std::string, std::int64_t> counters_;  ///< on rank 0: RankRuntime::batch_counters() at take()
+  std::map<std::string, std::int64_t> counters_;  ///< on rank 0: TrainingStep::batch_counters() at take()
   BackgroundWriter writer_;  ///< the last member: its thread ends before the members that it reads are destroyed
 };
 

@@ -81,7 +81,7 @@ bool BadSteps::must_go_back(StepOutcome outcome, io::TrainingState& state, const
     if (!is_reported(state.bad_steps)) return false;
   }
   const std::string what = describe(state);
-  mpi::on_root(spec_.runtime.grid().world(), [&] {
+  mpi::on_root(spec_.training.runtime().grid().world(), [&] {
     if (answer == BadStepAnswer::kStop) fail("{} {}", what, describe_stop(state, *record));
     if (answer == BadStepAnswer::kSkip)
       log_warning(fmt::format("{} The step is skipped: it changes nothing ({} skipped so far, {} in a row)", what,
@@ -106,9 +106,9 @@ std::string BadSteps::describe_stop(const io::TrainingState& state, const RunRec
 // Describes the bad step. All ranks; empty except on rank 0. Reads the step's samples once more.
 std::string BadSteps::describe(const io::TrainingState& state) const {
   const std::int64_t step = state.step;
-  RankRuntime& runtime = spec_.runtime;
+  const RankRuntime& runtime = spec_.training.runtime();
   const std::unique_ptr<Loader> loader = spec_.samples.open_steps(step - 1, 1);
-  const std::vector<BadNumbers> found = find_bad_numbers(runtime, *loader);
+  const std::vector<BadNumbers> found = find_bad_numbers(spec_.training, *loader);
   if (!runtime.grid().is_root()) return "";
   const BatchParams& batch = spec_.params.batch;
   const auto names = [&](std::int64_t m) {
@@ -127,8 +127,7 @@ std::string BadSteps::describe(const io::TrainingState& state) const {
 }
 
 io::TrainingState BadSteps::go_back(const io::TrainingState& now, RunRecord* record) const {
-  RankRuntime& runtime = spec_.runtime;
-  const mpi::Communicator& world = runtime.grid().world();
+  const mpi::Communicator& world = spec_.training.runtime().grid().world();
   std::string path;
   std::vector<std::byte> bytes;
   mpi::on_root(world, [&] {
@@ -147,9 +146,9 @@ io::TrainingState BadSteps::go_back(const io::TrainingState& now, RunRecord* rec
   path = world.broadcast(path, 0);
   bytes = world.broadcast(std::move(bytes), 0);
   const io::Checkpoint checkpoint = io::decode_checkpoint(bytes, path);
-  restore_checkpoint(checkpoint, path, runtime);
+  restore_checkpoint(checkpoint, path, spec_.training);
   io::TrainingState state = lowered(checkpoint.state, now, spec_.params);
-  runtime.loss_scale().restore({.scale = state.loss_scale, .good_steps = state.loss_scale_steps});
+  spec_.training.loss_scale().restore({.scale = state.loss_scale, .good_steps = state.loss_scale_steps});
   if (record == nullptr) return state;
   record->go_back_to(state);
   record->say(
@@ -160,7 +159,7 @@ io::TrainingState BadSteps::go_back(const io::TrainingState& now, RunRecord* rec
 }
 
 void BadSteps::remove_later_checkpoints(const io::TrainingState& state, std::int64_t last) const {
-  mpi::on_root(spec_.runtime.grid().world(),
+  mpi::on_root(spec_.training.runtime().grid().world(),
                [&] { io::remove_checkpoints_after(checkpoint_directory(spec_.params), state.step, last); });
 }
 

@@ -9,7 +9,7 @@
 
 #include "run/run_record.h"
 #include "run/training_samples.h"
-#include "step/rank_runtime.h"
+#include "step/training_step.h"
 
 namespace convoy {
 
@@ -34,7 +34,7 @@ class BadSteps {
   struct Spec {
     const Parameters& params;
     const TrainingSamples& samples;
-    RankRuntime& runtime;
+    TrainingStep& training;
     const LearningRateSpec& rates;
   };
 

@@ -109,7 +109,8 @@ void open_run_directory(const RunOpening& start, const StepClock& clock, std::op
                                          .changed = start.changes});
 
   if (!start.layout.reason.empty()) record->say(start.layout.reason);
-  record->say(describe_layout(start.runtime.plan(), fmt::format("messages by {}", start.runtime.transport())));
+  record->say(
+      describe_layout(start.runtime.plan(), fmt::format("messages by {}", start.runtime.transport().description())));
   const io::ModelMetadata& metadata = start.data.metadata;
   if (start.params.init.weights != "random" && metadata.text() == nullptr)
     record->say("normalisation: " + io::describe_normalisation(metadata.image()));

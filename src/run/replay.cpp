@@ -210,9 +210,10 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   const ProcessGrid grid(world, layout.stages);
   board.enter(Activity::kStarting);
   RuntimeSpec spec = training_spec(params, data.metadata, data.train.info(), layout, !backend.device().is_host());
-  spec.audit_every = 0;
+  spec.run.audit_every = 0;
   RankRuntime runtime(spec, grid, backend, board);
-  const std::optional<Resumed> start = start_before(params, data, asked.first, runtime);
+  TrainingStep training(runtime);
+  const std::optional<Resumed> start = start_before(params, data, asked.first, training);
   const std::int64_t done = start ? start->state.step : 0;
   mpi::on_root(world, [&] { check_same_parameters(params, done); });
   const double rate_factor = start ? start->state.rate_factor : 1;
@@ -221,7 +222,7 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
                                  .data = data.train,
                                  .metadata = data.metadata,
                                  .per_epoch = steps.per_epoch,
-                                 .runtime = runtime});
+                                 .training = training});
   const std::unique_ptr<Loader> loader = samples.open_steps(done, asked.last - done);
   const LearningRateSpec rates = learning_rate_spec(params, steps.per_epoch);
   const RunCalendar calendar(params, steps);
@@ -231,8 +232,8 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   MetricVerdicts of_metrics(MetricList(runtime.plan(), params.train.metric));
   Verdict fingerprints("fingerprints");
   for (std::int64_t step = done + 1; step <= asked.last; ++step) {
-    runtime.train_step(*loader, learning_rate(rates, step - 1) * rate_factor);
-    metrics.post();
+    training.run(*loader, learning_rate(rates, step - 1) * rate_factor);
+    metrics.post(training.sums());
     const bool is_due = calendar.fingerprint_is_due(step) || step == asked.last;
     const std::string fingerprint = is_due ? fingerprint_text(model_fingerprint(runtime)) : "";
     if (!grid.is_root()) continue;

@@ -56,11 +56,12 @@ void refuse_unlike_devices(const RankRuntime& runtime) {
 
 }  // namespace
 
-RunAudits::RunAudits(const Parameters& params, const TrainingSamples& samples, RankRuntime& runtime)
-    : params_(params), runtime_(runtime), audit_(runtime, [&samples](std::int64_t step, std::int64_t number) {
-        return samples.open_micro_batch(step, number);
-      }) {
-  if (params.run.audit_every > 0) refuse_unlike_devices(runtime);
+RunAudits::RunAudits(const Parameters& params, const TrainingSamples& samples, TrainingStep& training)
+    : params_(params),
+      runtime_(training.runtime()),
+      audit_(training,
+             [&samples](std::int64_t step, std::int64_t number) { return samples.open_micro_batch(step, number); }) {
+  if (params.run.audit_every > 0) refuse_unlike_devices(runtime_);
 }
 
 double RunAudits::begin_step(std::int64_t step) {

@@ -6,7 +6,7 @@
 
 #include "audit/audit.h"
 #include "run/training_samples.h"
-#include "step/rank_runtime.h"
+#include "step/training_step.h"
 
 namespace convoy {
 
@@ -18,7 +18,7 @@ class RunAudits {
  public:
   /// All arguments must outlive this object. All ranks of the grid call it. Throws RequestError if audits are asked for
   /// and ranks compute on different kinds of devices, whose results may differ in bits.
-  RunAudits(const Parameters& params, const TrainingSamples& samples, RankRuntime& runtime);
+  RunAudits(const Parameters& params, const TrainingSamples& samples, TrainingStep& training);
 
   /// Called by all ranks before training step number `step`, counted from 1. Begins the audit if the step is to be
   /// checked. Returns the time in seconds that it took.
@@ -37,7 +37,7 @@ class RunAudits {
   std::string set_aside(std::int64_t step) const;
 
   const Parameters& params_;
-  RankRuntime& runtime_;
+  const RankRuntime& runtime_;
   Audit audit_;
   std::int64_t num_checked_ = 0, num_wrong_ = 0;
   double seconds_ = 0;

@@ -134,12 +134,12 @@ void add_beside(const StageProgram& program, const std::vector<RecordedTimes>& t
 
 }  // namespace
 
-StepProfile::StepProfile(RankRuntime& runtime, const TraceWindow& window)
-    : runtime_(runtime), window_(window), layers_(runtime.device()) {}
+StepProfile::StepProfile(TrainingStep& training, const TraceWindow& window)
+    : training_(training), runtime_(training.runtime()), window_(window), layers_(runtime_.device()) {}
 
 StepProfile::~StepProfile() {
   runtime_.stage().watch_layers(nullptr);
-  if (instructions_ != nullptr) runtime_.stop_recording(*instructions_);
+  if (instructions_ != nullptr) training_.stop_recording(*instructions_);
 }
 
 // The step before the first measured one tells how many calls of layers there are.
@@ -147,8 +147,8 @@ void StepProfile::begin_step(std::int64_t step) {
   if (num_made_ < window_.first - 1 || is_complete()) return;
   if (num_made_ == window_.first) {
     layers_.start(window_.num);
-    instructions_ = std::make_unique<StepRecorder>(runtime_.device(), runtime_.num_instructions(), window_.num);
-    runtime_.record_in(*instructions_);
+    instructions_ = std::make_unique<StepRecorder>(runtime_.device(), std::ssize(training_.program()), window_.num);
+    training_.record_in(*instructions_);
     first_step_ = step;
   }
   runtime_.stage().watch_layers(&layers_);
@@ -169,7 +169,7 @@ std::vector<ProfileRow> StepProfile::gather_rows() {
   const ProcessGrid& grid = runtime_.grid();
   Sums own;
   add_layers(layers_.read(), network, grid.stage(), own);
-  add_beside(runtime_.training_program(), instructions_->read(), grid.stage(), own);
+  add_beside(training_.program(), instructions_->read(), grid.stage(), own);
   const std::vector<Part> mine = own.all();
   const std::vector<std::byte> all = grid.world().gather(std::as_bytes(std::span(mine)), 0);
   const auto* parts = reinterpret_cast<const Part*>(all.data());
@@ -211,7 +211,7 @@ double StepProfile::slowest_product() const {
 
 std::optional<Profile> StepProfile::end() {
   if (num_steps_ == 0) return std::nullopt;
-  runtime_.stop_recording(*instructions_);
+  training_.stop_recording(*instructions_);
   Profile profile{.first_step = first_step_,
                   .num_steps = num_steps_,
                   .num_stages = runtime_.grid().num_stages(),

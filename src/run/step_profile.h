@@ -10,16 +10,16 @@
 
 #include "run/profile.h"
 #include "step/layer_recorder.h"
-#include "step/rank_runtime.h"
 #include "step/step_recorder.h"
 #include "step/step_trace.h"
+#include "step/training_step.h"
 
 namespace convoy {
 
-/// The profile of the steps of a window. All ranks of the grid call every member. The runtime must outlive this object.
+/// The profile of the steps of a window. All ranks of the grid call every member. `training` must outlive this object.
 class StepProfile {
  public:
-  StepProfile(RankRuntime& runtime, const TraceWindow& window);
+  StepProfile(TrainingStep& training, const TraceWindow& window);
   ~StepProfile();
   StepProfile(const StepProfile&) = delete;
   StepProfile& operator=(const StepProfile&) = delete;
@@ -42,6 +42,7 @@ class StepProfile {
   std::vector<ProfileRow> gather_rows();
   double slowest_product() const;
 
+  TrainingStep& training_;
   RankRuntime& runtime_;
   TraceWindow window_;
   std::int64_t num_made_ = 0, first_step_ = 0, num_steps_ = 0;

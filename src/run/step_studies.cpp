@@ -17,8 +17,8 @@ void write(std::optional<Study>& study, const std::string& directory, std::vecto
 }  // namespace
 
 void StepStudies::plan(std::int64_t steps_left) {
-  if (run_.trace > 0) trace_.emplace(runtime_, trace_window(run_.trace, steps_left));
-  if (run_.profile > 0) profile_.emplace(runtime_, trace_window(run_.profile, steps_left));
+  if (run_.trace > 0) trace_.emplace(training_, trace_window(run_.trace, steps_left));
+  if (run_.profile > 0) profile_.emplace(training_, trace_window(run_.profile, steps_left));
 }
 
 void StepStudies::begin_step(std::int64_t step) {

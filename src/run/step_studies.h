@@ -13,11 +13,11 @@ namespace convoy {
 
 struct RunParams;
 
-/// The trace and the profile of a run. All ranks of the grid call every member. `run` and `runtime` must outlive this
+/// The trace and the profile of a run. All ranks of the grid call every member. `run` and `training` must outlive this
 /// object.
 class StepStudies {
  public:
-  StepStudies(const RunParams& run, RankRuntime& runtime) : run_(run), runtime_(runtime) {}
+  StepStudies(const RunParams& run, TrainingStep& training) : run_(run), training_(training) {}
 
   /// Chooses the steps to measure in a run that has `steps_left` more steps to make.
   void plan(std::int64_t steps_left);
@@ -34,7 +34,7 @@ class StepStudies {
 
  private:
   const RunParams& run_;
-  RankRuntime& runtime_;
+  TrainingStep& training_;
   std::optional<StepTrace> trace_;      ///< from plan() until it is written
   std::optional<StepProfile> profile_;  ///< from plan() until it is written
 };

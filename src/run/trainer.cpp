@@ -101,6 +101,8 @@ class Trainer {
   RunCalendar calendar_;
   Resident resident_before_ = resident_from_here();
   RankRuntime runtime_;
+  TrainingStep training_{runtime_};
+  EvaluationStep evaluation_{runtime_};
   TrainingSamples samples_;
   MetricsChannel metrics_;
   MetricList metric_list_;
@@ -122,7 +124,7 @@ class Trainer {
   StepClock clock_;
   std::optional<io::RunLock> lock_;  ///< rank 0
   std::optional<RunRecord> record_;  ///< rank 0
-  CheckpointSaver saver_{params_, data_.metadata, runtime_, record_};
+  CheckpointSaver saver_{params_, data_.metadata, training_, record_};
 };
 
 Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout, std::string hosts,
@@ -139,15 +141,15 @@ Trainer::Trainer(const Parameters& params, RunData data, const RunLayout& layout
                 .data = data_.train,
                 .metadata = data_.metadata,
                 .per_epoch = steps_.per_epoch,
-                .runtime = runtime_}),
+                .training = training_}),
       metrics_(runtime_, tags::kTrainingLosses),
       metric_list_(runtime_.plan(), params.train.metric),
-      monitor_(runtime_, params.run.rank_seconds),
-      studies_(params.run, runtime_),
+      monitor_(training_, params.run.rank_seconds),
+      studies_(params.run, training_),
       learning_rate_(learning_rate_spec(params, steps_.per_epoch)),
       hosts_(std::move(hosts)),
-      bad_steps_({.params = params, .samples = samples_, .runtime = runtime_, .rates = learning_rate_}),
-      audits_(params, samples_, runtime_) {}
+      bad_steps_({.params = params, .samples = samples_, .training = training_, .rates = learning_rate_}),
+      audits_(params, samples_, training_) {}
 
 ExitStatus Trainer::run() {
   // 1. The state to start from, and what the person sees
@@ -194,7 +196,7 @@ void Trainer::begin() {
     std::error_code unknown;  // if this fails, making the directory gives the reason
     if (std::filesystem::exists(params_.run.directory, unknown)) lock_.emplace(params_.run.directory);
   });
-  const auto resumed = start_parameters(params_, data_, runtime_);
+  const auto resumed = start_parameters(params_, data_, training_);
   resumed_ = resumed.has_value();
   if (resumed) {
     state_ = resumed->state;
@@ -265,10 +267,10 @@ StepOutcome Trainer::step(Loader& loader) {
   studies_.begin_step(state_.step + 1);
   monitor_.begin_step();
   const double start = now_seconds();
-  const StepOutcome outcome = runtime_.train_step(loader, learning_rate_of(state_.step));
+  const StepOutcome outcome = training_.run(loader, learning_rate_of(state_.step));
   const double seconds = now_seconds() - start;
   clock_.add(seconds);
-  metrics_.post();
+  metrics_.post(training_.sums());
   monitor_.end_step(++state_.step, seconds);
   step_seconds_[state_.step % 2] = seconds;
   state_.samples += params_.batch.global;
@@ -378,15 +380,15 @@ bool Trainer::end_epoch(const Loader& loader, StopRequest& stop) {
 
 // Evaluates with the weights' moving average if evaluate.weights asks for it; returns nothing if a stop was requested.
 std::optional<StepMetrics> Trainer::evaluate(const io::Dataset& data, StopRequest& stop) {
-  const bool of_ema = runtime_.has_ema() && params_.evaluate.weights == WeightsKind::kEma;
-  if (of_ema) runtime_.swap_ema();
+  const bool of_ema = training_.has_ema() && params_.evaluate.weights == WeightsKind::kEma;
+  if (of_ema) training_.swap_ema();
   auto metrics = evaluate_dataset(
-      runtime_,
+      evaluation_,
       {.samples = data, .metadata = data_.metadata, .params = params_, .work = "measure", .stop = [this, &stop] {
          saver_.go_on();
          return stop.agreed();
        }});
-  if (of_ema) runtime_.swap_ema();
+  if (of_ema) training_.swap_ema();
   return metrics;
 }
 
@@ -439,9 +441,9 @@ void Trainer::save_best() {
 void Trainer::save_to(std::vector<std::string> paths) {
   mpi::on_root(grid_.world(), [&] { lock_->check_in_place(); });
   collect_until(state_.step);
-  state_.loss_scale = runtime_.loss_scale().state().scale;
-  state_.loss_scale_steps = runtime_.loss_scale().state().good_steps;
-  state_.updates = runtime_.num_updates();
+  state_.loss_scale = training_.loss_scale().state().scale;
+  state_.loss_scale_steps = training_.loss_scale().state().good_steps;
+  state_.updates = training_.counts().updates;
   if (record_) record_->save_to(state_);
   saver_.save({.paths = std::move(paths), .state = state_});
 }

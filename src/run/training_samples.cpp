@@ -28,24 +28,24 @@ TrainingSamples::TrainingSamples(const Spec& spec)
                               .metadata = spec.metadata,
                               .params = spec.params,
                               .view = SampleView::kTraining,
-                              .type = spec.runtime.plan().spec().network.type})) {}
+                              .type = spec.training.runtime().plan().spec().network.type})) {}
 
 std::unique_ptr<Loader> TrainingSamples::open_steps(std::int64_t done, std::int64_t num_steps) const {
-  LoaderSpec loading = spec_.runtime.loader_spec(spec_.params, SampleView::kTraining);
+  LoaderSpec loading = spec_.training.loader_spec();
   loading.first_step = done;
   loading.num_steps = num_steps;
   loading.steps_per_epoch = spec_.per_epoch;
-  return std::make_unique<Loader>(*path_, sampler_, spec_.runtime.operations(), loading);
+  return std::make_unique<Loader>(*path_, sampler_, spec_.training.runtime().operations(), loading);
 }
 
 std::unique_ptr<Loader> TrainingSamples::open_micro_batch(std::int64_t step, std::int64_t number) const {
-  LoaderSpec loading = spec_.runtime.loader_spec(spec_.params, SampleView::kTraining);
+  LoaderSpec loading = spec_.training.loader_spec();
   loading.first_micro_batch = number;
   loading.first_step = step - 1;
   loading.num_micro_batches = loading.num_steps = 1;
   loading.steps_per_epoch = spec_.per_epoch;
   loading.threads = loading.read_ahead = 1;
-  return std::make_unique<Loader>(*path_, sampler_, spec_.runtime.operations(), loading);
+  return std::make_unique<Loader>(*path_, sampler_, spec_.training.runtime().operations(), loading);
 }
 
 std::string TrainingSamples::name_of(std::int64_t step, std::int64_t position) const {

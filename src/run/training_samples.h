@@ -11,7 +11,7 @@
 #include "convoy/io/dataset.h"
 #include "convoy/io/model_metadata.h"
 
-#include "step/rank_runtime.h"
+#include "step/training_step.h"
 
 namespace convoy {
 
@@ -30,7 +30,7 @@ class TrainingSamples {
     const io::Dataset& data;
     const io::ModelMetadata& metadata;
     std::int64_t per_epoch = 0;  ///< number of steps per epoch
-    RankRuntime& runtime;
+    TrainingStep& training;
   };
 
   explicit TrainingSamples(const Spec& spec);

@@ -55,8 +55,9 @@ class MetricsChannel {
   /// channel.
   MetricsChannel(const RankRuntime& runtime, int tag);
 
-  /// Starts to send the sums of the latest step. At most one step that was posted before may be uncollected.
-  void post() { channel_.post(std::as_bytes(runtime_.sums())); }
+  /// Starts to send the sums of a step: TrainingStep::sums() or EvaluationStep::sums(). At most one step that was
+  /// posted before may be uncollected.
+  void post(std::span<const ops::LossSums> sums) { channel_.post(std::as_bytes(sums)); }
   /// Called on rank 0: returns the sums of the oldest posted step. Waits until they have arrived.
   StepMetrics collect();
   /// Called on rank 0: adds the oldest posted step to `metrics`, micro-batch by micro-batch. So the sum over several
@@ -66,7 +67,6 @@ class MetricsChannel {
   void finish() { channel_.finish(); }
 
  private:
-  const RankRuntime& runtime_;
   std::int64_t num_objectives_;
   StepChannel channel_;
 };

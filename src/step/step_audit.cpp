@@ -52,6 +52,11 @@ std::uint64_t MemoryChecksums::changes() {
   return changed;
 }
 
+StepAudit::StepAudit(RankRuntime& runtime, const ShardedUpdate& update, LossScale& loss_scale)
+    : record_(runtime.stage().plan(), runtime.device(), runtime.operations().elementwise()),
+      memory_(runtime.stage(), update, runtime.device(), runtime.operations().elementwise()),
+      repeat_(runtime, loss_scale) {}
+
 void StepAudit::begin(std::int64_t m, Expected expected) {
   expected_ = std::move(expected);
   record_.begin(m);

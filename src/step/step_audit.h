@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "step/micro_batch_record.h"
+#include "step/micro_batch_repeat.h"
 #include "step/stage.h"
 #include "update/sharded_update.h"
 
@@ -50,8 +51,8 @@ class MemoryChecksums {
 /// The checks of one training step. The executor of the step calls holds() before any update.
 class StepAudit {
  public:
-  StepAudit(const Stage& stage, const ShardedUpdate& update, Device& device, ops::ElementwiseOps& elementwise)
-      : record_(stage.plan(), device, elementwise), memory_(stage, update, device, elementwise) {}
+  /// All ranks of the grid call it, before the runtime's first step. The arguments must outlive this object.
+  StepAudit(RankRuntime& runtime, const ShardedUpdate& update, LossScale& loss_scale);
 
   /// The checksums that another rank of the same stage has computed.
   struct Expected {
@@ -73,6 +74,8 @@ class StepAudit {
 
   /// The checksums of the micro-batch that is checked.
   MicroBatchRecord& record() { return record_; }
+  /// Computes one micro-batch a second time, between steps.
+  MicroBatchRepeat& repeat() { return repeat_; }
   /// The checksums of this rank's memory.
   MemoryChecksums& memory() { return memory_; }
   /// The result of MemoryChecksums::changes() in the last call of holds().
@@ -81,6 +84,7 @@ class StepAudit {
  private:
   MicroBatchRecord record_;
   MemoryChecksums memory_;
+  MicroBatchRepeat repeat_;
   Expected expected_;
   std::uint64_t memory_changes_ = 0;
   bool is_checking_ = false;

@@ -14,15 +14,20 @@
 
 namespace convoy {
 
-StepExecutor::StepExecutor(const ExecutorParts& parts, BoundProgram program)
-    : parts_(parts), program_(std::move(program)), found_(parts.device, sizeof(std::int32_t)) {
+StepExecutor::StepExecutor(RankRuntime& runtime, BoundProgram program, StepLoss* loss, const TrainingParts& training)
+    : runtime_(runtime),
+      program_(std::move(program)),
+      loss_(loss),
+      training_(training),
+      found_(runtime.device(), sizeof(std::int32_t)) {
   // A device that runs asynchronously to the host is given a cell's work in microseconds: there is nothing to do in
   // between, and a recording must hold the stage's work alone.
   on_progress_ = [] {};
-  if (parts.device.is_host()) on_progress_ = [this] { parts_.transport.progress(); };
-  const std::vector<ChunkPlan>& chunks = parts.stage.plan().chunks;
+  if (runtime.device().is_host()) on_progress_ = [this] { runtime_.transport().progress(); };
+  const std::vector<ChunkPlan>& chunks = runtime.stage().plan().chunks;
   if (is_training() && std::ranges::any_of(chunks, &ChunkPlan::draws))
-    draw_keys_ = HostBuffer(parts.device, program_.num_micro_batches * static_cast<std::int64_t>(sizeof(ops::DrawKey)));
+    draw_keys_ =
+        HostBuffer(runtime.device(), program_.num_micro_batches * static_cast<std::int64_t>(sizeof(ops::DrawKey)));
   create_messages();
   plan_recordings();
 }
@@ -31,45 +36,45 @@ StepExecutor::StepExecutor(const ExecutorParts& parts, BoundProgram program)
 void StepExecutor::create_messages() {
   for (std::int64_t c = 0; c < std::ssize(program_.num_frames); ++c) {
     ChunkMessages& messages = messages_.emplace_back();
-    const ChunkPlan& chunk = parts_.stage.plan().chunks[c];
+    const ChunkPlan& chunk = runtime_.stage().plan().chunks[c];
     if (!chunk.is_first) create_previous_messages(c, messages);
     if (!chunk.is_last) create_next_messages(c, messages);
   }
 }
 
 void StepExecutor::create_previous_messages(std::int64_t chunk, ChunkMessages& messages) {
-  const std::int64_t stages = parts_.grid.num_stages(), me = parts_.grid.stage();
-  const std::int64_t chunk_before = parts_.grid.is_first_stage() ? chunk - 1 : chunk;
-  MessageSpec spec{.group = parts_.grid.model(),
-                   .size_bytes = parts_.stage.plan().chunks[chunk].boundary_in_bytes,
+  const std::int64_t stages = runtime_.grid().num_stages(), me = runtime_.grid().stage();
+  const std::int64_t chunk_before = runtime_.grid().is_first_stage() ? chunk - 1 : chunk;
+  MessageSpec spec{.group = runtime_.grid().model(),
+                   .size_bytes = runtime_.stage().plan().chunks[chunk].boundary_in_bytes,
                    .peer = static_cast<int>((me + stages - 1) % stages),
                    .tag = tags::activation(chunk_before)};
   for (std::int64_t frame = 0; frame < program_.num_frames[chunk]; ++frame) {
-    spec.data = parts_.stage.input({chunk, frame});
-    messages.activation_receives.push_back(parts_.transport.receive(spec));
+    spec.data = runtime_.stage().input({chunk, frame});
+    messages.activation_receives.push_back(runtime_.transport().receive(spec));
   }
   if (!is_training()) return;
   spec.tag = tags::gradient(chunk_before);
   for (std::int64_t buffer = 0; buffer < kGradientBuffers; ++buffer) {
-    spec.data = parts_.stage.gradient_out(chunk, buffer);
-    messages.gradient_sends.push_back(parts_.transport.send(spec));
+    spec.data = runtime_.stage().gradient_out(chunk, buffer);
+    messages.gradient_sends.push_back(runtime_.transport().send(spec));
   }
 }
 
 void StepExecutor::create_next_messages(std::int64_t chunk, ChunkMessages& messages) {
-  MessageSpec spec{.group = parts_.grid.model(),
-                   .size_bytes = parts_.stage.plan().chunks[chunk].boundary_out_bytes,
-                   .peer = static_cast<int>((parts_.grid.stage() + 1) % parts_.grid.num_stages()),
+  MessageSpec spec{.group = runtime_.grid().model(),
+                   .size_bytes = runtime_.stage().plan().chunks[chunk].boundary_out_bytes,
+                   .peer = static_cast<int>((runtime_.grid().stage() + 1) % runtime_.grid().num_stages()),
                    .tag = tags::activation(chunk)};
   for (std::int64_t frame = 0; frame < program_.num_frames[chunk]; ++frame) {
-    spec.data = parts_.stage.output({chunk, frame});
-    messages.activation_sends.push_back(parts_.transport.send(spec));
+    spec.data = runtime_.stage().output({chunk, frame});
+    messages.activation_sends.push_back(runtime_.transport().send(spec));
   }
   if (!is_training()) return;
   spec.tag = tags::gradient(chunk);
   for (std::int64_t buffer = 0; buffer < kGradientBuffers; ++buffer) {
-    spec.data = parts_.stage.gradient_in(chunk, buffer);
-    messages.gradient_receives.push_back(parts_.transport.receive(spec));
+    spec.data = runtime_.stage().gradient_in(chunk, buffer);
+    messages.gradient_receives.push_back(runtime_.transport().receive(spec));
   }
 }
 
@@ -82,9 +87,9 @@ void StepExecutor::plan_recordings() {
     Recording*& recording = recording_of_.emplace_back(nullptr);
     if (i.op != Op::kForward && !is_backward(i.op)) continue;
     const bool has_gradients = i.op == Op::kBackward || i.op == Op::kBackwardWeight;
-    const float* leaf = has_gradients ? parts_.training.tree->leaf(i.micro_batch) : nullptr;
+    const float* leaf = has_gradients ? training_.tree->leaf(i.micro_batch) : nullptr;
     Recording*& same = known[{i.op, i.chunk, action.frame, action.gradient_in, action.gradient_out, leaf, i.bucket}];
-    if (same == nullptr) same = recordings_.emplace_back(parts_.device.make_recording()).get();
+    if (same == nullptr) same = recordings_.emplace_back(runtime_.device().make_recording()).get();
     recording = same;
   }
 }
@@ -102,33 +107,32 @@ void StepExecutor::run(BatchSource& source, std::int64_t step) {
   source.begin_step();
   for (std::size_t i = 0; i < program_.actions.size(); ++i) {
     const Action& action = program_.actions[i];
-    parts_.board.begin(action.instruction);
+    runtime_.board().begin(action.instruction);
     for (const EarlyReceive& receive : program_.receives_before(action)) receive_of(receive).start();
     execute(action, recording_of_[i], source);
-    parts_.transport.progress();
-    if (beside_) beside_();
+    runtime_.transport().progress();
+    if (runtime_.beside()) runtime_.beside()();
     for (StepRecorder* recorder : recorders_) recorder->end_instruction();
   }
   wait_for_device();
   let_messages_leave();
-  parts_.board.end_step();
-  if (parts_.training.update != nullptr && (is_applied() || outcome_ == StepOutcome::kOverflow))
-    parts_.training.loss_scale->end_step(outcome_ == StepOutcome::kOverflow);
+  runtime_.board().end_step();
+  if (training_.update != nullptr && (is_applied() || outcome_ == StepOutcome::kOverflow))
+    training_.loss_scale->end_step(outcome_ == StepOutcome::kOverflow);
 }
 
 // Every pass ends with the device idle: no work of the pass before still reads its keys.
 void StepExecutor::set_draw_keys(std::int64_t step) {
   for (std::int64_t m = 0; m < program_.num_micro_batches; ++m)
-    draw_keys_.as<ops::DrawKey>()[m] = {
-        .seed = parts_.training.seed,
-        .step = static_cast<std::uint64_t>(step),
-        .micro_batch = static_cast<std::uint64_t>(parts_.training.first_micro_batch + m)};
+    draw_keys_.as<ops::DrawKey>()[m] = {.seed = runtime_.plan().spec().train.seed,
+                                        .step = static_cast<std::uint64_t>(step),
+                                        .micro_batch = static_cast<std::uint64_t>(training_.first_micro_batch + m)};
 }
 
 void StepExecutor::execute(const Action& action, Recording* recording, BatchSource& source) {
   const std::int64_t chunk = action.instruction.chunk, bucket = bucket_of(action.instruction);
-  Stage& stage = parts_.stage;
-  ShardedUpdate* update = parts_.training.update;
+  Stage& stage = runtime_.stage();
+  ShardedUpdate* update = training_.update;
   switch (action.instruction.op) {
     case Op::kLoad:
       load(action, source);
@@ -166,7 +170,7 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       break;
     case Op::kReduceBucket: {
       const Bucket& range = stage.plan().layout.buckets[bucket];
-      parts_.training.tree->finish(range.begin, range.end);
+      training_.tree->finish(range.begin, range.end);
       update->start_reduce(bucket);
       break;
     }
@@ -204,11 +208,11 @@ void StepExecutor::load(const Action& action, BatchSource& source) {
   const double waited = source.wait_seconds();
   const std::int64_t m = action.instruction.micro_batch;
   stand_by(Wait::kSamples, [&] {
-    parts_.stage.for_each_feature(slot_of(action), [&](const Feature& feature, void* to) {
+    runtime_.stage().for_each_feature(slot_of(action), [&](const Feature& feature, void* to) {
       source.load(feature.name, m, to);
       record(action, RecordItem::Kind::kFeatures, to, feature.spec.bytes());
     });
-    if (chunk_of(action).is_last) parts_.loss->load(source, m);
+    if (chunk_of(action).is_last) loss_->load(source, m);
   });
   const double waits = source.wait_seconds() - waited;
   times_.wait_samples += waits;
@@ -217,32 +221,33 @@ void StepExecutor::load(const Action& action, BatchSource& source) {
 
 void StepExecutor::compute_loss(const Action& action) {
   const std::int64_t m = action.instruction.micro_batch;
-  parts_.loss->run({.micro_batch = m,
-                    .y = parts_.stage.output(slot_of(action)),
-                    .dy = is_training() ? parts_.stage.output_gradient(slot_of(action)) : nullptr,
-                    .loss_scale = is_training() ? static_cast<float>(parts_.training.loss_scale->scale()) : 1.0f});
+  loss_->run({.micro_batch = m,
+              .y = runtime_.stage().output(slot_of(action)),
+              .dy = is_training() ? runtime_.stage().output_gradient(slot_of(action)) : nullptr,
+              .loss_scale = is_training() ? static_cast<float>(training_.loss_scale->scale()) : 1.0f});
   if (is_recorded(action)) record_loss(action);
 }
 
 void StepExecutor::record_loss(const Action& action) const {
-  const std::span<const ops::LossSums> sums = parts_.loss->sums_of_micro_batch(action.instruction.micro_batch);
-  record(action, RecordItem::Kind::kOutput, parts_.stage.output(slot_of(action)), parts_.stage.last_cell().y().bytes());
+  const std::span<const ops::LossSums> sums = loss_->sums_of_micro_batch(action.instruction.micro_batch);
+  record(action, RecordItem::Kind::kOutput, runtime_.stage().output(slot_of(action)),
+         runtime_.stage().last_cell().y().bytes());
   record(action, RecordItem::Kind::kLoss, sums.data(), static_cast<std::int64_t>(sums.size_bytes()));
 }
 
 // The copy runs while the device computes, but before the frame's next forward pass, which overwrites the logits.
 void StepExecutor::copy_logits(const Action& action) {
-  if (!logits_lane_->done()) wait_until(parts_.transport, [&] { return logits_lane_->done(); });
-  const std::int64_t size_bytes = parts_.stage.last_cell().y().bytes();
+  if (!logits_lane_->done()) wait_until(runtime_.transport(), [&] { return logits_lane_->done(); });
+  const std::int64_t size_bytes = runtime_.stage().last_cell().y().bytes();
   logits_lane_->mark();
   logits_lane_->start_to_host(logits_.data() + action.instruction.micro_batch * size_bytes,
-                              parts_.stage.output(slot_of(action)), size_bytes);
+                              runtime_.stage().output(slot_of(action)), size_bytes);
   logits_lane_->join();
 }
 
 // A recording that is replayed calls no layer: there would be nothing to watch.
 void StepExecutor::issue(Recording& recording, const std::function<void()>& work) const {
-  if (parts_.stage.is_watched()) return work();
+  if (runtime_.stage().is_watched()) return work();
   recording.run(work);
 }
 
@@ -254,9 +259,9 @@ void StepExecutor::forward(const Action& action, Recording& recording) {
   }
   // Outside of the recording, which several micro-batches may share.
   if (is_training() && chunk_of(action).draws)
-    parts_.stage.set_draw_key(slot_of(action), &draw_keys_.as<ops::DrawKey>()[action.instruction.micro_batch]);
-  record(action, RecordItem::Kind::kInput, parts_.stage.input(slot_of(action)), chunk_of(action).boundary_in_bytes);
-  issue(recording, [this, &action] { parts_.stage.forward(slot_of(action), is_training(), on_progress_); });
+    runtime_.stage().set_draw_key(slot_of(action), &draw_keys_.as<ops::DrawKey>()[action.instruction.micro_batch]);
+  record(action, RecordItem::Kind::kInput, runtime_.stage().input(slot_of(action)), chunk_of(action).boundary_in_bytes);
+  issue(recording, [this, &action] { runtime_.stage().forward(slot_of(action), is_training(), on_progress_); });
 }
 
 // Joint, or the data gradient alone.
@@ -267,7 +272,7 @@ void StepExecutor::backward(const Action& action, Recording& recording) {
   }
   if (action.first_piece) record(action, RecordItem::Kind::kOutputGradient, dy_of(action), dy_bytes_of(action));
   issue(recording, [this, &action] {
-    Stage& stage = parts_.stage;
+    Stage& stage = runtime_.stage();
     const Instruction& i = action.instruction;
     const Bucket range = piece_of(i);
     Stage::BackwardPiece piece{
@@ -279,36 +284,36 @@ void StepExecutor::backward(const Action& action, Recording& recording) {
       stage.backward_input(piece, on_progress_);
       return;
     }
-    piece.gradients = parts_.training.tree->leaf(i.micro_batch);
+    piece.gradients = training_.tree->leaf(i.micro_batch);
     stage.backward(piece, on_progress_);
-    parts_.training.tree->merge(i.micro_batch, range.begin, range.end);
+    training_.tree->merge(i.micro_batch, range.begin, range.end);
   });
   if (action.instruction.op == Op::kBackward) record_weight_gradients(action);
 }
 
 void* StepExecutor::dy_of(const Action& action) const {
-  return chunk_of(action).is_last ? parts_.stage.output_gradient(slot_of(action))
-                                  : parts_.stage.gradient_in(action.instruction.chunk, action.gradient_in);
+  return chunk_of(action).is_last ? runtime_.stage().output_gradient(slot_of(action))
+                                  : runtime_.stage().gradient_in(action.instruction.chunk, action.gradient_in);
 }
 
 std::int64_t StepExecutor::dy_bytes_of(const Action& action) const {
-  return chunk_of(action).is_last ? parts_.stage.last_cell().dy().bytes() : chunk_of(action).boundary_out_bytes;
+  return chunk_of(action).is_last ? runtime_.stage().last_cell().dy().bytes() : chunk_of(action).boundary_out_bytes;
 }
 
 // A leaf of an even number: the tree has added nothing to it yet.
 void StepExecutor::record_weight_gradients(const Action& action) const {
   if (!is_recorded(action)) return;
   const Instruction& i = action.instruction;
-  parts_.training.record->add_weight_gradients(i.chunk, piece_of(i).cells, parts_.training.tree->leaf(i.micro_batch));
+  training_.record->add_weight_gradients(i.chunk, piece_of(i).cells, training_.tree->leaf(i.micro_batch));
 }
 
 void StepExecutor::backward_weight(const Action& action, Recording& recording) {
   issue(recording, [this, &action] {
-    GradientTree& tree = *parts_.training.tree;
+    GradientTree& tree = *training_.tree;
     const std::int64_t m = action.instruction.micro_batch;
     const Bucket range = piece_of(action.instruction);
-    parts_.stage.backward_weight({.slot = slot_of(action), .cells = range.cells, .gradients = tree.leaf(m)},
-                                 on_progress_);
+    runtime_.stage().backward_weight({.slot = slot_of(action), .cells = range.cells, .gradients = tree.leaf(m)},
+                                     on_progress_);
     tree.merge(m, range.begin, range.end);
   });
   record_weight_gradients(action);
@@ -316,12 +321,12 @@ void StepExecutor::backward_weight(const Action& action, Recording& recording) {
 
 /// Index of the bucket in the layout; the instruction counts the buckets of its chunk.
 std::int64_t StepExecutor::bucket_of(const Instruction& instruction) const {
-  return parts_.stage.plan().layout.runs[instruction.chunk].first_bucket + instruction.bucket;
+  return runtime_.stage().plan().layout.runs[instruction.chunk].first_bucket + instruction.bucket;
 }
 
 /// Returns the cells of a backward instruction, and their part of the arena.
 Bucket StepExecutor::piece_of(const Instruction& instruction) const {
-  const ArenaLayout& layout = parts_.stage.plan().layout;
+  const ArenaLayout& layout = runtime_.stage().plan().layout;
   if (instruction.bucket == kAllBuckets) return layout.runs[instruction.chunk].whole();
   return layout.buckets[bucket_of(instruction)];
 }
@@ -329,14 +334,14 @@ Bucket StepExecutor::piece_of(const Instruction& instruction) const {
 void StepExecutor::agree_on_update() {
   wait_for_device();
   if (checks_gradients()) outcome_ = judge_step();
-  if (is_applied() && parts_.training.update->needs_norms()) parts_.training.update->agree_on_norms();
+  if (is_applied() && training_.update->needs_norms()) training_.update->agree_on_norms();
 }
 
 // Checks each micro-batch by itself, so that this rank need not wait for a sum over replicas.
 bool StepExecutor::has_bad_loss() const {
-  if (parts_.loss == nullptr || !parts_.training.checks_numbers) return false;
-  for (std::int64_t m = 0; m < parts_.loss->num_micro_batches(); ++m)
-    if (parts_.loss->is_bad(m, parts_.training.loss_limit)) return true;
+  if (loss_ == nullptr || !checks_numbers()) return false;
+  for (std::int64_t m = 0; m < loss_->num_micro_batches(); ++m)
+    if (loss_->is_bad(m, runtime_.plan().spec().train.loss_limit)) return true;
   return false;
 }
 
@@ -345,23 +350,23 @@ bool StepExecutor::has_bad_loss() const {
 StepOutcome StepExecutor::judge_step() {
   constexpr std::int64_t kNothing = 0, kBadLoss = 2, kWrong = 3;  // 1: a gradient that is not a finite number
   std::int32_t& found = found_.as<std::int32_t>().front();
-  StepAudit* const audit = parts_.training.audit;
+  StepAudit* const audit = training_.audit;
   const bool is_wrong = audit != nullptr && audit->is_checking() && !audit->holds();
   const std::int64_t mine = has_bad_loss() ? kBadLoss : found;
   const std::int64_t worst = max_of_all_ranks(is_wrong ? kWrong : mine);
   found = 0;
   if (worst == kNothing) return StepOutcome::kApplied;
   if (worst == kWrong) return StepOutcome::kWrong;
-  const LossScale& scale = *parts_.training.loss_scale;
-  const bool may_be_scale = scale.is_dynamic() && !(parts_.training.checks_numbers && scale.is_smallest());
+  const LossScale& scale = *training_.loss_scale;
+  const bool may_be_scale = scale.is_dynamic() && !(checks_numbers() && scale.is_smallest());
   return worst != kBadLoss && may_be_scale ? StepOutcome::kOverflow : StepOutcome::kBad;
 }
 
 std::int64_t StepExecutor::max_of_all_ranks(std::int64_t mine) {
   std::int64_t max = 0;
-  mpi::Request exchange = parts_.grid.world().start_max(&mine, &max);
+  mpi::Request exchange = runtime_.grid().world().start_max(&mine, &max);
   const ScopedTimer timer(times_.wait_data);
-  stand_by(Wait::kRanks, [&] { wait_until(parts_.transport, [&] { return exchange.test(); }); });
+  stand_by(Wait::kRanks, [&] { wait_until(runtime_.transport(), [&] { return exchange.test(); }); });
   return max;
 }
 
@@ -374,15 +379,15 @@ Message& StepExecutor::receive_of(const EarlyReceive& receive) const {
 // The board says meanwhile what this rank waits for.
 template <typename Work>
 void StepExecutor::stand_by(Wait wait, Work&& work) {
-  parts_.board.wait_for(wait);
+  runtime_.board().wait_for(wait);
   work();
-  parts_.board.go_on();
+  runtime_.board().go_on();
 }
 
 void StepExecutor::wait_for(Message& message) {
   if (message.test()) return;
   const ScopedTimer timer(times_.wait_model);
-  stand_by(Wait::kRanks, [&] { wait_until(parts_.transport, [&] { return message.test(); }); });
+  stand_by(Wait::kRanks, [&] { wait_until(runtime_.transport(), [&] { return message.test(); }); });
 }
 
 void StepExecutor::wait_until_sent(Message& message) {
@@ -394,25 +399,26 @@ void StepExecutor::wait_until_sent(Message& message) {
 // Neighbours may wait for messages that this rank has yet to move on.
 void StepExecutor::wait_for_device() {
   stand_by(Wait::kDevice, [&] {
-    if (!parts_.device.idle()) wait_until(parts_.transport, [&] { return parts_.device.idle(); });
-    parts_.device.synchronize();
+    if (!runtime_.device().idle()) wait_until(runtime_.transport(), [&] { return runtime_.device().idle(); });
+    runtime_.device().synchronize();
   });
 }
 
 // The caller may wait for other ranks next, while these wait for the messages.
 void StepExecutor::let_messages_leave() {
-  if (parts_.transport.holds_back()) wait_until(parts_.transport, [&] { return !parts_.transport.holds_back(); });
+  if (runtime_.transport().holds_back())
+    wait_until(runtime_.transport(), [&] { return !runtime_.transport().holds_back(); });
 }
 
 void StepExecutor::keep_logits() {
-  if (logits_lane_ || !parts_.grid.is_last_stage()) return;
-  logits_ = HostBuffer(parts_.device, program_.num_micro_batches * parts_.stage.last_cell().y().bytes());
-  logits_lane_ = parts_.device.make_copy_lane();
+  if (logits_lane_ || !runtime_.grid().is_last_stage()) return;
+  logits_ = HostBuffer(runtime_.device(), program_.num_micro_batches * runtime_.stage().last_cell().y().bytes());
+  logits_lane_ = runtime_.device().make_copy_lane();
 }
 
 ExecutorTimes StepExecutor::times() const {
   ExecutorTimes times = times_;
-  if (parts_.training.update != nullptr) times.wait_data += parts_.training.update->wait_seconds();
+  if (training_.update != nullptr) times.wait_data += training_.update->wait_seconds();
   return times;
 }
 

@@ -13,6 +13,7 @@
 #include "convoy/schedule/bound_program.h"
 
 #include "step/micro_batch_record.h"
+#include "step/rank_runtime.h"
 #include "step/stage.h"
 #include "step/step_audit.h"
 #include "step/step_loss.h"
@@ -51,21 +52,7 @@ struct TrainingParts {
   LossScale* loss_scale = nullptr;
   MicroBatchRecord* record = nullptr;  ///< takes the checksums of one micro-batch per step; null: none are taken
   StepAudit* audit = nullptr;          ///< checks some steps; null: no step is checked
-  bool checks_numbers = false;         ///< whether the outcome of a step can be StepOutcome::kBad
-  double loss_limit = 0;               ///< largest mean loss of a micro-batch in a step that is applied; 0: no limit
-  std::uint64_t seed = 0;              ///< seed of the random numbers that cells draw (dropout)
   std::int64_t first_micro_batch = 0;  ///< index of this replica's first micro-batch in the step
-};
-
-/// The objects that an executor uses; all must outlive it. The stage must have the chunks of the program.
-struct ExecutorParts {
-  Stage& stage;
-  const ProcessGrid& grid;
-  Device& device;
-  Transport& transport;
-  StatusBoard& board;        ///< receives the current instruction, and what this rank waits for
-  StepLoss* loss = nullptr;  ///< null except on the last stage
-  TrainingParts training;
 };
 
 class StepRecorder;
@@ -73,23 +60,20 @@ class StepRecorder;
 /// Runs the instruction list of this rank, once per step.
 class StepExecutor {
  public:
-  /// Creates the messages of the program. Called before Transport::connect(), on all ranks of the grid.
-  StepExecutor(const ExecutorParts& parts, BoundProgram program);
+  /// Creates the messages of the program. Called on all ranks of the grid before the runtime's first step. What the
+  /// arguments refer to must outlive the executor; the runtime's stage must have the chunks of the program. `loss` is
+  /// null except on the last stage.
+  StepExecutor(RankRuntime& runtime, BoundProgram program, StepLoss* loss, const TrainingParts& training);
   StepExecutor(const StepExecutor&) = delete;
   StepExecutor& operator=(const StepExecutor&) = delete;
 
-  /// Number of instructions of the list.
-  std::int64_t num_instructions() const { return std::ssize(program_.actions); }
   /// Adds a recorder, which records the times of all instructions from the next run() on. It must have room for all
   /// steps until stop_recording(), and live until then.
   void record_in(StepRecorder& recorder) { recorders_.push_back(&recorder); }
   /// Removes a recorder, if it was added.
   void stop_recording(const StepRecorder& recorder) { std::erase(recorders_, &recorder); }
   /// Sets TrainingParts::first_micro_batch from the next run() on: cells draw random numbers by it.
-  void set_first_micro_batch(std::int64_t number) { parts_.training.first_micro_batch = number; }
-  /// Sets a hook that is called after each instruction, so that messages of other objects make progress. It must
-  /// neither wait nor allocate memory.
-  void set_beside(ProgressHook beside) { beside_ = std::move(beside); }
+  void set_first_micro_batch(std::int64_t number) { training_.first_micro_batch = number; }
   /// Executes the list once, and returns when the device is idle. In training, cells draw random numbers for step
   /// `step`, counted from 0. Throws what source.load() throws, and Error if it waits too long for other ranks after a
   /// SIGTERM (mpi::wait_until()).
@@ -101,7 +85,7 @@ class StepExecutor {
   /// On the last stage: the sums of the last run(), for each objective of each of this replica's micro-batches, in
   /// order. Empty on other stages.
   std::span<const ops::LossSums> sums() const {
-    return parts_.loss == nullptr ? std::span<const ops::LossSums>() : parts_.loss->sums();
+    return loss_ == nullptr ? std::span<const ops::LossSums>() : loss_->sums();
   }
   /// Makes each run() from now on copy its logits to host memory.
   void keep_logits();
@@ -120,13 +104,15 @@ class StepExecutor {
   };
 
   static FrameSlot slot_of(const Action& action) { return {.chunk = action.instruction.chunk, .frame = action.frame}; }
-  const ChunkPlan& chunk_of(const Action& action) const { return parts_.stage.plan().chunks[action.instruction.chunk]; }
-  bool is_training() const { return parts_.training.tree != nullptr; }
+  const ChunkPlan& chunk_of(const Action& action) const {
+    return runtime_.stage().plan().chunks[action.instruction.chunk];
+  }
+  bool is_training() const { return training_.tree != nullptr; }
   bool is_recorded(const Action& action) const {
-    return parts_.training.record != nullptr && parts_.training.record->is_of(action.instruction.micro_batch);
+    return training_.record != nullptr && training_.record->is_of(action.instruction.micro_batch);
   }
   void record(const Action& action, RecordItem::Kind kind, const void* data, std::int64_t size_bytes) const {
-    if (is_recorded(action)) parts_.training.record->add(kind, action.instruction.chunk, data, size_bytes);
+    if (is_recorded(action)) training_.record->add(kind, action.instruction.chunk, data, size_bytes);
   }
   void record_loss(const Action& action) const;
   void record_weight_gradients(const Action& action) const;
@@ -150,9 +136,9 @@ class StepExecutor {
   void backward_weight(const Action& action, Recording& recording);
   std::int64_t bucket_of(const Instruction& instruction) const;
   Bucket piece_of(const Instruction& instruction) const;
+  bool checks_numbers() const { return runtime_.plan().spec().checks_numbers; }
   bool checks_gradients() const {
-    return parts_.training.checks_numbers || parts_.training.audit != nullptr ||
-           parts_.training.loss_scale->is_dynamic();
+    return checks_numbers() || training_.audit != nullptr || training_.loss_scale->is_dynamic();
   }
   bool is_applied() const { return outcome_ == StepOutcome::kApplied; }
   void agree_on_update();
@@ -166,10 +152,11 @@ class StepExecutor {
   void wait_for_device();
   void let_messages_leave();
 
-  ExecutorParts parts_;
+  RankRuntime& runtime_;
   BoundProgram program_;
+  StepLoss* loss_;  ///< null except on the last stage
+  TrainingParts training_;
   ProgressHook on_progress_;
-  ProgressHook beside_;  ///< set by set_beside(); empty: none is set
 
   std::vector<ChunkMessages> messages_;
   std::vector<std::unique_ptr<Recording>> recordings_;

@@ -8,7 +8,7 @@
 #include "convoy/data/loader.h"
 #include "convoy/ops/operations.h"
 
-#include "plan/step_plan.h"
+#include "step/rank_runtime.h"
 
 namespace convoy {
 
@@ -23,7 +23,7 @@ class LabelLoss final : public StepLoss {
     op_ = backend.create<ops::SoftmaxCrossEntropyOp>(
         {.n = n_,
          .num_classes = runtime.network.num_classes,
-         .label_smoothing = spec.in_training ? static_cast<float>(runtime.label_smoothing) : 0.0f,
+         .label_smoothing = spec.in_training ? static_cast<float>(runtime.train.label_smoothing) : 0.0f,
          .gradient_scale = 1.0f / static_cast<float>(runtime.batch.global),
          .type = runtime.network.type,
          .class_weights = spec.in_training ? runtime.class_weights : std::vector<float>{}});
@@ -110,9 +110,10 @@ bool StepLoss::is_bad(std::int64_t m, double limit) const {
   return !std::isfinite(loss) || (limit > 0 && loss > limit);
 }
 
-std::unique_ptr<StepLoss> make_step_loss(const StepPlan& plan, const StepLossSpec& spec, ops::Backend& backend) {
-  if (plan.gives_logits()) return std::make_unique<LabelLoss>(plan, spec, backend);
-  return std::make_unique<ScoreLoss>(plan, spec, backend);
+std::unique_ptr<StepLoss> make_step_loss(const RankRuntime& runtime, const StepLossSpec& spec) {
+  if (!runtime.grid().is_last_stage()) return nullptr;
+  if (runtime.plan().gives_logits()) return std::make_unique<LabelLoss>(runtime.plan(), spec, runtime.operations());
+  return std::make_unique<ScoreLoss>(runtime.plan(), spec, runtime.operations());
 }
 
 }  // namespace convoy

@@ -15,7 +15,7 @@
 namespace convoy {
 
 class BatchSource;
-class StepPlan;
+class RankRuntime;
 struct WantedFeature;
 
 /// The loss of all micro-batches of a replica's step.
@@ -70,8 +70,8 @@ struct StepLossSpec {
   bool in_training = true;
 };
 
-/// Makes the loss of the plan's network: the softmax cross-entropy of its logits and the samples' labels or, if the
-/// network computes its losses itself, the sums of its scores.
-std::unique_ptr<StepLoss> make_step_loss(const StepPlan& plan, const StepLossSpec& spec, ops::Backend& backend);
+/// Makes the loss of the runtime's network on the last stage: the softmax cross-entropy of its logits and the samples'
+/// labels or, if the network computes its losses itself, the sums of its scores. Returns null on other stages.
+std::unique_ptr<StepLoss> make_step_loss(const RankRuntime& runtime, const StepLossSpec& spec);
 
 }  // namespace convoy

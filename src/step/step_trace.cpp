@@ -78,14 +78,15 @@ TraceWindow trace_window(std::int64_t wanted, std::int64_t steps_left) {
   return window;
 }
 
-StepTrace::StepTrace(RankRuntime& runtime, const TraceWindow& window) : runtime_(runtime), window_(window) {}
+StepTrace::StepTrace(TrainingStep& training, const TraceWindow& window)
+    : training_(training), runtime_(training.runtime()), window_(window) {}
 
 StepTrace::~StepTrace() {
   stop();
 }
 
 void StepTrace::stop() {
-  if (recorder_ != nullptr) runtime_.stop_recording(*recorder_);
+  if (recorder_ != nullptr) training_.stop_recording(*recorder_);
 }
 
 // Asking for the time keeps ranks waiting for each other, so it is done a step earlier; and messages of the step before
@@ -94,11 +95,11 @@ void StepTrace::begin_step(std::int64_t step) {
   if (num_made_ == window_.first - 1) {
     runtime_.finish();
     clock_before_ = read_root_clock(runtime_.grid().world());
-    recorder_ = std::make_unique<StepRecorder>(runtime_.device(), runtime_.num_instructions(), window_.num);
+    recorder_ = std::make_unique<StepRecorder>(runtime_.device(), std::ssize(training_.program()), window_.num);
   }
   if (num_made_ == window_.first) {
     first_step_ = step;
-    runtime_.record_in(*recorder_);
+    training_.record_in(*recorder_);
   }
 }
 

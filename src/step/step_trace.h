@@ -9,8 +9,8 @@
 #include "convoy/comm/root_clock.h"
 #include "convoy/schedule/timeline.h"
 
-#include "step/rank_runtime.h"
 #include "step/step_recorder.h"
+#include "step/training_step.h"
 
 namespace convoy {
 
@@ -25,10 +25,10 @@ struct TraceWindow {
 /// If the run has only `steps_left` steps and that is too few, returns its last ones, but never the first.
 TraceWindow trace_window(std::int64_t wanted, std::int64_t steps_left);
 
-/// Records the steps of a TraceWindow. All ranks of the grid call every member. `runtime` must outlive this object.
+/// Records the steps of a TraceWindow. All ranks of the grid call every member. `training` must outlive this object.
 class StepTrace {
  public:
-  StepTrace(RankRuntime& runtime, const TraceWindow& window);
+  StepTrace(TrainingStep& training, const TraceWindow& window);
   ~StepTrace();
   StepTrace(const StepTrace&) = delete;
   StepTrace& operator=(const StepTrace&) = delete;
@@ -51,6 +51,7 @@ class StepTrace {
   void stop();
   Timeline gather(const RootClock& clock);
 
+  TrainingStep& training_;
   RankRuntime& runtime_;
   TraceWindow window_;
   std::int64_t num_made_ = 0, first_step_ = 0;

@@ -76,6 +76,7 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
   const Resident before = memory_before_row();
   RankRuntime runtime(training_spec(params, metadata, data.info(), layout, !backend.device().is_host()), grid, backend,
                       board);
+  TrainingStep training(runtime);
   const std::string few = describe_few_values(runtime.plan().network(), runtime.plan().spec().network);
   if (!few.empty() && ranks.rank() == 0) log_warning(few);
   initialise_parameters({.seed = params.train.seed}, runtime);
@@ -86,12 +87,12 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
                                       .type = runtime.plan().spec().network.type});
   const Sampler sampler = training_sampler(data, params);
   const std::int64_t warm_steps = params.sweep.warm_steps, num_steps = warm_steps + params.sweep.steps;
-  LoaderSpec loading = runtime.loader_spec(params, SampleView::kTraining);
+  LoaderSpec loading = training.loader_spec();
   loading.num_steps = num_steps;
   loading.steps_per_epoch = steps.per_epoch;
   Loader loader(*path, sampler, backend, loading);
   // 3. The first steps
-  StepTrace trace(runtime, {.first = warm_steps, .num = params.sweep.steps});
+  StepTrace trace(training, {.first = warm_steps, .num = params.sweep.steps});
   StopRequest stop(ranks);
   std::vector<double> seconds;
   bool stopped = false;
@@ -99,7 +100,7 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
   for (std::int64_t step = 0; step < num_steps && !stopped; ++step) {
     trace.begin_step(step + 1);
     const double start = now_seconds();
-    runtime.train_step(loader, params.optimizer.lr);
+    training.run(loader, params.optimizer.lr);
     if (step >= warm_steps) seconds.push_back(now_seconds() - start);
     trace.end_step();
     stopped = stop.agreed();
@@ -158,6 +159,7 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
   board.enter(Activity::kStarting);
   const Resident before = memory_before_row();
   RankRuntime runtime(evaluation_spec(params, metadata), grid, backend, board);
+  EvaluationStep evaluation(runtime);
   initialise_parameters({.seed = params.train.seed}, runtime);
   // 3. The first steps
   StopRequest stop(ranks);
@@ -165,7 +167,7 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
   EvaluationSpec spec{.samples = samples, .metadata = metadata, .params = params, .work = "predict"};
   if (runtime.plan().gives_logits()) spec.observe = [](const StepLogits&) {};
   spec.stop = [&] { return clock.is_over(); };
-  evaluate_dataset(runtime, spec);
+  evaluate_dataset(evaluation, spec);
   const std::int64_t num_measured = clock.num_measured();
   const double step_seconds = num_measured > 0 ? clock.mean_seconds() : 0;
   stop.finish();

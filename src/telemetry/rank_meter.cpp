@@ -50,14 +50,14 @@ RankWaits waits_of(const StageProgram& list, std::span<const RecordedTimes> time
   return waits;
 }
 
-RankMeter::RankMeter(RankRuntime& runtime) : runtime_(runtime) {
-  if (!runtime.device().is_host()) sensors_.emplace(runtime.device().hardware_id());
+RankMeter::RankMeter(TrainingStep& training) : training_(training), runtime_(training.runtime()) {
+  if (!runtime_.device().is_host()) sensors_.emplace(runtime_.device().hardware_id());
 }
 
 void RankMeter::begin_step() {
   if (runtime_.device().is_host() || recorder_ || recorded_ || num_warm_ < kWarmUpSteps) return;
-  recorder_ = std::make_unique<StepRecorder>(runtime_.device(), runtime_.num_instructions(), kRecordedSteps);
-  runtime_.record_in(*recorder_);
+  recorder_ = std::make_unique<StepRecorder>(runtime_.device(), std::ssize(training_.program()), kRecordedSteps);
+  training_.record_in(*recorder_);
 }
 
 void RankMeter::end_step(double seconds) {
@@ -72,7 +72,7 @@ void RankMeter::end_step(double seconds) {
 }
 
 void RankMeter::read_recorder() {
-  recorded_ = waits_of(runtime_.training_program(), recorder_->read());
+  recorded_ = waits_of(training_.program(), recorder_->read());
   stop();
   const double factor = 1.0 / static_cast<double>(kRecordedSteps);  // of a step
   for (double* const sum : {&recorded_->neighbours, &recorded_->sends, &recorded_->replicas, &recorded_->samples})
@@ -80,7 +80,7 @@ void RankMeter::read_recorder() {
 }
 
 RankWaits RankMeter::host_waits() const {
-  const ExecutorTimes times = runtime_.times();
+  const ExecutorTimes times = training_.times();
   return {.neighbours = times.wait_model - times.wait_sends,
           .sends = times.wait_sends,
           .replicas = times.wait_data,
@@ -116,7 +116,7 @@ RankSample RankMeter::take(std::int64_t step) {
 
 void RankMeter::stop() {
   if (!recorder_) return;
-  runtime_.stop_recording(*recorder_);
+  training_.stop_recording(*recorder_);
   recorder_.reset();
 }
 

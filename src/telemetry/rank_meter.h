@@ -12,8 +12,8 @@
 #include "convoy/device/gpu_sensors.h"
 #include "convoy/schedule/instruction.h"
 
-#include "step/rank_runtime.h"
 #include "step/step_recorder.h"
+#include "step/training_step.h"
 
 namespace convoy {
 
@@ -51,8 +51,8 @@ RankWaits waits_of(const StageProgram& list, std::span<const RecordedTimes> time
 /// Measures this rank.
 class RankMeter {
  public:
-  /// `runtime` must outlive this object.
-  explicit RankMeter(RankRuntime& runtime);
+  /// `training` must outlive this object.
+  explicit RankMeter(TrainingStep& training);
 
   /// The sensors of this rank's GPU; null if it computes on a CPU.
   const GpuSensors* sensors() const { return sensors_ ? &*sensors_ : nullptr; }
@@ -73,6 +73,7 @@ class RankMeter {
   RankWaits host_waits() const;
   void read_recorder();
 
+  TrainingStep& training_;
   RankRuntime& runtime_;
   std::optional<GpuSensors> sensors_;  ///< empty if the device is a CPU
   std::int64_t num_warm_ = 0, num_steps_ = 0;

@@ -21,9 +21,9 @@ constexpr double kFirstSeconds = 2;
 
 }  // namespace
 
-RankMonitor::RankMonitor(RankRuntime& runtime, double interval_seconds)
-    : world_(runtime.grid().world()),
-      meter_(runtime),
+RankMonitor::RankMonitor(TrainingStep& training, double interval_seconds)
+    : world_(training.runtime().grid().world()),
+      meter_(training),
       interval_seconds_(interval_seconds),
       hosts_(mpi::gather_texts(world_, host_name())),
       has_sensors_(world_.max(meter_.sensors() != nullptr && meter_.sensors()->are_there() ? 1 : 0) != 0) {

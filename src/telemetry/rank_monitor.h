@@ -19,8 +19,8 @@ using RankRound = std::vector<RankSample>;
 /// Collects the samples of all ranks on rank 0. All ranks of the grid call every member, except collect().
 class RankMonitor {
  public:
-  /// Takes a sample every `interval_seconds`; the first one earlier. `runtime` must outlive this object.
-  RankMonitor(RankRuntime& runtime, double interval_seconds);
+  /// Takes a sample every `interval_seconds`; the first one earlier. `training` must outlive this object.
+  RankMonitor(TrainingStep& training, double interval_seconds);
   RankMonitor(const RankMonitor&) = delete;
   RankMonitor& operator=(const RankMonitor&) = delete;
 

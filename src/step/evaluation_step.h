@@ -1,0 +1,41 @@
+/// A rank's part of evaluation steps: a forward with running statistics, the loss and, if they are asked for, the
+/// logits.
+#pragma once
+
+#include <memory>
+#include <span>
+
+#include "step/rank_runtime.h"
+#include "step/step_executor.h"
+
+namespace convoy {
+
+/// Runs the evaluation steps of a plan, whether its network trains or not.
+class EvaluationStep {
+ public:
+  /// All ranks of the grid call it, before the runtime's first step. `runtime` must outlive this object.
+  explicit EvaluationStep(RankRuntime& runtime);
+  EvaluationStep(const EvaluationStep&) = delete;
+  EvaluationStep& operator=(const EvaluationStep&) = delete;
+
+  RankRuntime& runtime() const { return runtime_; }
+
+  /// Runs one step, whose loss has no label smoothing. All ranks of the grid call it.
+  void run(BatchSource& source) { runtime_.run(*executor_, source); }
+  /// Returns RankRuntime::loader_spec() for samples of evaluations.
+  LoaderSpec loader_spec() const;
+  /// The sums of the latest step: StepExecutor::sums().
+  std::span<const ops::LossSums> sums() const { return executor_->sums(); }
+  /// Makes steps from now on copy their logits to host memory.
+  void keep_logits() { executor_->keep_logits(); }
+  /// On the last stage, after keep_logits(): the logits of the latest step, (this replica's samples per step, classes).
+  /// Empty on other stages.
+  std::span<const float> logits() const { return executor_->logits(); }
+
+ private:
+  RankRuntime& runtime_;
+  std::unique_ptr<StepLoss> loss_;  ///< null except on the last stage
+  std::unique_ptr<StepExecutor> executor_;
+};
+
+}  // namespace convoy
