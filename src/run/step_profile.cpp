@@ -139,7 +139,7 @@ StepProfile::StepProfile(TrainingStep& training, const TraceWindow& window)
 
 StepProfile::~StepProfile() {
   runtime_.stage().watch_layers(nullptr);
-  if (instructions_ != nullptr) training_.stop_recording(*instructions_);
+  if (instructions_ != nullptr) training_.stop_telling(*instructions_);
 }
 
 // The step before the first measured one tells how many calls of layers there are.
@@ -148,7 +148,7 @@ void StepProfile::begin_step(std::int64_t step) {
   if (num_made_ == window_.first) {
     layers_.start(window_.num);
     instructions_ = std::make_unique<StepRecorder>(runtime_.device(), std::ssize(training_.program()), window_.num);
-    training_.record_in(*instructions_);
+    training_.tell(*instructions_);
     first_step_ = step;
   }
   runtime_.stage().watch_layers(&layers_);
@@ -211,7 +211,7 @@ double StepProfile::slowest_product() const {
 
 std::optional<Profile> StepProfile::end() {
   if (num_steps_ == 0) return std::nullopt;
-  training_.stop_recording(*instructions_);
+  training_.stop_telling(*instructions_);
   Profile profile{.first_step = first_step_,
                   .num_steps = num_steps_,
                   .num_stages = runtime_.grid().num_stages(),

@@ -7,13 +7,14 @@ namespace convoy {
 
 EvaluationStep::EvaluationStep(RankRuntime& runtime)
     : runtime_(runtime),
-      loss_(make_step_loss(runtime, {.num_micro_batches = runtime.micro_batches().size(), .in_training = false})) {
-  const StepPlan& plan = runtime.plan();
-  executor_ = std::make_unique<StepExecutor>(
-      runtime,
-      bind_program(plan.evaluation_schedule(runtime.grid().replica())[runtime.grid().stage()],
-                   plan.evaluation_frames()),
-      loss_.get(), TrainingParts{});
+      loss_(make_step_loss(runtime, {.num_micro_batches = runtime.micro_batches().size(), .in_training = false})),
+      executor_(runtime,
+                bind_program(runtime.plan().evaluation_schedule(runtime.grid().replica())[runtime.grid().stage()],
+                             runtime.plan().evaluation_frames()),
+                {.loss = loss_.get()}) {}
+
+void EvaluationStep::keep_logits() {
+  if (!logits_ && runtime_.grid().is_last_stage()) executor_.tell(logits_.emplace(runtime_));
 }
 
 LoaderSpec EvaluationStep::loader_spec() const {

@@ -3,8 +3,10 @@
 #pragma once
 
 #include <memory>
+#include <optional>
 #include <span>
 
+#include "step/kept_logits.h"
 #include "step/rank_runtime.h"
 #include "step/step_executor.h"
 
@@ -21,21 +23,22 @@ class EvaluationStep {
   RankRuntime& runtime() const { return runtime_; }
 
   /// Runs one step, whose loss has no label smoothing. All ranks of the grid call it.
-  void run(BatchSource& source) { runtime_.run(*executor_, source); }
+  void run(BatchSource& source) { runtime_.run(executor_, source); }
   /// Returns RankRuntime::loader_spec() for samples of evaluations.
   LoaderSpec loader_spec() const;
   /// The sums of the latest step: StepExecutor::sums().
-  std::span<const ops::LossSums> sums() const { return executor_->sums(); }
+  std::span<const ops::LossSums> sums() const { return executor_.sums(); }
   /// Makes steps from now on copy their logits to host memory.
-  void keep_logits() { executor_->keep_logits(); }
+  void keep_logits();
   /// On the last stage, after keep_logits(): the logits of the latest step, (this replica's samples per step, classes).
   /// Empty on other stages.
-  std::span<const float> logits() const { return executor_->logits(); }
+  std::span<const float> logits() const { return logits_ ? logits_->values() : std::span<const float>(); }
 
  private:
   RankRuntime& runtime_;
-  std::unique_ptr<StepLoss> loss_;  ///< null except on the last stage
-  std::unique_ptr<StepExecutor> executor_;
+  std::unique_ptr<StepLoss> loss_;    ///< null except on the last stage
+  std::optional<KeptLogits> logits_;  ///< empty if logits are not kept
+  StepExecutor executor_;
 };
 
 }  // namespace convoy

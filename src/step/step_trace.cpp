@@ -46,11 +46,9 @@ std::string shown(const TimeShares& shares) {
 }
 
 std::string cells_of(const StepPlan& plan, std::size_t stage, const Instruction& instruction) {
-  const ArenaLayout& layout = plan.stages()[stage].layout;
-  if (instruction.op == Op::kAgreeOnUpdate) return cell_names(plan.network(), layout.cells());
-  return cell_names(plan.network(), {instruction.bucket == kAllBuckets
-                                         ? layout.runs[instruction.chunk].cells
-                                         : layout.bucket_of(instruction.chunk, instruction.bucket).cells});
+  const StagePlan& own = plan.stages()[stage];
+  if (instruction.op == Op::kAgreeOnUpdate) return cell_names(plan.network(), own.layout.cells());
+  return cell_names(plan.network(), {own.piece_of(instruction.chunk, instruction.bucket).cells});
 }
 
 void write_text(const std::string& path, const std::string& text) {
@@ -86,7 +84,7 @@ StepTrace::~StepTrace() {
 }
 
 void StepTrace::stop() {
-  if (recorder_ != nullptr) training_.stop_recording(*recorder_);
+  if (recorder_ != nullptr) training_.stop_telling(*recorder_);
 }
 
 // Asking for the time keeps ranks waiting for each other, so it is done a step earlier; and messages of the step before
@@ -99,7 +97,7 @@ void StepTrace::begin_step(std::int64_t step) {
   }
   if (num_made_ == window_.first) {
     first_step_ = step;
-    training_.record_in(*recorder_);
+    training_.tell(*recorder_);
   }
 }
 

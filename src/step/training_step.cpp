@@ -80,15 +80,16 @@ TrainingStep::TrainingStep(RankRuntime& runtime)
       tree_(make_tree(runtime)),
       update_(make_update(runtime, tree_->sum(), *optimizer_)),
       loss_(make_step_loss(runtime, {.num_micro_batches = runtime.micro_batches().size(), .in_training = true})) {
-  const RuntimeSpec& spec = runtime.plan().spec();
-  if (spec.run.audit_every > 0) audit_ = std::make_unique<StepAudit>(runtime, *update_, loss_scale_);
-  executor_ = std::make_unique<StepExecutor>(runtime, bind_program(program()), loss_.get(),
-                                             TrainingParts{.tree = tree_.get(),
-                                                           .update = update_.get(),
-                                                           .loss_scale = &loss_scale_,
-                                                           .record = audit_ ? &audit_->record() : nullptr,
-                                                           .audit = audit_.get(),
-                                                           .first_micro_batch = runtime.micro_batches().begin});
+  StepParts parts{.loss = loss_.get(),
+                  .tree = tree_.get(),
+                  .loss_scale = &loss_scale_,
+                  .update = update_.get(),
+                  .first_micro_batch = runtime.micro_batches().begin};
+  if (runtime.plan().spec().run.audit_every > 0) audit_ = std::make_unique<StepAudit>(runtime, parts);
+  judge_ = std::make_unique<StepJudge>(runtime, *update_, loss_scale_, loss_.get(), audit_.get());
+  parts.judge = judge_.get();
+  executor_ = std::make_unique<StepExecutor>(runtime, bind_program(program()), parts);
+  if (audit_) executor_->tell(audit_->record());
   runtime.on_new_parameters([this] { update_->start_ema(); });
 }
 

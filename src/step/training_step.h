@@ -1,5 +1,5 @@
-/// A rank's part of training steps: the executor, the gradients and their update, the loss scale and, if steps are
-/// audited, their checks.
+/// A rank's part of training steps: the executor, the gradients and their update, the loss scale, and what decides
+/// whether a step is applied.
 #pragma once
 
 #include <cstdint>
@@ -37,9 +37,9 @@ class TrainingStep {
   std::span<const ops::LossSums> sums() const { return executor_->sums(); }
   /// Where this rank has spent its time in steps.
   ExecutorTimes times() const { return executor_->times(); }
-  /// Records the times of instructions from the next step on, until stop_recording(). See StepExecutor::record_in().
-  void record_in(StepRecorder& recorder) { executor_->record_in(recorder); }
-  void stop_recording(const StepRecorder& recorder) { executor_->stop_recording(recorder); }
+  /// Tells the observer of all instructions from the next step on, until stop_telling(): StepExecutor::tell().
+  void tell(InstructionObserver& observer) { executor_->tell(observer); }
+  void stop_telling(const InstructionObserver& observer) { executor_->stop_telling(observer); }
 
   Optimizer& optimizer() const { return *optimizer_; }
   ShardedUpdate& update() const { return *update_; }
@@ -73,6 +73,7 @@ class TrainingStep {
   std::unique_ptr<ShardedUpdate> update_;
   std::unique_ptr<StepLoss> loss_;    ///< null except on the last stage
   std::unique_ptr<StepAudit> audit_;  ///< null if steps are not audited
+  std::unique_ptr<StepJudge> judge_;
   std::unique_ptr<StepExecutor> executor_;
   Counts counts_;
   std::map<std::string, std::int64_t> first_counters_;

@@ -57,7 +57,7 @@ RankMeter::RankMeter(TrainingStep& training) : training_(training), runtime_(tra
 void RankMeter::begin_step() {
   if (runtime_.device().is_host() || recorder_ || recorded_ || num_warm_ < kWarmUpSteps) return;
   recorder_ = std::make_unique<StepRecorder>(runtime_.device(), std::ssize(training_.program()), kRecordedSteps);
-  training_.record_in(*recorder_);
+  training_.tell(*recorder_);
 }
 
 void RankMeter::end_step(double seconds) {
@@ -116,7 +116,7 @@ RankSample RankMeter::take(std::int64_t step) {
 
 void RankMeter::stop() {
   if (!recorder_) return;
-  training_.stop_recording(*recorder_);
+  training_.stop_telling(*recorder_);
   recorder_.reset();
 }
 
