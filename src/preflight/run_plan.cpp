@@ -15,8 +15,7 @@
 #include "plan/batch_norm_check.h"
 #include "plan/described_cluster.h"
 #include "plan/planner.h"
-#include "run/training_samples.h"
-#include "run/training_spec.h"
+#include "run/training_setup.h"
 
 namespace convoy::preflight {
 

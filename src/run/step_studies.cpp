@@ -5,17 +5,6 @@
 
 namespace convoy {
 
-namespace {
-
-template <typename Study>
-void write(std::optional<Study>& study, const std::string& directory, std::vector<std::string>& texts) {
-  std::string text = study->write(directory);
-  study.reset();
-  if (!text.empty()) texts.push_back(std::move(text));
-}
-
-}  // namespace
-
 void StepStudies::plan(std::int64_t steps_left) {
   if (run_.trace > 0) trace_.emplace(training_, trace_window(run_.trace, steps_left));
   if (run_.profile > 0) profile_.emplace(training_, trace_window(run_.profile, steps_left));
@@ -26,23 +15,27 @@ void StepStudies::begin_step(std::int64_t step) {
   if (profile_) profile_->begin_step(step);
 }
 
-void StepStudies::end_step(double seconds) {
+void StepStudies::end_step(const StepResult& step) {
   if (trace_) trace_->end_step();
-  if (profile_) profile_->end_step(seconds);
+  if (profile_) profile_->end_step(step.seconds);
+  if (trace_ && trace_->is_complete()) write(trace_);
+  if (profile_ && profile_->is_complete()) write(profile_);
 }
 
-std::vector<std::string> StepStudies::write_complete() {
-  std::vector<std::string> texts;
-  if (trace_ && trace_->is_complete()) write(trace_, run_.directory, texts);
-  if (profile_ && profile_->is_complete()) write(profile_, run_.directory, texts);
-  return texts;
+void StepStudies::finish() {
+  if (trace_) write(trace_);
+  if (profile_) write(profile_);
 }
 
-std::vector<std::string> StepStudies::write_all() {
-  std::vector<std::string> texts;
-  if (trace_) write(trace_, run_.directory, texts);
-  if (profile_) write(profile_, run_.directory, texts);
-  return texts;
+// The time for it does not count as training time.
+template <typename Study>
+void StepStudies::write(std::optional<Study>& study) {
+  const double start = now_seconds();
+  const std::string text = study->write(run_.directory);
+  study.reset();
+  if (text.empty()) return;
+  record_->say(text);
+  record_->add_other({.studies = now_seconds() - start});
 }
 
 }  // namespace convoy

@@ -6,11 +6,27 @@
 #include <optional>
 #include <span>
 
-#include "step/kept_logits.h"
 #include "step/rank_runtime.h"
 #include "step/step_executor.h"
 
 namespace convoy {
+
+/// Copies the logits of this replica's micro-batches to host memory while the step computes, on the last stage.
+/// Observes the executor of an evaluation step.
+class KeptLogits final : public InstructionObserver {
+ public:
+  explicit KeptLogits(const RankRuntime& runtime);
+
+  void end(const Action& action) override;
+  /// The logits of the latest step, (number of micro-batches * N, classes). Valid when the step has ended.
+  std::span<const float> values() const { return values_.as<const float>(); }
+
+ private:
+  const RankRuntime& runtime_;
+  std::int64_t size_bytes_;  ///< size of the logits of one micro-batch
+  HostBuffer values_;        ///< by micro-batch
+  std::unique_ptr<CopyLane> lane_;
+};
 
 /// Runs the evaluation steps of a plan, whether its network trains or not.
 class EvaluationStep {

@@ -6,8 +6,8 @@
 #include <span>
 #include <vector>
 
-#include "step/instruction_observer.h"
 #include "step/rank_runtime.h"
+#include "step/step_observer.h"
 #include "update/gradient_tree.h"
 
 namespace convoy {

@@ -9,11 +9,11 @@
 
 #include "convoy/schedule/bound_program.h"
 
-#include "step/instruction_observer.h"
 #include "step/rank_runtime.h"
 #include "step/step_judge.h"
 #include "step/step_loss.h"
 #include "step/step_messages.h"
+#include "step/step_observer.h"
 #include "update/gradient_tree.h"
 
 namespace convoy {

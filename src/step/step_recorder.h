@@ -7,7 +7,7 @@
 
 #include "convoy/device/device.h"
 
-#include "step/instruction_observer.h"
+#include "step/step_observer.h"
 
 namespace convoy {
 

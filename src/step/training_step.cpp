@@ -79,16 +79,16 @@ TrainingStep::TrainingStep(RankRuntime& runtime)
                                 runtime.operations().elementwise())),
       tree_(make_tree(runtime)),
       update_(make_update(runtime, tree_->sum(), *optimizer_)),
-      loss_(make_step_loss(runtime, {.num_micro_batches = runtime.micro_batches().size(), .in_training = true})) {
-  StepParts parts{.loss = loss_.get(),
-                  .tree = tree_.get(),
-                  .loss_scale = &loss_scale_,
-                  .update = update_.get(),
-                  .first_micro_batch = runtime.micro_batches().begin};
-  if (runtime.plan().spec().run.audit_every > 0) audit_ = std::make_unique<StepAudit>(runtime, parts);
-  judge_ = std::make_unique<StepJudge>(runtime, *update_, loss_scale_, loss_.get(), audit_.get());
-  parts.judge = judge_.get();
-  executor_ = std::make_unique<StepExecutor>(runtime, bind_program(program()), parts);
+      loss_(make_step_loss(runtime, {.num_micro_batches = runtime.micro_batches().size()})),
+      parts_{.loss = loss_.get(),
+             .tree = tree_.get(),
+             .loss_scale = &loss_scale_,
+             .update = update_.get(),
+             .first_micro_batch = runtime.micro_batches().begin} {
+  if (runtime.plan().spec().run.audit_every > 0) audit_ = std::make_unique<StepAudit>(runtime, parts_);
+  judge_ = std::make_unique<StepJudge>(runtime, parts_, audit_.get());
+  parts_.judge = judge_.get();
+  executor_ = std::make_unique<StepExecutor>(runtime, bind_program(program()), parts_);
   if (audit_) executor_->tell(audit_->record());
   runtime.on_new_parameters([this] { update_->start_ema(); });
 }

@@ -71,7 +71,8 @@ class TrainingStep {
   std::unique_ptr<Optimizer> optimizer_;
   std::unique_ptr<GradientTree> tree_;
   std::unique_ptr<ShardedUpdate> update_;
-  std::unique_ptr<StepLoss> loss_;    ///< null except on the last stage
+  std::unique_ptr<StepLoss> loss_;  ///< null except on the last stage
+  StepParts parts_;
   std::unique_ptr<StepAudit> audit_;  ///< null if steps are not audited
   std::unique_ptr<StepJudge> judge_;
   std::unique_ptr<StepExecutor> executor_;
