@@ -55,7 +55,7 @@ class View {
 
  private:
   static LoaderSpec loading(const EvaluationStep& evaluation, const EvaluationSpec& spec) {
-    LoaderSpec loading = evaluation.loader_spec();
+    LoaderSpec loading = evaluation.runtime().loader_spec(evaluation.loss());
     loading.num_steps = loading.steps_per_epoch = spec.num_steps();
     loading.skips_bad = spec.bad != nullptr;
     if (spec.params.evaluate.mirror) {  // plain and mirrored: together the threads and the memory of one
@@ -239,7 +239,7 @@ std::optional<StepMetrics> evaluate_dataset(EvaluationStep& evaluation, const Ev
     if (progress) progress->show(spec.work, step * spec.params.batch.global, spec.samples.info().num_samples);
     for (View& view : views) {
       evaluation.run(view.source());
-      metrics.post(evaluation.sums());
+      metrics.post(evaluation.loss());
       if (outputs) outputs->post(view.loader());
       if (passes++ > 0) collect();
     }

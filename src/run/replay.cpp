@@ -201,6 +201,7 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   board.enter(Activity::kOpeningData);
   const RunData data(params);
   board.enter(Activity::kPlanning);
+  count_steps(params, data.train.info());  // may refuse, before anything is measured
   const RunLayout layout = choose_layout(params, data.metadata, world, backend);
   board.enter(Activity::kStarting);
   Parameters replayed = params;
@@ -221,7 +222,7 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   Verdict fingerprints("fingerprints");
   for (std::int64_t step = done + 1; step <= asked.last; ++step) {
     training.run(*loader, learning_rate(setup.rates, step - 1) * rate_factor);
-    metrics.post(training.sums());
+    metrics.post(training.loss());
     const bool is_due = calendar.fingerprint_is_due(step) || step == asked.last;
     const std::string fingerprint = is_due ? fingerprint_text(model_fingerprint(setup.runtime)) : "";
     if (!setup.grid.is_root()) continue;

@@ -10,14 +10,19 @@ namespace convoy {
 StepRows::StepRows(TrainingStep& training, const RunCalendar& calendar, std::optional<RunRecord>& record)
     : training_(training), calendar_(calendar), record_(record), metrics_(training.runtime(), tags::kTrainingLosses) {}
 
-void StepRows::end_step(const StepResult& step) {
-  metrics_.post(training_.sums());
+void StepRows::end_step(const StepResult& result) {
+  metrics_.post(training_.loss());
   std::optional<std::uint64_t> fingerprint;
-  if (calendar_.fingerprint_is_due(step.step)) fingerprint = model_fingerprint(training_.runtime());
+  if (calendar_.fingerprint_is_due(result.step)) fingerprint = model_fingerprint(training_.runtime());
   if (!training_.runtime().grid().is_root()) return;
-  posted_.push_back({.step = step, .fingerprint = fingerprint});
+  posted_.push_back({.step = result.step,
+                     .metrics = {},
+                     .lr = result.lr,
+                     .fingerprint = fingerprint,
+                     .outcome = result.outcome,
+                     .seconds = result.seconds});
   if (posted_.size() > 1) collect_oldest();
-  if (step.outcome != StepOutcome::kApplied) collect();
+  if (result.outcome != StepOutcome::kApplied) collect();
 }
 
 void StepRows::collect() {
@@ -25,13 +30,9 @@ void StepRows::collect() {
 }
 
 void StepRows::collect_oldest() {
-  const auto& [step, fingerprint] = posted_.front();
-  record_->add_step({.step = step.step,
-                     .metrics = metrics_.collect(),
-                     .lr = step.lr,
-                     .fingerprint = fingerprint,
-                     .outcome = step.outcome,
-                     .seconds = step.seconds});
+  StepRow& row = posted_.front();
+  row.metrics = metrics_.collect();
+  record_->add_step(row);
   posted_.pop_front();
 }
 

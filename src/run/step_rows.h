@@ -17,24 +17,19 @@ class StepRows final : public StepObserver {
   /// All arguments must outlive this object. `record` is set on rank 0 from the first step on.
   StepRows(TrainingStep& training, const RunCalendar& calendar, std::optional<RunRecord>& record);
 
-  void end_step(const StepResult& step) override;
+  void end_step(const StepResult& result) override;
   void finish() override;
   /// Adds the rows of all steps so far, and waits for their losses. Does nothing but on rank 0.
   void collect();
 
  private:
-  /// A step whose row is not added yet.
-  struct Posted {
-    StepResult step;
-    std::optional<std::uint64_t> fingerprint;
-  };
   void collect_oldest();
 
   TrainingStep& training_;
   const RunCalendar& calendar_;
   std::optional<RunRecord>& record_;
   MetricsChannel metrics_;
-  std::deque<Posted> posted_;  ///< on rank 0
+  std::deque<StepRow> posted_;  ///< on rank 0: the rows whose losses have not been collected
 };
 
 }  // namespace convoy

@@ -2,10 +2,11 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
+#include <vector>
 
 #include "run/run_record.h"
-#include "run/step_profile.h"
 #include "step/step_trace.h"
 
 namespace convoy {
@@ -23,18 +24,16 @@ class StepStudies final : public StepObserver {
   /// Chooses the steps to measure in a run that has `steps_left` more steps to make.
   void plan(std::int64_t steps_left);
   void begin_step(std::int64_t step) override;
-  void end_step(const StepResult& step) override;
+  void end_step(const StepResult& result) override;
   void finish() override;
 
  private:
-  template <typename Study>
-  void write(std::optional<Study>& study);
+  void write(StepStudy& study) const;
 
   const RunParams& run_;
   TrainingStep& training_;
   std::optional<RunRecord>& record_;
-  std::optional<StepTrace> trace_;      ///< from plan() until it is written
-  std::optional<StepProfile> profile_;  ///< from plan() until it is written
+  std::vector<std::unique_ptr<StepStudy>> studies_;  ///< those that are not written yet
 };
 
 }  // namespace convoy

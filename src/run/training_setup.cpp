@@ -78,7 +78,7 @@ TrainingSetup::TrainingSetup(const Parameters& asked, const io::Dataset& train, 
                              .type = runtime.plan().spec().network.type})) {}
 
 std::unique_ptr<Loader> TrainingSetup::open_steps(std::int64_t done, std::int64_t num_steps) const {
-  LoaderSpec loading = training.loader_spec();
+  LoaderSpec loading = runtime.loader_spec(training.loss());
   loading.first_step = done;
   loading.num_steps = num_steps;
   loading.steps_per_epoch = steps.per_epoch;
@@ -86,7 +86,7 @@ std::unique_ptr<Loader> TrainingSetup::open_steps(std::int64_t done, std::int64_
 }
 
 std::unique_ptr<Loader> TrainingSetup::open_micro_batch(std::int64_t step, std::int64_t number) const {
-  LoaderSpec loading = training.loader_spec();
+  LoaderSpec loading = runtime.loader_spec(training.loss());
   loading.first_micro_batch = number;
   loading.first_step = step - 1;
   loading.num_micro_batches = loading.num_steps = 1;

@@ -40,10 +40,8 @@ class EvaluationStep {
 
   /// Runs one step, whose loss has no label smoothing. All ranks of the grid call it.
   void run(BatchSource& source) { runtime_.run(executor_, source); }
-  /// Returns RankRuntime::loader_spec() for samples of evaluations.
-  LoaderSpec loader_spec() const;
-  /// The sums of the latest step: StepExecutor::sums().
-  std::span<const ops::LossSums> sums() const { return executor_.sums(); }
+  /// The loss of the latest step on the last stage; null on other stages.
+  const StepLoss* loss() const { return loss_.get(); }
   /// Makes steps from now on copy their logits to host memory.
   void keep_logits();
   /// On the last stage, after keep_logits(): the logits of the latest step, (this replica's samples per step, classes).

@@ -55,7 +55,7 @@ std::uint64_t MemoryChecksums::changes() {
 MicroBatchRepeat::MicroBatchRepeat(RankRuntime& runtime, LossScale& loss_scale)
     : runtime_(runtime),
       tree_(runtime.device(), runtime.operations().elementwise(), runtime.stage().plan().layout.count, 1),
-      loss_(make_step_loss(runtime, {.num_micro_batches = 1})),
+      loss_(make_step_loss(runtime, 1, /*in_training=*/true)),
       record_(runtime, loss_.get(), tree_),
       executor_(runtime, bind_program(runtime.plan().audit_schedule()[runtime.grid().stage()]),
                 {.loss = loss_.get(), .tree = &tree_, .loss_scale = &loss_scale}) {

@@ -46,7 +46,7 @@ void StepExecutor::plan_recordings() {
 }
 
 void StepExecutor::finish() {
-  messages_.for_each_send([this](Message& message) { wait_for(message); });
+  messages_.for_each_send([this](Message& message) { wait_for(message, waits_.neighbours); });
 }
 
 void StepExecutor::run(BatchSource& source, std::int64_t step) {
@@ -87,7 +87,7 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       load(action, source);
       break;
     case Op::kRecvActivation:
-      wait_for(messages_.activation_receive(action));
+      wait_for(messages_.activation_receive(action), waits_.neighbours);
       note_ready();
       break;
     case Op::kForward:
@@ -100,7 +100,7 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       compute_loss(action);
       break;
     case Op::kRecvGradient:
-      wait_for(messages_.gradient_receive(action));
+      wait_for(messages_.gradient_receive(action), waits_.neighbours);
       note_ready();
       break;
     case Op::kBackward:
@@ -140,7 +140,6 @@ void StepExecutor::note_ready() {
 
 // Loads the features that the chunk's cells and, in the last chunk, the loss read.
 void StepExecutor::load(const Action& action, BatchSource& source) {
-  const ScopedTimer timer(times_.load);
   const double waited = source.wait_seconds();
   const std::int64_t m = action.instruction.micro_batch;
   stand_by(Wait::kSamples, [&] {
@@ -148,9 +147,9 @@ void StepExecutor::load(const Action& action, BatchSource& source) {
                             [&](const Feature& feature, void* to) { source.load(feature.name, m, to); });
     if (chunk_of(action).is_last) parts_.loss->load(source, m);
   });
-  const double waits = source.wait_seconds() - waited;
-  times_.wait_samples += waits;
-  for (InstructionObserver* observer : observers_) observer->waited(waits);
+  const double seconds = source.wait_seconds() - waited;
+  waits_.samples += seconds;
+  for (InstructionObserver* observer : observers_) observer->waited(seconds);
 }
 
 void StepExecutor::compute_loss(const Action& action) {
@@ -169,7 +168,7 @@ void StepExecutor::issue(Recording& recording, const std::function<void()>& work
 void StepExecutor::forward(const Action& action, Recording& recording) {
   // What the frame's last output was sent for has long arrived.
   if (!chunk_of(action).is_last) {
-    wait_until_sent(messages_.activation_send(action));
+    wait_for(messages_.activation_send(action), waits_.sends);
     note_ready();
   }
   // Outside of the recording, which several micro-batches may share.
@@ -181,7 +180,7 @@ void StepExecutor::forward(const Action& action, Recording& recording) {
 // Joint, or the data gradient alone.
 void StepExecutor::backward(const Action& action, Recording& recording) {
   if (action.first_piece && !chunk_of(action).is_first) {
-    wait_until_sent(messages_.gradient_send(action));
+    wait_for(messages_.gradient_send(action), waits_.sends);
     note_ready();
   }
   issue(recording, [this, &action] {
@@ -235,7 +234,7 @@ void StepExecutor::gather(const Action& action, std::int64_t bucket) {
 std::int64_t StepExecutor::max_of_all_ranks(std::int64_t mine) {
   std::int64_t max = 0;
   mpi::Request exchange = runtime_.grid().world().start_max(&mine, &max);
-  const ScopedTimer timer(times_.wait_data);
+  const ScopedTimer timer(waits_.replicas);
   stand_by(Wait::kRanks, [&] { wait_until(transport_, [&] { return exchange.test(); }); });
   return max;
 }
@@ -248,16 +247,11 @@ void StepExecutor::stand_by(Wait wait, Work&& work) {
   board_.go_on();
 }
 
-void StepExecutor::wait_for(Message& message) {
+// Adds the time of the wait to `seconds`.
+void StepExecutor::wait_for(Message& message, double& seconds) {
   if (message.test()) return;
-  const ScopedTimer timer(times_.wait_model);
+  const ScopedTimer timer(seconds);
   stand_by(Wait::kRanks, [&] { wait_until(transport_, [&] { return message.test(); }); });
-}
-
-void StepExecutor::wait_until_sent(Message& message) {
-  if (message.test()) return;
-  const ScopedTimer timer(times_.wait_sends);
-  wait_for(message);
 }
 
 // Neighbours may wait for messages that this rank has yet to move on.
@@ -274,10 +268,10 @@ void StepExecutor::let_messages_leave() {
   if (transport_.holds_back()) wait_until(transport_, [&] { return !transport_.holds_back(); });
 }
 
-ExecutorTimes StepExecutor::times() const {
-  ExecutorTimes times = times_;
-  if (parts_.update != nullptr) times.wait_data += parts_.update->wait_seconds();
-  return times;
+RankWaits StepExecutor::waits() const {
+  RankWaits waits = waits_;
+  if (parts_.update != nullptr) waits.replicas += parts_.update->wait_seconds();
+  return waits;
 }
 
 }  // namespace convoy

@@ -18,16 +18,14 @@
 
 namespace convoy {
 
-/// Where a rank has spent its time since its executor was made, in seconds.
-struct ExecutorTimes {
-  double load = 0;  ///< loading samples, including waits for them
-  /// Waits for messages with the neighbouring stages, which carry activations and their gradients: bubble and
-  /// communication.
-  double wait_model = 0;
-  double wait_data = 0;     ///< waits for other replicas: summed gradients, updated parameters, agreement of all ranks
-  double wait_samples = 0;  ///< the part of `load` in which no sample was ready
-  /// The part of `wait_model` in which a buffer could not be reused because its last send was not complete.
-  double wait_sends = 0;
+/// Time in seconds that a rank has waited, by cause.
+struct RankWaits {
+  double neighbours = 0;  ///< for activations and gradients of neighbouring stages
+  double sends = 0;       ///< for sends to neighbouring stages to complete, so that their buffers can be reused
+  double replicas = 0;    ///< for messages of other replicas, and for agreements of all ranks
+  double samples = 0;     ///< for samples of its own loader
+
+  double total() const { return neighbours + sends + replicas + samples; }
 };
 
 /// The objects that a step needs in addition to the stage. The executor does not own them.
@@ -64,12 +62,8 @@ class StepExecutor {
   /// before this object is destroyed.
   void finish();
 
-  /// On the last stage: the sums of the last run(), for each objective of each of this replica's micro-batches, in
-  /// order. Empty on other stages.
-  std::span<const ops::LossSums> sums() const {
-    return parts_.loss == nullptr ? std::span<const ops::LossSums>() : parts_.loss->sums();
-  }
-  ExecutorTimes times() const;
+  /// The waits of all runs so far.
+  RankWaits waits() const;
   /// The outcome of the last run() in training.
   StepOutcome outcome() const { return outcome_; }
 
@@ -92,8 +86,7 @@ class StepExecutor {
   void agree_on_update();
   std::int64_t max_of_all_ranks(std::int64_t mine);
   void note_ready();
-  void wait_for(Message& message);
-  void wait_until_sent(Message& message);
+  void wait_for(Message& message, double& seconds);
   template <typename Work>
   void stand_by(Wait wait, Work&& work);
   void wait_for_device();
@@ -111,7 +104,7 @@ class StepExecutor {
   std::vector<Recording*> recording_of_;  ///< by action; null if its device work is not recorded
   HostBuffer draw_keys_;                  ///< ops::DrawKey by micro-batch; empty if no cell draws random numbers
   StepOutcome outcome_ = StepOutcome::kApplied;
-  ExecutorTimes times_;
+  RankWaits waits_;
   std::vector<InstructionObserver*> observers_;
 };
 

@@ -76,14 +76,13 @@ TraceWindow trace_window(std::int64_t wanted, std::int64_t steps_left) {
   return window;
 }
 
-StepTrace::StepTrace(TrainingStep& training, const TraceWindow& window)
-    : training_(training), runtime_(training.runtime()), window_(window) {}
-
-StepTrace::~StepTrace() {
-  stop();
+void StepStudy::start(std::int64_t step) {
+  first_step_ = step;
+  recorder_ = std::make_unique<StepRecorder>(runtime_.device(), std::ssize(training_.program()), window_.num);
+  training_.tell(*recorder_);
 }
 
-void StepTrace::stop() {
+void StepStudy::stop() {
   if (recorder_ != nullptr) training_.stop_telling(*recorder_);
 }
 
@@ -93,12 +92,8 @@ void StepTrace::begin_step(std::int64_t step) {
   if (num_made_ == window_.first - 1) {
     runtime_.finish();
     clock_before_ = read_root_clock(runtime_.grid().world());
-    recorder_ = std::make_unique<StepRecorder>(runtime_.device(), std::ssize(training_.program()), window_.num);
   }
-  if (num_made_ == window_.first) {
-    first_step_ = step;
-    training_.tell(*recorder_);
-  }
+  if (num_made_ == window_.first) start(step);
 }
 
 // Times of all ranks on rank 0's clock; elsewhere nothing.

@@ -6,7 +6,6 @@
 #include <utility>
 
 #include "convoy/comm/topology.h"
-#include "convoy/data/loader.h"
 #include "convoy/io/named_tensor.h"
 
 namespace convoy {
@@ -43,31 +42,25 @@ std::optional<ClipSpec> clip_spec(const StepPlan& plan, const ProcessGrid& grid)
   return clip;
 }
 
-std::unique_ptr<GradientTree> make_tree(const RankRuntime& runtime) {
+// Number of floats of a replica's summed gradient.
+std::int64_t gradient_count(const RankRuntime& runtime) {
   const bool is_fast = runtime.plan().spec().run.reduction == ReductionKind::kFast;
-  const std::int64_t slack = is_fast ? slack_of_slices(runtime.grid().num_replicas()) : 0;
-  return std::make_unique<GradientTree>(runtime.device(), runtime.operations().elementwise(),
-                                        runtime.stage().plan().layout.count + slack, runtime.micro_batches().size());
+  return runtime.stage().plan().layout.count + (is_fast ? slack_of_slices(runtime.grid().num_replicas()) : 0);
 }
 
-std::unique_ptr<ShardedUpdate> make_update(const RankRuntime& runtime, float* local_sum, Optimizer& optimizer) {
+ShardedUpdateSpec update_spec(const RankRuntime& runtime, float* local_sum) {
   const RuntimeSpec& spec = runtime.plan().spec();
-  return std::make_unique<ShardedUpdate>(
-      ShardedUpdateSpec{.layout = runtime.stage().plan().layout,
-                        .data = runtime.grid().data(),
-                        .reduction = spec.run.reduction,
-                        .neighbours = neighbours(runtime.grid()),
-                        .micro_batches_per_step = runtime.plan().micro_batches_per_step(),
-                        .local_sum = local_sum,
-                        .parameters = runtime.stage().parameters(),
-                        .tells_roles = tells_roles(spec.optimizer),
-                        .tensor_norms = tensor_norms(spec.optimizer.kind),
-                        .clip = clip_spec(runtime.plan(), runtime.grid()),
-                        .ema_decay = spec.train.ema_decay},
-      UpdateTools{.device = runtime.device(),
-                  .elementwise = runtime.operations().elementwise(),
-                  .transport = runtime.transport(),
-                  .optimizer = optimizer});
+  return {.layout = runtime.stage().plan().layout,
+          .data = runtime.grid().data(),
+          .reduction = spec.run.reduction,
+          .neighbours = neighbours(runtime.grid()),
+          .micro_batches_per_step = runtime.plan().micro_batches_per_step(),
+          .local_sum = local_sum,
+          .parameters = runtime.stage().parameters(),
+          .tells_roles = tells_roles(spec.optimizer),
+          .tensor_norms = tensor_norms(spec.optimizer.kind),
+          .clip = clip_spec(runtime.plan(), runtime.grid()),
+          .ema_decay = spec.train.ema_decay};
 }
 
 }  // namespace
@@ -77,32 +70,32 @@ TrainingStep::TrainingStep(RankRuntime& runtime)
       loss_scale_(trained_spec(runtime).network.type),
       optimizer_(make_optimizer(trained_spec(runtime).optimizer, trained_spec(runtime).network.type,
                                 runtime.operations().elementwise())),
-      tree_(make_tree(runtime)),
-      update_(make_update(runtime, tree_->sum(), *optimizer_)),
-      loss_(make_step_loss(runtime, {.num_micro_batches = runtime.micro_batches().size()})),
+      tree_(runtime.device(), runtime.operations().elementwise(), gradient_count(runtime),
+            runtime.micro_batches().size()),
+      update_(update_spec(runtime, tree_.sum()), {.device = runtime.device(),
+                                                  .elementwise = runtime.operations().elementwise(),
+                                                  .transport = runtime.transport(),
+                                                  .optimizer = *optimizer_}),
+      loss_(make_step_loss(runtime, runtime.micro_batches().size(), /*in_training=*/true)),
       parts_{.loss = loss_.get(),
-             .tree = tree_.get(),
+             .tree = &tree_,
              .loss_scale = &loss_scale_,
-             .update = update_.get(),
+             .update = &update_,
              .first_micro_batch = runtime.micro_batches().begin} {
   if (runtime.plan().spec().run.audit_every > 0) audit_ = std::make_unique<StepAudit>(runtime, parts_);
   judge_ = std::make_unique<StepJudge>(runtime, parts_, audit_.get());
   parts_.judge = judge_.get();
   executor_ = std::make_unique<StepExecutor>(runtime, bind_program(program()), parts_);
   if (audit_) executor_->tell(audit_->record());
-  runtime.on_new_parameters([this] { update_->start_ema(); });
+  runtime.on_new_parameters([this] { update_.start_ema(); });
 }
 
 const StageProgram& TrainingStep::program() const {
   return runtime_.plan().training_schedule(runtime_.grid().replica())[runtime_.grid().stage()];
 }
 
-LoaderSpec TrainingStep::loader_spec() const {
-  return runtime_.loader_spec(loss_.get());
-}
-
 StepOutcome TrainingStep::run(BatchSource& source, double learning_rate) {
-  update_->begin_step(
+  update_.begin_step(
       {.learning_rate = learning_rate, .gradient_factor = 1.0 / loss_scale_.scale(), .number = counts_.updates + 1});
   runtime_.board().begin_step(counts_.steps + 1);
   runtime_.run(*executor_, source, counts_.steps++);
@@ -114,7 +107,7 @@ StepOutcome TrainingStep::run(BatchSource& source, double learning_rate) {
 
 void TrainingStep::swap_ema() {
   runtime_.finish();
-  update_->swap_ema();
+  update_.swap_ema();
   runtime_.stage().reload_weights();
 }
 

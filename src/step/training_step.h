@@ -29,20 +29,17 @@ class TrainingStep {
   StepOutcome run(BatchSource& source, double learning_rate);
   /// This rank's list of instructions of a step.
   const StageProgram& program() const;
-  /// Returns RankRuntime::loader_spec() for training samples.
-  LoaderSpec loader_spec() const;
   /// The loss of the latest step on the last stage; null on other stages.
   const StepLoss* loss() const { return loss_.get(); }
-  /// The sums of the latest step: StepExecutor::sums().
-  std::span<const ops::LossSums> sums() const { return executor_->sums(); }
-  /// Where this rank has spent its time in steps.
-  ExecutorTimes times() const { return executor_->times(); }
+  /// What this rank has waited for in steps.
+  RankWaits waits() const { return executor_->waits(); }
   /// Tells the observer of all instructions from the next step on, until stop_telling(): StepExecutor::tell().
   void tell(InstructionObserver& observer) { executor_->tell(observer); }
   void stop_telling(const InstructionObserver& observer) { executor_->stop_telling(observer); }
 
   Optimizer& optimizer() const { return *optimizer_; }
-  ShardedUpdate& update() const { return *update_; }
+  ShardedUpdate& update() { return update_; }
+  const ShardedUpdate& update() const { return update_; }
   LossScale& loss_scale() { return loss_scale_; }
   /// The checks of steps; null if run.audit_every is 0.
   StepAudit* audit() const { return audit_.get(); }
@@ -69,8 +66,8 @@ class TrainingStep {
   RankRuntime& runtime_;
   LossScale loss_scale_;
   std::unique_ptr<Optimizer> optimizer_;
-  std::unique_ptr<GradientTree> tree_;
-  std::unique_ptr<ShardedUpdate> update_;
+  GradientTree tree_;
+  ShardedUpdate update_;
   std::unique_ptr<StepLoss> loss_;  ///< null except on the last stage
   StepParts parts_;
   std::unique_ptr<StepAudit> audit_;  ///< null if steps are not audited

@@ -53,6 +53,7 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
                                                ops::Backend& backend, StatusBoard& board) {
   // 1. The data and the layout
   const io::Dataset data(params.data.train, "data.train", params.data.verify);
+  count_steps(params, data.info());  // may refuse, before anything is measured
   const io::ModelMetadata metadata = model_metadata(params, data.info());
   board.enter(Activity::kPlanning);
   RunLayout layout = choose_layout(params, metadata, ranks, backend);
@@ -78,7 +79,7 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
     const double start = now_seconds();
     setup.training.run(*loader, params.optimizer.lr);
     if (step >= warm_steps) seconds.push_back(now_seconds() - start);
-    trace.end_step();
+    trace.end_step({});
     stopped = stop.agreed();
   }
   stop.finish();

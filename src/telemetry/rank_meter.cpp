@@ -63,7 +63,7 @@ void RankMeter::begin_step() {
 void RankMeter::end_step(double seconds) {
   if (num_warm_ < kWarmUpSteps) {
     ++num_warm_;
-    waits_before_ = host_waits();
+    waits_before_ = training_.waits();
     return;
   }
   ++num_steps_;
@@ -79,17 +79,9 @@ void RankMeter::read_recorder() {
     *sum *= factor;
 }
 
-RankWaits RankMeter::host_waits() const {
-  const ExecutorTimes times = training_.times();
-  return {.neighbours = times.wait_model - times.wait_sends,
-          .sends = times.wait_sends,
-          .replicas = times.wait_data,
-          .samples = times.wait_samples};
-}
-
 RankSample RankMeter::take(std::int64_t step) {
   RankSample sample{.step = step, .num_steps = num_steps_, .seconds = seconds_, .resident_bytes = resident_bytes()};
-  const RankWaits now = host_waits(), before = waits_before_;
+  const RankWaits now = training_.waits(), before = waits_before_;
   if (runtime_.device().is_host()) {
     sample.waits = {.neighbours = now.neighbours - before.neighbours,
                     .sends = now.sends - before.sends,

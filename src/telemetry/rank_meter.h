@@ -17,16 +17,6 @@
 
 namespace convoy {
 
-/// Time in seconds that a rank has waited, by cause.
-struct RankWaits {
-  double neighbours = 0;  ///< for activations and gradients of neighbouring stages
-  double sends = 0;       ///< for sends to neighbouring stages to complete, so that their buffers can be reused
-  double replicas = 0;    ///< for messages of other replicas, and for agreements of all ranks
-  double samples = 0;     ///< for samples of its own loader
-
-  double total() const { return neighbours + sends + replicas + samples; }
-};
-
 /// Measurements of a rank over consecutive training steps. Sent between ranks as its bytes in memory.
 struct RankSample {
   std::int64_t step = 0, num_steps = 0;  ///< number of the last of these steps, and how many they are
@@ -70,7 +60,6 @@ class RankMeter {
   void stop();
 
  private:
-  RankWaits host_waits() const;
   void read_recorder();
 
   TrainingStep& training_;

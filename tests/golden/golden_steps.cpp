@@ -168,7 +168,7 @@ Deviations run_golden(const GoldenSteps& steps) {
   const std::size_t num_steps = steps.first_alone ? 1 : losses.size();
   for (std::size_t step = 0; step < num_steps; ++step) {
     training.run(source, golden["sgd"]["lr"]);
-    metrics.post(training.sums());
+    metrics.post(training.loss());
     if (grid.is_root()) {
       const double deviation = relative(metrics.collect().mean_loss(), losses[step]);
       (step == 0 ? worst.first_loss : worst.later_losses).add(deviation, fmt::format("step {}", step));

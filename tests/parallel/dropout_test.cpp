@@ -97,7 +97,7 @@ class Training {
     std::vector<double> losses;
     for (int i = 0; i < num; ++i) {
       training_.run(batch_, learning_rate);
-      metrics_.post(training_.sums());
+      metrics_.post(training_.loss());
       runtime_.finish();
       if (grid_.is_root()) losses.push_back(metrics_.collect().mean_loss());
     }

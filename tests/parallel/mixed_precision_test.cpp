@@ -55,7 +55,7 @@ class Training {
   /// The loss, at the root.
   double step() {
     training_.run(batch_, kLearningRate);
-    metrics_.post(training_.sums());
+    metrics_.post(training_.loss());
     runtime_.finish();
     return grid_.is_root() ? metrics_.collect().mean_loss() : 0;
   }

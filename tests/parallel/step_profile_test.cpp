@@ -45,7 +45,7 @@ Outcome train(std::unique_ptr<ops::Backend> backend, bool profiles, const std::s
   for (std::int64_t step = 1; step <= kSteps; ++step) {
     if (profiles) profile.begin_step(step);
     training.run(batch, 0.05);
-    if (profiles) profile.end_step(0.25);
+    if (profiles) profile.end_step({.seconds = 0.25});
     runtime.finish();
     if (profiles && step == kWindow.end()) outcome.summary = profile.write(directory);
   }

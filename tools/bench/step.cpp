@@ -200,7 +200,7 @@ class Measurement {
     StepProfile profile(training_, {.first = 1, .num = num_steps});
     for (std::int64_t step = 1; !profile.is_complete(); ++step) {
       profile.begin_step(step);
-      profile.end_step(seconds_of_step(training_, source_, grid_.world()));
+      profile.end_step({.seconds = seconds_of_step(training_, source_, grid_.world())});
     }
     return profile.end();
   }
