@@ -32,7 +32,7 @@ std::int64_t num_computations(const GridShape& grid) {
 }  // namespace
 
 bool Audit::is_due(std::int64_t step) const {
-  const std::int64_t every = runtime_.plan().spec().audit_every;
+  const std::int64_t every = runtime_.plan().spec().run.audit_every;
   return every > 0 && step % every == 0;
 }
 
@@ -47,7 +47,7 @@ std::int64_t Audit::choose_micro_batch(std::int64_t step) const {
   const StepPlan& plan = runtime_.plan();
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
   for (std::int64_t r = 0; r < plan.grid().replicas; ++r) fewest = std::min(fewest, plan.micro_batches_of(r).size());
-  const RandomKey key{.seed = plan.spec().seed, .purpose = Purpose::kAudit};
+  const RandomKey key{.seed = plan.spec().train.seed, .purpose = Purpose::kAudit};
   const auto num_even = static_cast<std::uint64_t>((fewest + 1) / 2);
   return 2 * static_cast<std::int64_t>(random_below(key, static_cast<std::uint64_t>(step), num_even));
 }
@@ -65,19 +65,19 @@ void Audit::prepare(std::int64_t step) {
 void Audit::begin(std::int64_t step) {
   if (prepared_ == nullptr || prepared_step_ != step) prepare(step);
   step_ = step;
-  draws_for_ = runtime_.num_steps();
+  draws_for_ = training_.counts().steps;
   micro_batch_ = choose_micro_batch(step);
-  runtime_.finish();
-  runtime_.audit()->memory().take();
+  training_.runtime().finish();
+  training_.audit()->memory().take();
   neighbour_ = compute(1, *prepared_);
   prepared_.reset();
-  runtime_.audit()->begin(micro_batch_, exchange(neighbour_));
+  training_.audit()->begin(micro_batch_, exchange(neighbour_));
 }
 
 // Computes the micro-batch of the replica that is `shift` after this one.
 std::vector<std::uint64_t> Audit::compute(std::int64_t shift, BatchSource& source) {
   const std::span<const std::uint64_t> record =
-      runtime_.repeat_micro_batch(source, number_of(micro_batch_, shift), draws_for_);
+      training_.audit()->repeat().run(source, number_of(micro_batch_, shift), draws_for_);
   return {record.begin(), record.end()};
 }
 
@@ -89,7 +89,7 @@ std::vector<std::uint64_t> Audit::compute_again(std::int64_t shift) {
 // Exchanges checksums with the ranks of this stage in the replicas before and after this one.
 StepAudit::Expected Audit::exchange(const std::vector<std::uint64_t>& neighbour) const {
   const ProcessGrid& grid = runtime_.grid();
-  std::vector<std::uint64_t> sent = {runtime_.audit()->memory().parameters()};
+  std::vector<std::uint64_t> sent = {training_.audit()->memory().parameters()};
   sent.insert(sent.end(), neighbour.begin(), neighbour.end());
   std::vector<std::uint64_t> received = sent;
   if (grid.num_replicas() > 1) {
@@ -106,7 +106,7 @@ StepAudit::Expected Audit::exchange(const std::vector<std::uint64_t>& neighbour)
 
 Audit::Result Audit::settle() {
   const StepPlan& plan = runtime_.plan();
-  const std::span<const std::uint64_t> own = runtime_.audit()->record().checksums();
+  const std::span<const std::uint64_t> own = training_.audit()->record().checksums();
   std::vector<std::vector<std::uint64_t>> records = {
       {own.begin(), own.end()}, neighbour_, compute_again(0), compute_again(1)};
   if (plan.grid().replicas >= 3) records.push_back(compute_again(2));
@@ -130,7 +130,7 @@ Audit::Result Audit::settle() {
 }
 
 std::vector<std::byte> Audit::pack(const std::vector<std::vector<std::uint64_t>>& records) const {
-  StepAudit& audit = *runtime_.audit();
+  StepAudit& audit = *training_.audit();
   std::vector<std::uint64_t> numbers = {audit.memory_changes(), audit.memory().parameters()};
   for (const std::vector<std::uint64_t>& record : records) numbers.insert(numbers.end(), record.begin(), record.end());
   const std::span<const std::byte> bytes = std::as_bytes(std::span(numbers));

@@ -185,7 +185,7 @@ class Judge {
 // The parts whose bits are set in memory_changes: "the parameters and the optimizer's state 1".
 std::string changed_parts(const AuditFinding& finding, const StepPlan& plan) {
   const RuntimeSpec& spec = plan.spec();
-  const bool has_ema = spec.ema_decay > 0;
+  const bool has_ema = spec.train.ema_decay > 0;
   const std::vector<std::string> names =
       MemoryChecksums::names(spec.network.type != DataType::kFloat32, plan.num_slots() - (has_ema ? 1 : 0), has_ema);
   std::string text;

@@ -42,12 +42,13 @@ Shard shard_of_rank(const RankRuntime& runtime, std::int64_t replica, std::int64
   return shard_of(runtime.plan().stages()[stage].layout, replica, runtime.grid().num_replicas());
 }
 
-OwnedValues::OwnedValues(const RankRuntime& runtime)
-    : runtime_(runtime),
+OwnedValues::OwnedValues(const TrainingStep& training)
+    : training_(training),
       groups_{io::groups::kModel},
-      shard_(shard_of_rank(runtime, runtime.grid().replica(), runtime.grid().stage())) {
-  for (const std::string& slot : runtime.optimizer().slot_names()) groups_.push_back(io::groups::of_optimizer(slot));
-  if (runtime.has_ema()) groups_.emplace_back(io::groups::kEma);
+      shard_(
+          shard_of_rank(training.runtime(), training.runtime().grid().replica(), training.runtime().grid().stage())) {
+  for (const std::string& slot : training.optimizer().slot_names()) groups_.push_back(io::groups::of_optimizer(slot));
+  if (training.has_ema()) groups_.emplace_back(io::groups::kEma);
 }
 
 bool OwnedValues::has_statistics(std::int64_t group) const {
@@ -55,15 +56,15 @@ bool OwnedValues::has_statistics(std::int64_t group) const {
 }
 
 void OwnedValues::copy(const std::function<float*(std::int64_t group, std::size_t bucket)>& to) const {
-  const ShardedUpdate& update = runtime_.update();
-  Device& device = runtime_.device();
+  const ShardedUpdate& update = training_.update();
+  Device& device = training_.runtime().device();
   std::vector<const float*> shards;
   for (const float* slot : update.slots()) shards.push_back(slot);
-  if (runtime_.has_ema()) shards.push_back(update.ema());
+  if (training_.has_ema()) shards.push_back(update.ema());
   for (std::size_t b = 0; b < shard_.slices.size(); ++b) {
     const Slice& slice = shard_.slices[b];
     const std::int64_t bytes = slice.count() * kFloatBytes;
-    device.copy_to_host(to(0, b), runtime_.stage().parameters().masters + slice.begin, bytes);
+    device.copy_to_host(to(0, b), training_.runtime().stage().parameters().masters + slice.begin, bytes);
     for (std::size_t k = 0; k < shards.size(); ++k)
       device.copy_to_host(to(1 + static_cast<std::int64_t>(k), b), shards[k] + shard_.offsets[b], bytes);
   }

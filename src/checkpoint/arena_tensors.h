@@ -13,7 +13,7 @@
 #include "convoy/model/arena_layout.h"
 #include "convoy/model/network.h"
 
-#include "step/rank_runtime.h"
+#include "step/training_step.h"
 
 namespace convoy {
 
@@ -39,8 +39,8 @@ Shard shard_of_rank(const RankRuntime& runtime, std::int64_t replica, std::int64
 /// (including running statistics), of the optimizer's slots and of the moving average.
 class OwnedValues {
  public:
-  /// `runtime` must outlive this object.
-  explicit OwnedValues(const RankRuntime& runtime);
+  /// `training` must outlive this object.
+  explicit OwnedValues(const TrainingStep& training);
 
   /// The groups of values, named as in a checkpoint: "model", "optimizer/momentum", "ema". The model is always the
   /// first.
@@ -54,7 +54,7 @@ class OwnedValues {
   void copy(const std::function<float*(std::int64_t group, std::size_t bucket)>& to) const;
 
  private:
-  const RankRuntime& runtime_;
+  const TrainingStep& training_;
   std::vector<std::string> groups_;
   Shard shard_;
 };

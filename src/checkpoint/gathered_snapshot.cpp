@@ -27,13 +27,14 @@ constexpr std::int64_t kPieceFloats = std::int64_t{1} << 18;  // floats of a mes
 /// Only a few messages of limited size are in flight at a time.
 class GatheredSnapshot final : public Snapshot {
  public:
-  explicit GatheredSnapshot(const RankRuntime& runtime)
-      : Snapshot(runtime),
-        owned_(runtime),
-        memory_(runtime.device(), snapshot_bytes(runtime.plan(), runtime.grid().stage(), runtime.grid().is_root())) {
-    if (runtime.grid().is_root()) {
+  explicit GatheredSnapshot(const TrainingStep& training)
+      : Snapshot(training),
+        owned_(training),
+        memory_(runtime().device(),
+                snapshot_bytes(runtime().plan(), runtime().grid().stage(), runtime().grid().is_root())) {
+    if (runtime().grid().is_root()) {
       std::int64_t offset = 0;
-      for (std::int64_t s = 0; s < runtime.grid().num_stages(); ++s) {
+      for (std::int64_t s = 0; s < runtime().grid().num_stages(); ++s) {
         stage_offsets_.push_back(offset);
         offset += owned_.num_groups() * layout_of(s).count;
       }
@@ -44,7 +45,7 @@ class GatheredSnapshot final : public Snapshot {
 
   void take(std::int64_t /*step*/) override {
     owned_.copy([&](std::int64_t group, std::size_t bucket) { return copy_of(group, bucket); });
-    if (runtime().grid().is_root()) counters_ = runtime().batch_counters();
+    if (runtime().grid().is_root()) counters_ = training().batch_counters();
     next_piece_ = 0;
     progress();
   }
@@ -94,7 +95,7 @@ class GatheredSnapshot final : public Snapshot {
   // Returns the tensors of a group of the checkpoint.
   std::vector<io::NamedTensor>& tensors_of(io::Checkpoint& checkpoint, std::int64_t group) const {
     if (group == 0) return checkpoint.model;
-    const std::vector<std::string> slots = runtime().optimizer().slot_names();
+    const std::vector<std::string> slots = training().optimizer().slot_names();
     return group <= std::ssize(slots) ? checkpoint.optimizer[slots[group - 1]] : checkpoint.ema;
   }
 
@@ -149,13 +150,13 @@ class GatheredSnapshot final : public Snapshot {
   std::vector<Piece> pieces_;   ///< in the order in which they are sent or, on rank 0, received
   std::size_t next_piece_ = 0;  ///< index of the next piece to start
   std::array<mpi::Request, kMaxInFlight> in_flight_;
-  std::map<std::string, std::int64_t> counters_;  ///< on rank 0: RankRuntime::batch_counters() at take()
+  std::map<std::string, std::int64_t> counters_;  ///< on rank 0: TrainingStep::batch_counters() at take()
 };
 
 }  // namespace
 
-std::unique_ptr<Snapshot> make_gathered_snapshot(const RankRuntime& runtime) {
-  return std::make_unique<GatheredSnapshot>(runtime);
+std::unique_ptr<Snapshot> make_gathered_snapshot(const TrainingStep& training) {
+  return std::make_unique<GatheredSnapshot>(training);
 }
 
 }  // namespace convoy

@@ -42,15 +42,16 @@ bool is_not_finite(float value) {
 /// file.
 class ShardedSnapshot final : public Snapshot {
  public:
-  ShardedSnapshot(std::string directory, const RankRuntime& runtime)
-      : Snapshot(runtime),
+  ShardedSnapshot(std::string directory, const TrainingStep& training)
+      : Snapshot(training),
         directory_(std::move(directory)),
-        owned_(runtime),
-        memory_(runtime.device(), snapshot_bytes(runtime.plan(), runtime.grid().stage(), runtime.grid().is_root())) {
-    const mpi::Communicator& world = runtime.grid().world();
-    if (runtime.grid().is_root()) num_saves_ = io::last_save(directory_);
+        owned_(training),
+        memory_(runtime().device(),
+                snapshot_bytes(runtime().plan(), runtime().grid().stage(), runtime().grid().is_root())) {
+    const mpi::Communicator& world = runtime().grid().world();
+    if (runtime().grid().is_root()) num_saves_ = io::last_save(directory_);
     world.broadcast(&num_saves_, sizeof num_saves_, 0);
-    if (!runtime.grid().is_root()) return;
+    if (!runtime().grid().is_root()) return;
     reports_.resize(static_cast<std::size_t>(world.size()));
     received_.resize(reports_.size());
     num_received_ = received_.size();
@@ -64,7 +65,7 @@ class ShardedSnapshot final : public Snapshot {
     folder_ = io::parts_folder(step, ++num_saves_);
     mine_ = {};
     if (grid.is_root()) {
-      counters_ = runtime().batch_counters();
+      counters_ = training().batch_counters();
       num_received_ = 1;
       for (std::size_t rank = 1; rank < reports_.size(); ++rank)
         received_[rank] =
@@ -102,8 +103,8 @@ class ShardedSnapshot final : public Snapshot {
       for (const ArenaEntry& entry : layout.entries) {
         const io::NamedTensor tensor{.name = entry.spec.name, .dims = entry.spec.dims, .values = {}};
         checkpoint.model.push_back(tensor);
-        if (runtime().has_ema()) checkpoint.ema.push_back(tensor);
-        for (const std::string& slot : runtime().optimizer().slot_names())
+        if (training().has_ema()) checkpoint.ema.push_back(tensor);
+        for (const std::string& slot : training().optimizer().slot_names())
           if (!entry.spec.is_statistic()) checkpoint.optimizer[slot].push_back(tensor);
         parts.tensors[tensor.name].cuts_pixels_first = entry.spec.file_order == FileOrder::kChannelsBeforePixels;
       }
@@ -203,14 +204,14 @@ class ShardedSnapshot final : public Snapshot {
   std::vector<Report> reports_;
   std::vector<mpi::Request> received_;
   std::size_t num_received_ = 0;
-  std::map<std::string, std::int64_t> counters_;  ///< on rank 0: RankRuntime::batch_counters() at take()
+  std::map<std::string, std::int64_t> counters_;  ///< on rank 0: TrainingStep::batch_counters() at take()
   BackgroundWriter writer_;  ///< the last member: its thread ends before the members that it reads are destroyed
 };
 
 }  // namespace
 
-std::unique_ptr<Snapshot> make_sharded_snapshot(const std::string& directory, const RankRuntime& runtime) {
-  return std::make_unique<ShardedSnapshot>(directory, runtime);
+std::unique_ptr<Snapshot> make_sharded_snapshot(const std::string& directory, const TrainingStep& training) {
+  return std::make_unique<ShardedSnapshot>(directory, training);
 }
 
 }  // namespace convoy

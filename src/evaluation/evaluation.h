@@ -12,8 +12,8 @@
 #include "convoy/io/sample_store.h"
 
 #include "evaluation/logits.h"
+#include "step/evaluation_step.h"
 #include "step/metrics.h"
-#include "step/rank_runtime.h"
 
 namespace convoy {
 
@@ -55,6 +55,6 @@ struct EvaluationSpec {
 /// params.evaluate.mirror each step runs twice, on images and on their mirror images, and the logits are those of the
 /// mean probabilities. If the network gives logits and labels_count(), predictions are also counted by class. Returns
 /// nothing if `stop` has returned true.
-std::optional<StepMetrics> evaluate_dataset(RankRuntime& runtime, const EvaluationSpec& spec);
+std::optional<StepMetrics> evaluate_dataset(EvaluationStep& evaluation, const EvaluationSpec& spec);
 
 }  // namespace convoy

@@ -326,6 +326,7 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   if (const std::string cut = describe_long_texts(*data, source.key, model.metadata); !cut.empty() && grid.is_root())
     log_warning(cut);
   RankRuntime runtime(evaluation_spec(params, model.metadata), grid, backend, board);
+  EvaluationStep evaluation(runtime);
   if (!runtime.plan().gives_logits())
     refuse(
         "{} was trained for {}, not for classes: train model.name = bert_classifier from its weights (init.weights), "
@@ -351,13 +352,13 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
     if (samples.is_one_file) classes = class_list(step.logits, class_names, params.predict.top);
     if (opened) opened->append(step);
   };
-  evaluate_dataset(runtime, {.samples = *data,
-                             .metadata = model.metadata,
-                             .params = params,
-                             .work = "predict",
-                             .stop = must_stop,
-                             .observe = observe,
-                             .bad = &own_bad});
+  evaluate_dataset(evaluation, {.samples = *data,
+                                .metadata = model.metadata,
+                                .params = params,
+                                .work = "predict",
+                                .stop = must_stop,
+                                .observe = observe,
+                                .bad = &own_bad});
   const std::vector<SkippedSample> bad = gather_bad(world, own_bad, *data);
   const std::vector<std::string> losses = describe_losses(*data, world);
   mpi::on_root(world, [&] {

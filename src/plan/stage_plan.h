@@ -7,6 +7,7 @@
 #include "convoy/model/arena_layout.h"
 #include "convoy/model/network.h"
 #include "convoy/params/choices.h"
+#include "convoy/schedule/instruction.h"
 
 namespace convoy {
 
@@ -60,6 +61,11 @@ struct StagePlan {
   std::int64_t recomputed_bytes = 0;
   std::int64_t scratch_bytes = 0;
   std::int64_t inner_gradient_bytes = 0;  ///< size of the gradient between two cells of a chunk
+
+  /// Returns a bucket of the chunk, or the whole chunk if `bucket` is kAllBuckets.
+  Bucket piece_of(std::int64_t chunk, std::int64_t bucket) const {
+    return bucket == kAllBuckets ? layout.runs[chunk].whole() : layout.bucket_of(chunk, bucket);
+  }
 };
 
 /// What plan_stage() plans.

@@ -10,10 +10,10 @@
 #include <vector>
 
 #include "convoy/base/grid_shape.h"
-#include "convoy/base/metrics.h"
 #include "convoy/io/model_metadata.h"
 #include "convoy/model/network.h"
 #include "convoy/params/optimizer_parameters.h"
+#include "convoy/params/run_parameters.h"
 #include "convoy/params/step_parameters.h"
 #include "convoy/schedule/schedule.h"
 
@@ -23,34 +23,25 @@
 namespace convoy {
 
 struct Parameters;
-struct RunParams;
 
-/// What a step plan is made from.
+/// What a step plan is made from: sections of the parameters, and what follows from them and from the data.
 struct RuntimeSpec {
-  NetworkSpec network;  ///< the network; its micro_batch is batch.micro
+  NetworkSpec network;  ///< the network, with its type and what is frozen; its micro_batch is batch.micro
   BatchParams batch;
   ScheduleKind schedule = ScheduleKind::k1F1B;
   std::int64_t chunks = 1;  ///< number of runs of cells per stage; above 1 only in the interleaved schedule
   MemoryParams memory;
   OptimizerParams optimizer;
-  ReductionKind reduction = ReductionKind::kInvariant;
-  double bucket_mib = 4;
-  double label_smoothing = 0;
-  MetricKind metric = MetricKind::kTop1;     ///< decides which checkpoint of a training is the best
+  TrainParams train;
+  CheckpointParams checkpoint;
+  RunParams run;
   std::vector<float> class_weights = {};     ///< weight of each class in the training loss; empty: 1
   std::int64_t loader_threads = 1;           ///< number of loader threads, which decides how much is read ahead
   bool mixes_labels = false;                 ///< whether samples are mixed in training, and with them their labels
   bool checks_numbers = false;               ///< whether a training step with bad numbers is not applied (StepOutcome)
-  double loss_limit = 0;                     ///< largest loss of a micro-batch, if checks_numbers; 0: no limit
-  double clip_norm = 0;                      ///< largest norm of the gradients; 0: they are not clipped
-  double ema_decay = 0;                      ///< decay of the weights' moving average; 0: there is none
-  std::string engines_file;                  ///< path of the file with the engines that were measured before
+  std::string engines_file = {};             ///< path of the file with the engines that were measured before
   std::vector<std::int64_t> cuts = {};       ///< first cell of each stage after the first; empty: chosen by costs
   bool on_gpu = false;                       ///< whether memory includes that of CUDA and NCCL
-  std::uint64_t seed = 0;                    ///< seed of the random numbers that cells draw in training
-  std::int64_t audit_every = 0;              ///< steps from one that other replicas check to the next; 0: none
-  bool saves_in_background = false;          ///< whether each rank copies what it saves, outside the plan's memory
-  bool shards_checkpoints = false;           ///< whether each rank saves its part itself
   std::optional<MachineCosts> machine = {};  ///< costs that cut and schedules follow; none: modelled ones
 };
 
@@ -135,7 +126,7 @@ class StepPlan {
   bool trains() const { return spec_.network.trains; }
   bool splits_backward() const { return trains() && traits_of(schedule_kind()).splits_backward; }
   std::int64_t bucket_floats() const {
-    return static_cast<std::int64_t>(spec_.bucket_mib * 1024 * 1024 / sizeof(float));
+    return static_cast<std::int64_t>(spec_.run.bucket_mib * 1024 * 1024 / sizeof(float));
   }
   std::vector<StagePlanSpec> cut() const;
   std::vector<CellRange> cut_network() const;

@@ -25,8 +25,7 @@
 #include "plan/machine_costs.h"
 #include "plan/planner.h"
 #include "run/restart.h"
-#include "run/training_samples.h"
-#include "run/training_spec.h"
+#include "run/training_setup.h"
 #include "update/optimizer.h"
 
 namespace convoy::preflight {

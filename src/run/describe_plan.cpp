@@ -24,8 +24,7 @@
 #include "run/report.h"
 #include "run/run_data.h"
 #include "run/trainer.h"
-#include "run/training_samples.h"
-#include "run/training_spec.h"
+#include "run/training_setup.h"
 #include "step/step_trace.h"
 
 namespace convoy {

@@ -53,18 +53,19 @@ void add(const NetworkMetric& metric, const std::string& split, const std::strin
 
 }  // namespace
 
-LiveSpec live_spec(const Parameters& params, const RankRuntime& runtime, const RunLayout& layout,
-                   const RankMonitor& monitor) {
-  const ProcessGrid& grid = runtime.grid();
-  const auto node = [&] { return find_node_load(grid.world(), threads_per_rank(params.run.threads, grid.world())); };
-  const bool shares_cores = runtime.device().is_host() && node().is_shared();
+LiveSpec live_spec(const TrainingSetup& setup, const RankMonitor& monitor) {
+  const ProcessGrid& grid = setup.grid;
+  const auto node = [&] {
+    return find_node_load(grid.world(), threads_per_rank(setup.params.run.threads, grid.world()));
+  };
+  const bool shares_cores = setup.runtime.device().is_host() && node().is_shared();
   LiveSpec spec{.grid = {.stages = grid.num_stages(), .replicas = grid.num_replicas()},
                 .hosts = monitor.hosts(),
                 .has_sensors = monitor.has_sensors(),
                 .why_no_sensors = monitor.why_no_sensors(),
-                .planned = predict_step(runtime.plan()).stages,
+                .planned = predict_step(setup.runtime.plan()).stages,
                 .slow = std::nullopt};
-  if (!shares_cores) spec.slow = slow_spec(runtime, layout, spec.grid, spec.planned);
+  if (!shares_cores) spec.slow = slow_spec(setup.runtime, setup.layout, spec.grid, spec.planned);
   return spec;
 }
 

@@ -146,7 +146,7 @@ std::string describe_rates(const OptimizerParams& optimizer, const Network& netw
 
 // Describes the audits; empty if there are none.
 std::string describe_audits(const StepPlan& plan) {
-  const std::int64_t every = plan.spec().audit_every;
+  const std::int64_t every = plan.spec().run.audit_every;
   if (every == 0) return "";
   const double seconds = predict_audit_seconds(plan);
   const double share = seconds / (static_cast<double>(every) * predict_step(plan).step_seconds + seconds);

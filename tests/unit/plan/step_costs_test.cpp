@@ -39,7 +39,7 @@ MachineCosts machine() {
 }
 
 RuntimeSpec runtime() {
-  return {.network = kSmall, .batch = {.global = 16, .micro = 2}, .bucket_mib = 0.01, .machine = machine()};
+  return {.network = kSmall, .batch = {.global = 16, .micro = 2}, .run = {.bucket_mib = 0.01}, .machine = machine()};
 }
 
 }  // namespace
@@ -94,7 +94,7 @@ TEST(StepCosts, OfFrozenCellsAreForwardAlone) {
 // By Thakur et al. an exchange takes R - 1 latencies and the time of (R - 1) / R of the bytes.
 TEST(StepCosts, OfAnExchangeAreThoseOfItsSlices) {
   RuntimeSpec spec = runtime();
-  spec.bucket_mib = 1000;
+  spec.run.bucket_mib = 1000;
   const StepPlan plan(spec, {.stages = 1, .replicas = 4});
   const PipelineCosts costs = plan.costs();
   ASSERT_EQ(costs.chunks[0].buckets.size(), 1u);
@@ -106,7 +106,7 @@ TEST(StepCosts, OfAnExchangeAreThoseOfItsSlices) {
 
 TEST(StepCosts, OfAnExchangeThatRanksCopyThemselvesAreArithmetic) {
   RuntimeSpec spec = runtime();
-  spec.bucket_mib = 1000;
+  spec.run.bucket_mib = 1000;
   spec.machine->node = {.ranks = 4, .ranks_at_once = 4};
   const GridShape grid{.stages = 1, .replicas = 4};
   const BucketCost beside = StepPlan(spec, grid).costs().chunks[0].buckets[0];
@@ -122,7 +122,7 @@ TEST(StepCosts, OfAnExchangeThatRanksCopyThemselvesAreArithmetic) {
 
 TEST(StepCosts, OfMemoryAreBytesAtItsRate) {
   RuntimeSpec spec = runtime();
-  spec.bucket_mib = 1000;
+  spec.run.bucket_mib = 1000;
   spec.machine->cells.cells.assign(11, {});
   spec.machine->rates.memory_bytes_per_second = 4;  // a float a second
   const StepPlan plan(spec, {.stages = 1, .replicas = 1});
@@ -147,7 +147,7 @@ TEST(StepCosts, OfAnUpdateHaveTheLoadingOfItsCellsWeights) {
 
 TEST(StepCosts, OfAnUpdateAreWhatItsOptimizerReadsAndWrites) {
   RuntimeSpec spec = runtime();
-  spec.bucket_mib = 1000;
+  spec.run.bucket_mib = 1000;
   spec.machine->rates.memory_bytes_per_second = 4;  // a float a second
   const auto seconds_per_value = [&] {
     const StepPlan plan(spec, {.stages = 1, .replicas = 1});
@@ -164,8 +164,8 @@ TEST(StepCosts, OfAnUpdateAreWhatItsOptimizerReadsAndWrites) {
   EXPECT_NEAR(more_than_sgd(OptimizerKind::kAdam), 2, 1e-9) << "a second slot";
   EXPECT_NEAR(more_than_sgd(OptimizerKind::kLars), 2, 1e-9) << "norms of gradients and weights";
   EXPECT_NEAR(more_than_sgd(OptimizerKind::kLamb), 2 + 2 + 3, 1e-9) << "directions, written down for their norms";
-  spec.clip_norm = 1;
-  spec.ema_decay = 0.9;
+  spec.train.clip_norm = 1;
+  spec.train.ema_decay = 0.9;
   EXPECT_NEAR(more_than_sgd(OptimizerKind::kSgd), 1 + 2, 1e-9) << "the gradients' norm, and the moving average";
 }
 

@@ -28,7 +28,7 @@ RuntimeSpec runtime(const LinkRates& link) {
                                   .evaluation_seconds = 1});
   return {.network = {.name = "resnet20", .input = ImageShape{8, 8, 3}, .micro_batch = 2, .num_classes = 10},
           .batch = {.global = 16, .micro = 2},
-          .bucket_mib = 1000,
+          .run = {.bucket_mib = 1000},
           .machine = machine};
 }
 
