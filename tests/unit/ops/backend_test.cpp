@@ -11,6 +11,7 @@
 #include "ops/cpu/instruction_set.h"
 #include "ops/cuda/backend.h"
 #include "unit/messages.h"
+#include "unit/ops/pooling_specs.h"
 
 namespace convoy {
 namespace {
@@ -68,12 +69,38 @@ TEST(Backend, NamesTheSpecThatItCannotCompute) {
       "linear layer in f32: results in bf16");
   expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({{2, 0, 5, 3}, 8, 3, 1, 1}); }, "2x0x5x3");
   expect_message<Error>([&] { backend->create<ops::BatchNormOp>({{0, 5, 5, 3}}); }, "0x5x5x3");
-  expect_message<Error>([&] { backend->create<ops::BatchNormSumOp>({{2, 5, 0, 3}}); }, "2x5x0x3");
+  expect_message<Error>(
+      [&] {
+        backend->create<ops::BatchNormOp>({.x = {2, 5, 0, 3}, .relu = true, .num_branches = 2});
+      },
+      "2x5x0x3");
+  expect_message<Error>(
+      [&] {
+        backend->create<ops::BatchNormOp>({.x = {2, 5, 5, 3}, .num_branches = 2});
+      },
+      "2 branches");
+  expect_message<Error>(
+      [&] {
+        backend->create<ops::BatchNormOp>({.x = {2, 5, 5, 3}, .relu = true, .num_branches = 3});
+      },
+      "3 branches");
   expect_message<Error>([&] { backend->create<ops::MaxPoolOp>({{1, 40, 40, 1}, 16, 1, 0}); }, "kernel 16");
   expect_message<Error>([&] { backend->create<ops::MaxPoolOp>({x, 2, 2, 2}); }, "padding 2");
-  expect_message<Error>([&] { backend->create<ops::BatchNormMaxPoolOp>({{2, 5, 5, 96}, 3, 2, 1}); }, "2x5x5x96");
-  expect_message<Error>([&] { backend->create<ops::BatchNormMaxPoolOp>({{2, 5, 5, 64}, 3, 1, 1}); }, "stride 1");
-  expect_message<Error>([&] { backend->create<ops::BatchNormMaxPoolOp>({{2, 5, 5, 64}, 2, 2, 2}); }, "padding 2");
+  expect_message<Error>(
+      [&] {
+        backend->create<ops::BatchNormOp>(batch_norm_before({{2, 5, 5, 96}, 3, 2, 1}));
+      },
+      "2x5x5x96");
+  expect_message<Error>(
+      [&] {
+        backend->create<ops::BatchNormOp>(batch_norm_before({{2, 5, 5, 64}, 3, 1, 1}));
+      },
+      "stride 1");
+  expect_message<Error>(
+      [&] {
+        backend->create<ops::BatchNormOp>(batch_norm_before({{2, 5, 5, 64}, 2, 2, 2}));
+      },
+      "padding 2");
   expect_message<Error>([&] { backend->create<ops::AveragePoolOp>({x, 6, 1, 0}); }, "does not fit");
   expect_message<Error>([&] { backend->create<ops::GlobalAveragePoolOp>({{1, 1, 1, 0}}); }, "1x1x1x0");
   expect_message<Error>([&] { backend->create<ops::LinearOp>({0, 3, 4}); }, "linear layer");
@@ -106,9 +133,14 @@ TEST(Backend, NamesTheTypeThatTheCpuDoesNotStore) {
   constexpr DataType kType = DataType::kFloat16;
   expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({x, 8, 3, 1, 1, true, kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::BatchNormOp>({.x = x, .type = kType}); }, "fp16");
-  expect_message<Error>([&] { backend->create<ops::BatchNormSumOp>({.x = x, .type = kType}); }, "fp16");
+  expect_message<Error>(
+      [&] { backend->create<ops::BatchNormOp>({.x = x, .relu = true, .num_branches = 2, .type = kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::MaxPoolOp>({x, 2, 2, 0, kType}); }, "fp16");
-  expect_message<Error>([&] { backend->create<ops::BatchNormMaxPoolOp>({.x = {2, 5, 5, 64}, .type = kType}); }, "fp16");
+  expect_message<Error>(
+      [&] {
+        backend->create<ops::BatchNormOp>(batch_norm_before({.x = {2, 5, 5, 64}, .type = kType}));
+      },
+      "fp16");
   expect_message<Error>([&] { backend->create<ops::AveragePoolOp>({x, 2, 2, 0, kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::GlobalAveragePoolOp>({x, kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::LinearOp>({2, 3, 4, kType}); }, "fp16");
