@@ -104,8 +104,12 @@ __global__ void __launch_bounds__(kThreads, 3) sum_gradients(GradientArgs<kBranc
 #pragma unroll
     for (int b = 0; b < kBranches; ++b) load<kWidth>(args.of.branches[b].mean + channel, mean[b]);
     if constexpr (kMask == Mask::kFromX) {
-      load_scale<kWidth>(channel, args.of.branches[0].gamma, args.of.branches[0].inv_std, nullptr, 0, scale);
+      float inv_std[kWidth];
+      load<kWidth>(args.of.branches[0].gamma + channel, scale);
+      load<kWidth>(args.of.branches[0].inv_std + channel, inv_std);
       load<kWidth>(args.of.branches[0].beta + channel, beta);
+#pragma unroll
+      for (int i = 0; i < kWidth; ++i) scale[i] *= inv_std[i];
     }
     for (int slab = sweep.first_slab(); slab >= 0; slab -= static_cast<int>(gridDim.y)) {
       for_rows_of_slab<kGradientRows>(slab, rows.count, [&]<int kRows>(Width<kRows>, std::int64_t row) {
