@@ -63,16 +63,6 @@ void check<ConvolutionOp>(const ConvolutionSpec& spec) {
 }
 
 template <>
-void check<BatchNormOp>(const BatchNormSpec& spec) {
-  check_shape(BatchNormOp::kName, spec.x);
-}
-
-template <>
-void check<BatchNormSumOp>(const BatchNormSumSpec& spec) {
-  check_shape(BatchNormSumOp::kName, spec.x);
-}
-
-template <>
 void check<BroadcastOp>(const BroadcastSpec& spec) {
   check_shape(BroadcastOp::kName, Shape::images(1, 1, spec.num_rows, spec.num_columns));
 }
@@ -91,12 +81,22 @@ void check<MaxPoolOp>(const PoolingSpec& spec) {
 }
 
 template <>
-void check<BatchNormMaxPoolOp>(const BatchNormMaxPoolSpec& spec) {
-  check<MaxPoolOp>(spec.pooling());
-  if (!spec.is_computed()) {
+void check<BatchNormOp>(const BatchNormSpec& spec) {
+  check_shape(spec.name(), spec.x);
+  const bool is_one = spec.num_branches == 1, is_two = spec.num_branches == 2 && spec.relu && !spec.residual;
+  if (!is_one && !is_two) {
+    fail("{} of {}: {} branches, but only one is supported, or two with a ReLU and without a residual",
+         BatchNormOp::kName, to_string(spec.x), spec.num_branches);
+  }
+  if (!spec.pooling) return;
+  check<MaxPoolOp>(*spec.pooling);
+  if (!spec.relu || spec.stores_mask() || spec.pooling->x != spec.x || spec.pooling->type != spec.type) {
+    fail("{} of {}: a ReLU must come between them, and nothing else", spec.name(), to_string(spec.x));
+  }
+  if (!BatchNormSpec::can_pool(*spec.pooling)) {
     fail(
         "{} of {}: kernel {} and stride {}, but channels must be a multiple of {}, the kernel at most twice the stride",
-        BatchNormMaxPoolOp::kName, to_string(spec.x), spec.kernel, spec.stride, BatchNormMaxPoolSpec::kChannelGroup);
+        spec.name(), to_string(spec.x), spec.pooling->kernel, spec.pooling->stride, BatchNormSpec::kChannelGroup);
   }
 }
 

@@ -10,8 +10,9 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-/// How backward finds the values that the ReLU let through: kNone, there is no ReLU; kFromX, computes them again from
-/// x, which is exact if there is no residual; kFromForward, reads the mask that forward has stored.
+/// How backward finds the values that the ReLU let through: kNone, there is no ReLU, or the gradient is masked already;
+/// kFromX, computes them again from x, which is exact if nothing is added before the ReLU; kFromForward, reads the mask
+/// that forward has stored.
 enum class Mask { kNone, kFromX, kFromForward };
 
 /// Returns v if `condition` is positive when stored as T, else 0.
@@ -27,8 +28,6 @@ template <typename T>
 /// Reads dy from one array.
 template <typename T>
 struct StoredGradients {
-  static constexpr bool kAreSummed = false;
-
   const T* dy;
 
   template <typename V>
@@ -40,8 +39,6 @@ struct StoredGradients {
 /// Reads dy + addend from two arrays. The sum is rounded as if it had been stored as T.
 template <typename T>
 struct SummedGradients {
-  static constexpr bool kAreSummed = true;
-
   const T *dy, *addend;
 
   template <typename V>
@@ -59,24 +56,35 @@ void with_gradients(const void* dy, const void* addend, const Body& body) {
 
 // --- Loops that sum over rows -----------------------------------------------------------------------------------
 
-/// Sums g and g * (x - mean) over the calling thread's blocks of rows and, on thread 0, the tail. g is dy if the ReLU
-/// let the value through, else 0. If kWritesG, g is written to `to_g`.
-template <typename T, Mask kMask, bool kWritesG, typename Gradients>
-void sum_my_gradients(const Gradients& dy, const BatchNormGradInputs& in, T* to_g, const RowLayout& layout,
-                      const AffineRow& affine, const ColumnSums<2>& sums) {
-  const T* const x = values_at<T>(in.x);
-  const std::uint8_t* const mask = in.mask;
+/// Returns g: `dy` if the ReLU let the value at index `at` through, else 0. `x` is the value of the first branch.
+template <typename T, Mask kMask, typename V>
+[[gnu::always_inline]] inline V masked(V dy, V x, const ColumnAffine<V>& column, const std::uint8_t* mask,
+                                       std::int64_t at) {
+  if constexpr (kMask == Mask::kFromX) return where_positive<T>(normalised(x, column), dy);
+  if constexpr (kMask == Mask::kFromForward) return kept_by_mask(mask, at, dy);
+  return dy;
+}
+
+/// Sums g and, for each branch, g * (x - mean) over the calling thread's blocks of rows and, on thread 0, the tail. If
+/// kWritesG, g is written to `to_g`.
+template <typename T, std::size_t kBranches, Mask kMask, bool kWritesG, typename Gradients>
+void sum_my_gradients(const Gradients& dy, const BatchNormBackward& args, T* to_g, const RowLayout& layout,
+                      const AffineRows<kBranches>& affines, const ColumnSums<1 + kBranches>& sums) {
+  const auto x = branches_at<T, kBranches>(args, &BatchNormBackward::Branch::x);
+  const std::uint8_t* const mask = args.mask;
   const auto terms = [&]<typename V>(std::int64_t /*first_row*/, std::int64_t i, V) {
-    return [=, column = affine.column<V>(i)](std::int64_t at) {
-      const V value = read<V>(x + at);
-      V g = dy.template at<V>(at);
-      if constexpr (kMask == Mask::kFromX) g = where_positive<T>(normalised(value, column), g);
-      if constexpr (kMask == Mask::kFromForward) g = kept_by_mask(mask, at, g);
+    return [=, columns = columns_of<V>(affines, i)](std::int64_t at) {
+      std::array<V, kBranches> values;
+      for (std::size_t b = 0; b < kBranches; ++b) values[b] = read<V>(x[b] + at);
+      const V g = masked<T, kMask>(dy.template at<V>(at), values[0], columns[0], mask, at);
       if constexpr (kWritesG) write_exact(to_g + at, g);
-      return Terms<V, 2>{g, g * (value - column.mean)};
+      Terms<V, 1 + kBranches> added = {g};
+      for (std::size_t b = 0; b < kBranches; ++b) added[1 + b] = g * (values[b] - columns[b].mean);
+      return added;
     };
   };
-  const PrefetchedArrays<T> arrays{x, values_at<T>(in.dy), values_at<T>(in.dy_addend), to_g};
+  const PrefetchedArrays<T> arrays{values_at<T>(args.dy), values_at<T>(args.dy_addend), x.front(),
+                                   kBranches > 1 ? x.back() : nullptr, to_g};
   sum_my_blocks_and_tail(layout, sums, arrays, terms);
 }
 
@@ -128,7 +136,7 @@ struct ColumnSlopes {
   V mean_g, slope;
 };
 
-/// The ColumnSlopes of all columns of a row: arrays of RowLayout::width numbers.
+/// The ColumnSlopes of all columns of a row: arrays of RowLayout::width numbers. Branches share mean_g.
 struct SlopeRow {
   float* mean_g;
   float* slope;
@@ -145,37 +153,49 @@ template <typename V>
   return (g - slopes.mean_g - (x - column.mean) * slopes.slope) * column.scale;
 }
 
-/// Computes the calling thread's part of dx. g is `dy`. If kMask, g is 0 where the ReLU did not let the value through,
-/// which is computed from x.
-template <typename T, bool kMask>
-void input_gradients_of_my_rows(const T* dy, const T* x, T* dx, const RowLayout& layout, const AffineRow& affine,
-                                const SlopeRow& slopes) {
-  compute_my_rows(layout, PrefetchedArrays<T>{x, dy, dx}, [&]<typename V>(std::int64_t i, V) {
-    return [dy, x, dx, column = affine.column<V>(i), slope = slopes.column<V>(i)](std::int64_t at) {
-      const V value = read<V>(x + at);
-      V g = read<V>(dy + at);
-      if constexpr (kMask) g = where_positive<T>(normalised(value, column), g);
-      write(dx + at, input_gradient(g, value, column, slope));
+/// The SlopeRow of each branch.
+template <std::size_t kBranches>
+using SlopeRows = std::array<SlopeRow, kBranches>;
+
+/// Computes the calling thread's part of dx in each branch. `dy` is g, or the gradient before the ReLU's mask kMask.
+template <typename T, std::size_t kBranches, Mask kMask>
+void input_gradients_of_my_rows(const T* dy, const BatchNormBackward& args, const RowLayout& layout,
+                                const AffineRows<kBranches>& affines, const SlopeRows<kBranches>& slopes) {
+  const auto x = branches_at<T, kBranches>(args, &BatchNormBackward::Branch::x);
+  const auto dx = branches_at<T, kBranches>(args, &BatchNormBackward::Branch::dx);
+  const PrefetchedArrays<T> arrays{dy, x.front(), kBranches > 1 ? x.back() : nullptr, dx.front(),
+                                   kBranches > 1 ? dx.back() : nullptr};
+  compute_my_rows(layout, arrays, [&]<typename V>(std::int64_t i, V) {
+    std::array<ColumnSlopes<V>, kBranches> column_slopes;
+    for (std::size_t b = 0; b < kBranches; ++b) column_slopes[b] = slopes[b].template column<V>(i);
+    return [=, mask = args.mask, columns = columns_of<V>(affines, i)](std::int64_t at) {
+      std::array<V, kBranches> values;
+      for (std::size_t b = 0; b < kBranches; ++b) values[b] = read<V>(x[b] + at);
+      const V g = masked<T, kMask>(read<V>(dy + at), values[0], columns[0], mask, at);
+      for (std::size_t b = 0; b < kBranches; ++b)
+        write(dx[b] + at, input_gradient(g, values[b], columns[b], column_slopes[b]));
     };
   });
 }
 
 // --- Backward of inference --------------------------------------------------------------------------------------
 
-/// Computes the calling thread's part of dresidual = g and dx = g * scale. g is dy if the ReLU let the value through,
-/// else 0.
-template <typename T, bool kRelu, bool kResidual, typename Gradients>
-void inference_gradients_of_my_rows(const Gradients& dy, const BatchNormInferenceGrad& args, const RowLayout& layout,
-                                    const float* scales) {
-  const PrefetchedArrays<T> arrays{values_at<T>(args.dy), values_at<T>(args.dy_addend),
-                                   kRelu ? values_at<T>(args.y) : nullptr,
-                                   kResidual ? values_at<T>(args.dresidual) : nullptr, values_at<T>(args.dx)};
+/// Computes the calling thread's part of dresidual = g and, in each branch, of dx = g * scale. g is dy if the ReLU let
+/// the value through, else 0.
+template <typename T, std::size_t kBranches, bool kRelu, bool kResidual, typename Gradients>
+void inference_gradients_of_my_rows(const Gradients& dy, const BatchNormBackward& args, const RowLayout& layout,
+                                    const AffineRows<kBranches>& affines) {
+  const auto dx = branches_at<T, kBranches>(args, &BatchNormBackward::Branch::dx);
+  const T* const y = values_at<T>(args.y);
+  T* const dresidual = values_at<T>(args.dresidual);
+  const PrefetchedArrays<T> arrays{values_at<T>(args.dy), values_at<T>(args.dy_addend), kRelu ? y : nullptr,
+                                   kBranches > 1 ? dx.back() : (kResidual ? dresidual : nullptr), dx.front()};
   compute_my_rows(layout, arrays, [&]<typename V>(std::int64_t i, V) {
-    return [dy, args, scale = read<V>(scales + i)](std::int64_t at) {
+    return [=, columns = columns_of<V>(affines, i)](std::int64_t at) {
       V g = dy.template at<V>(at);
-      if constexpr (kRelu) g = where_positive<T>(read<V>(values_at<T>(args.y) + at), g);
-      if constexpr (kResidual) write_exact(values_at<T>(args.dresidual) + at, g);
-      write(values_at<T>(args.dx) + at, V(g * scale));
+      if constexpr (kRelu) g = where_positive<T>(read<V>(y + at), g);
+      if constexpr (kResidual) write_exact(dresidual + at, g);
+      for (std::size_t b = 0; b < kBranches; ++b) write(dx[b] + at, V(g * columns[b].scale));
     };
   });
 }

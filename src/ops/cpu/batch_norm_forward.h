@@ -39,6 +39,27 @@ struct AffineRow {
   }
 };
 
+/// The AffineRow of each branch.
+template <std::size_t kBranches>
+using AffineRows = std::array<AffineRow, kBranches>;
+
+/// Returns the ColumnAffine of each branch for column i, or for a vector of columns from i on.
+template <typename V, std::size_t kBranches>
+[[gnu::always_inline]] inline std::array<ColumnAffine<V>, kBranches> columns_of(const AffineRows<kBranches>& affines,
+                                                                                std::int64_t i) {
+  std::array<ColumnAffine<V>, kBranches> columns;
+  for (std::size_t b = 0; b < kBranches; ++b) columns[b] = affines[b].template column<V>(i);
+  return columns;
+}
+
+/// Returns one of the pointers to tensors of each branch, as pointers to values.
+template <typename T, std::size_t kBranches, typename Args, typename Branch, typename Pointer>
+auto branches_at(const Args& args, Pointer Branch::*tensor) {
+  std::array<decltype(values_at<T>(args.branches[0].*tensor)), kBranches> pointers;
+  for (std::size_t b = 0; b < kBranches; ++b) pointers[b] = values_at<T>(args.branches[b].*tensor);
+  return pointers;
+}
+
 /// Writes the ChannelAffine of_channel(c) to all columns of channel c, for each channel c of the calling thread's part.
 template <typename OfChannel>
 void expand_my_channels(const RowLayout& layout, const AffineRow& to, const OfChannel& of_channel) {
@@ -144,12 +165,12 @@ inline float inverse_stddev(double variance, float epsilon) {
   return static_cast<float>(1.0 / std::sqrt(variance + static_cast<double>(epsilon)));
 }
 
-/// Computes the statistics of x, and writes them to `out` and the normalisation that follows from them to `to`. Called
-/// by all threads of an OpenMP team. `to` and `out` are complete after the team's next barrier.
+/// Computes the statistics of a branch, and writes the normalisation that follows from them to `to`. Called by all
+/// threads of an OpenMP team. The results are complete after the team's next barrier.
 template <typename T>
-void compute_statistics(const BatchNormInputs& in, const BatchNormOutputs& out, float epsilon, const RowLayout& layout,
+void compute_statistics(const BatchNormForward::Branch& branch, float epsilon, const RowLayout& layout,
                         const ColumnSums<2>& sums, const ColumnTotals<2>& totals, const AffineRow& to) {
-  const T* x = values_at<T>(in.x);
+  const T* x = values_at<T>(branch.x);
   sum_my_deviations(x, layout, sums);
 #pragma omp barrier
   merge_my_tiles(x, layout, sums, totals);
@@ -157,27 +178,29 @@ void compute_statistics(const BatchNormInputs& in, const BatchNormOutputs& out, 
   expand_my_channels(layout, to, [&](std::int64_t c) -> ChannelAffine {
     const Moments moments = merge_columns(x, layout, c, totals);
     const auto count = static_cast<double>(layout.pixels);
-    out.mean[c] = static_cast<float>(moments.mean);
-    out.inv_std[c] = inverse_stddev(moments.m2 / count, epsilon);
-    out.var_unbiased[c] = static_cast<float>(moments.m2 / std::max(1.0, count - 1.0));
-    return {in.gamma[c], in.beta[c], out.mean[c], out.inv_std[c]};
+    branch.mean[c] = static_cast<float>(moments.mean);
+    branch.inv_std[c] = inverse_stddev(moments.m2 / count, epsilon);
+    branch.var_unbiased[c] = static_cast<float>(moments.m2 / std::max(1.0, count - 1.0));
+    return {branch.gamma[c], branch.beta[c], branch.mean[c], branch.inv_std[c]};
   });
 }
 
 // --- Loops that write y -----------------------------------------------------------------------------------------
 
-/// Computes the calling thread's part of y and, if kMask, of the ReLU's mask for backward. Uses only x, residual and y
-/// of `args`.
-template <typename T, bool kRelu, bool kResidual, bool kMask>
-void normalise_my_rows(const BatchNormInference& args, std::uint8_t* mask, const RowLayout& layout,
-                       const AffineRow& affine) {
-  const T *const x = values_at<T>(args.x), *const residual = values_at<T>(args.residual);
+/// Computes the calling thread's part of y and, if kMask, of the ReLU's mask for backward.
+template <typename T, std::size_t kBranches, bool kRelu, bool kResidual, bool kMask>
+void normalise_my_rows(const BatchNormForward& args, const RowLayout& layout, const AffineRows<kBranches>& affines) {
+  const auto x = branches_at<T, kBranches>(args, &BatchNormForward::Branch::x);
+  const T* const residual = values_at<T>(args.residual);
   T* const y = values_at<T>(args.y);
-  compute_my_rows(layout, PrefetchedArrays<T>{x, residual, y}, [&]<typename V>(std::int64_t i, V) {
-    return [=, column = affine.column<V>(i)](std::int64_t at) {
-      V v = normalised(read<V>(x + at), column);
+  std::uint8_t* const mask = args.mask;
+  const PrefetchedArrays<T> arrays{x.front(), kBranches > 1 ? x.back() : residual, y};
+  compute_my_rows(layout, arrays, [&]<typename V>(std::int64_t i, V) {
+    return [=, columns = columns_of<V>(affines, i)](std::int64_t at) {
+      V v = normalised(read<V>(x[0] + at), columns[0]);
+      for (std::size_t b = 1; b < kBranches; ++b) v += normalised(read<V>(x[b] + at), columns[b]);
       if constexpr (kResidual) v += read<V>(residual + at);
-      if (kMask) write_mask<T>(mask, at, v);
+      if constexpr (kMask) write_mask<T>(mask, at, v);
       write(y + at, kRelu ? relu(v) : v);
     };
   });

@@ -1,7 +1,7 @@
 /// Batch normalisation, ReLU and max pooling on the CPU: batch norm's passes, in which rows are normalised right before
 /// their windows are compared, and a block's gradients are gathered right before they are summed or used.
 /// Compiled without contraction to fused multiply-adds: the same bits as from the two operations one after the other.
-#include "convoy/ops/batch_norm_pooling.h"
+#include "ops/cpu/batch_norm_pooling.h"
 
 #include <algorithm>
 #include <cstddef>
@@ -23,7 +23,7 @@ namespace convoy::ops::cpu {
 
 namespace {
 
-static_assert(BatchNormMaxPoolSpec::kChannelGroup % kTile == 0);  // a row of RowLayout is one pixel: there is no tail
+static_assert(BatchNormSpec::kChannelGroup % kTile == 0);  // a row of RowLayout is one pixel: there is no tail
 
 // --- Maxima -----------------------------------------------------------------------------------------------------
 
@@ -60,7 +60,7 @@ template <typename T, typename BitsAt>
   }
   std::memcpy(y, &max, sizeof(max));
   const auto is_positive = (max > Bits{}) & (max <= Bits{} + static_cast<Lane>(kInfinityBits<T>));
-  write_bytes(winner, is_positive ? position : Bits{} + Lane{BatchNormMaxPoolOp::kNoWinner});
+  write_bytes(winner, is_positive ? position : Bits{} + Lane{BatchNormOp::kNoWinner});
 }
 
 // --- Gradients --------------------------------------------------------------------------------------------------
@@ -171,71 +171,70 @@ void inference_gradients_of_my_blocks(const WonGradients<T>& gradients, T* dx, c
 }
 
 template <typename T>
-class CpuBatchNormMaxPool final : public BatchNormMaxPoolOp {
+class CpuBatchNormMaxPool final : public BatchNormOp {
  public:
-  CpuBatchNormMaxPool(const BatchNormMaxPoolSpec& spec, Workspace& workspace)
-      : spec_(spec), layout_(spec.x), geometry_(spec.pooling()), workspace_(workspace) {
+  CpuBatchNormMaxPool(const BatchNormSpec& spec, Workspace& workspace)
+      : spec_(spec), layout_(spec.x), geometry_(*spec.pooling), workspace_(workspace) {
     for (std::int64_t w = 0; w < spec.x.w; ++w)
       windows_over_columns_.push_back(geometry_.windows_over(w, geometry_.y.w));
     workspace_.reserve(blocks_at() + workspace_.threads() * block_bytes());
   }
 
-  void forward(const BatchNormInputs& in, const BatchNormOutputs& out, std::uint8_t* winner) override {
-    const BatchNormScratch scratch(workspace_.scratch(), layout_);
+  void forward(const BatchNormForward& args) override {
+    const Scratch scratch(workspace_.scratch(), layout_);
 #pragma omp parallel num_threads(workspace_.threads())
     {
-      compute_statistics<T>(in, out, spec_.epsilon, layout_, scratch.sums, scratch.totals, scratch.affine);
+      compute_statistics<T>(args.branches[0], spec_.epsilon, layout_, scratch.sums, scratch.totals, scratch.affines[0]);
 #pragma omp barrier
-      pool_my_rows(values_at<T>(in.x), scratch.affine, values_at<T>(out.y), winner);
+      pool_my_rows(args, scratch.affines[0]);
     }
   }
 
-  void forward_again(const BatchNormInputs& in, const BatchNormOutputs& out, std::uint8_t* winner) override {
-    pool_by({.x = in.x, .y = out.y}, winner, [&](std::int64_t c) -> ChannelAffine {
-      return {in.gamma[c], in.beta[c], out.mean[c], out.inv_std[c]};
-    });
+  void forward_again(const BatchNormForward& args) override {
+    pool_by(args, affine_of<BatchNormForward::Branch>);
   }
 
-  void infer(const BatchNormInference& args, std::uint8_t* winner) override {
-    pool_by(args, winner, [&](std::int64_t c) { return running_affine(args, c, spec_.epsilon); });
+  void infer(const BatchNormForward& args) override {
+    pool_by(args, [&](const auto& branch, std::int64_t c) { return running_affine(branch, c, spec_.epsilon); });
   }
 
-  void backward(const BatchNormGradInputs& in, const std::uint8_t* winner, const BatchNormGradOutputs& out) override {
-    const BatchNormScratch scratch(workspace_.scratch(), layout_);
-    const T* x = values_at<T>(in.x);
+  void backward(const BatchNormBackward& args) override {
+    const Scratch scratch(workspace_.scratch(), layout_);
+    const T* x = values_at<T>(args.branches[0].x);
+    const AffineRow& affine = scratch.affines[0];
 #pragma omp parallel num_threads(workspace_.threads())
     {
-      expand_my_channels(layout_, scratch.affine, [&](std::int64_t c) -> ChannelAffine {
-        return {in.gamma[c], 0, in.mean[c], in.inv_std[c]};
-      });
+      expand_my_branches(args, layout_, scratch.affines, affine_of<BatchNormBackward::Branch>);
 #pragma omp barrier
-      const WonGradients<T> gradients = my_gradients(in.dy, winner);
-      sum_my_won_gradients(gradients, x, layout_, scratch.affine, scratch.sums);
+      const WonGradients<T> gradients = my_gradients(args);
+      sum_my_won_gradients(gradients, x, layout_, affine, scratch.sums);
 #pragma omp barrier
       merge_my_gradients(layout_, scratch.sums, scratch.totals);
 #pragma omp barrier
-      finish_my_channels(in, out, layout_, scratch);
+      finish_my_channels(args, layout_, scratch);
 #pragma omp barrier
-      input_gradients_of_my_blocks(gradients, x, values_at<T>(out.dx), layout_, scratch.affine, scratch.slopes);
+      input_gradients_of_my_blocks(gradients, x, values_at<T>(args.branches[0].dx), layout_, affine, scratch.slopes[0]);
     }
   }
 
-  void infer_backward(const BatchNormInferenceGrad& args, const std::uint8_t* winner) override {
-    const BatchNormScratch scratch(workspace_.scratch(), layout_);
+  void infer_backward(const BatchNormBackward& args) override {
+    const Scratch scratch(workspace_.scratch(), layout_);
 #pragma omp parallel num_threads(workspace_.threads())
     {
-      expand_my_channels(layout_, scratch.affine,
-                         [&](std::int64_t c) -> ChannelAffine { return running_factor(args, c, spec_.epsilon); });
+      expand_my_branches(args, layout_, scratch.affines,
+                         [&](const auto& branch, std::int64_t c) { return running_factor(branch, c, spec_.epsilon); });
 #pragma omp barrier
-      inference_gradients_of_my_blocks(my_gradients(args.dy, winner), values_at<T>(args.dx), layout_,
-                                       scratch.affine.scale);
+      inference_gradients_of_my_blocks(my_gradients(args), values_at<T>(args.branches[0].dx), layout_,
+                                       scratch.affines[0].scale);
     }
   }
 
  private:
+  using Scratch = BatchNormScratch<1>;
+
   /// The offset of the threads' gathered blocks in scratch memory, after the part that all threads share.
   std::int64_t blocks_at() const {
-    return round_up(BatchNormScratch::size_bytes(layout_), kCacheLineBytes);
+    return round_up(Scratch::size_bytes(layout_), kCacheLineBytes);
   }
   std::int64_t block_bytes() const {
     return std::max(kMaxRowsPerBlock, geometry_.kernel * geometry_.x.w) * layout_.width *
@@ -245,25 +244,27 @@ class CpuBatchNormMaxPool final : public BatchNormMaxPoolOp {
     return reinterpret_cast<T*>(workspace_.scratch() + blocks_at() + omp_get_thread_num() * block_bytes());
   }
 
-  WonGradients<T> my_gradients(const void* dy, const std::uint8_t* winner) const {
-    return {geometry_, windows_over_columns_.data(), values_at<T>(dy), winner, my_block()};
+  WonGradients<T> my_gradients(const BatchNormBackward& args) const {
+    return {geometry_, windows_over_columns_.data(), values_at<T>(args.dy), args.winner, my_block()};
   }
 
   template <typename OfChannel>
-  void pool_by(const BatchNormInference& args, std::uint8_t* winner, const OfChannel& of_channel) const {
-    const BatchNormScratch scratch(workspace_.scratch(), layout_);
+  void pool_by(const BatchNormForward& args, const OfChannel& of_channel) const {
+    const Scratch scratch(workspace_.scratch(), layout_);
 #pragma omp parallel num_threads(workspace_.threads())
     {
-      expand_my_channels(layout_, scratch.affine, of_channel);
+      expand_my_branches(args, layout_, scratch.affines, of_channel);
 #pragma omp barrier
-      pool_my_rows(values_at<T>(args.x), scratch.affine, values_at<T>(args.y), winner);
+      pool_my_rows(args, scratch.affines[0]);
     }
   }
 
   /// Computes the calling thread's rows of y and winner, from the end to the beginning, as compute_my_rows() does. Each
   /// row of x in their windows is normalised once, to row h % kernel of the calling thread's block.
-  void pool_my_rows(const T* x, const AffineRow& affine, T* y, std::uint8_t* winner) const {
+  void pool_my_rows(const BatchNormForward& args, const AffineRow& affine) const {
     const PoolingGeometry& g = geometry_;
+    const T* const x = values_at<T>(args.branches[0].x);
+    T* const y = values_at<T>(args.y);
     const Range rows = my_part_of(g.y.n * g.y.h);
     std::int64_t done = g.x.n * g.x.h;  // the first row of x that is normalised
     for (std::int64_t row = rows.end; row-- > rows.begin;) {
@@ -271,7 +272,7 @@ class CpuBatchNormMaxPool final : public BatchNormMaxPoolOp {
       const Span window = g.window(p, g.x.h);
       for (std::int64_t h = window.begin; h < window.end && n * g.x.h + h < done; ++h) normalise_row(n, h, x, affine);
       done = n * g.x.h + window.begin;
-      pool_row(window, g.y_at(n, p, 0), y, winner);
+      pool_row(window, g.y_at(n, p, 0), y, args.winner);
     }
   }
 
@@ -303,7 +304,7 @@ class CpuBatchNormMaxPool final : public BatchNormMaxPoolOp {
     }
   }
 
-  BatchNormMaxPoolSpec spec_;
+  BatchNormSpec spec_;
   RowLayout layout_;
   PoolingGeometry geometry_;
   std::vector<Range> windows_over_columns_;  ///< (W): found once, by divisions
@@ -312,9 +313,8 @@ class CpuBatchNormMaxPool final : public BatchNormMaxPoolOp {
 
 }  // namespace
 
-template <>
-std::unique_ptr<BatchNormMaxPoolOp> make_op(const BatchNormMaxPoolSpec& spec, const Resources& resources) {
-  return make_stored<CpuBatchNormMaxPool, BatchNormMaxPoolOp>(spec, resources.workspace);
+std::unique_ptr<BatchNormOp> make_batch_norm_pooling(const BatchNormSpec& spec, Workspace& workspace) {
+  return make_stored<CpuBatchNormMaxPool, BatchNormOp>(spec, workspace);
 }
 
 }  // namespace convoy::ops::cpu

@@ -29,8 +29,7 @@ constexpr int kSumRows = 4;
 constexpr std::int64_t kSumBlocks = 512;  // 4 on each of 132 multiprocessors: all run at once
 
 struct StatisticsArgs {
-  BatchNormInputs in;
-  BatchNormOutputs out;
+  BatchNormForward::Branch of;
   float epsilon;
   Rows rows;
   FloatSums<2>* partials;  ///< (gridDim.y, C): mean and sum of squared deviations of each thread block's rows
@@ -42,12 +41,12 @@ struct StatisticsArgs {
 __device__ inline void write_statistics(const StatisticsArgs& args, int channel, double mean, double difference) {
   const auto count = static_cast<double>(args.rows.count);
   const double m2 = difference < 0 ? 0 : difference;  // NaN stays NaN
-  args.out.mean[channel] = static_cast<float>(mean);
-  args.out.inv_std[channel] = static_cast<float>(1.0 / sqrt(m2 / count + double{args.epsilon}));
-  args.out.var_unbiased[channel] = static_cast<float>(m2 / (count > 1 ? count - 1 : 1.0));
+  args.of.mean[channel] = static_cast<float>(mean);
+  args.of.inv_std[channel] = static_cast<float>(1.0 / sqrt(m2 / count + double{args.epsilon}));
+  args.of.var_unbiased[channel] = static_cast<float>(m2 / (count > 1 ? count - 1 : 1.0));
 }
 
-/// Computes the mean, inv_std and var_unbiased of each channel of x.
+/// Computes the mean, inv_std and var_unbiased of each channel of a branch's x.
 /// Grid: tiles x at most kSumBlocks / tiles. Block: kThreads. Shared: 20 KiB. Reads x once.
 /// A thread sums x - s and (x - s)^2 in float32. s is its block's first row, so that a large mean cancels before it is
 /// squared. Everything else is added in double.
@@ -56,9 +55,9 @@ __device__ inline void write_statistics(const StatisticsArgs& args, int channel,
 template <typename T, int kWidth>
 __global__ void __launch_bounds__(kThreads, 4) compute_statistics(StatisticsArgs args) {
   const Rows rows = args.rows;
-  const T* const all_x = static_cast<const T*>(args.in.x);
+  const T* const all_x = static_cast<const T*>(args.of.x);
   const Sweep<kSumRows> sweep(rows);
-  float sum[kWidth] = {}, squares[kWidth] = {};
+  float sum[2][kWidth] = {};  // of x - s, and of its square
   if (const int channel = my_channel<kWidth>(); channel < rows.channels) {
     float shift[kWidth];
     load<kWidth>(all_x + sweep.first_row() * rows.channels + channel, shift);
@@ -74,15 +73,15 @@ __global__ void __launch_bounds__(kThreads, 4) compute_statistics(StatisticsArgs
 #pragma unroll
           for (int i = 0; i < kWidth; ++i) {
             const float d = x[r][i] - shift[i];
-            sum[i] += d;
-            squares[i] = __fmaf_rn(d, d, squares[i]);
+            sum[0][i] += d;
+            sum[1][i] = __fmaf_rn(d, d, sum[1][i]);
           }
         }
       });
     }
   }
 
-  const DoubleSums<2> sums = sum_columns<kWidth>(sum, squares);
+  const DoubleSums<2> sums = sum_columns(sum);
   const int tile = static_cast<int>(blockDim.x) * kWidth, channel = static_cast<int>(blockIdx.x) * tile + my_thread();
   const bool has_channel = my_thread() < tile && channel < rows.channels;
   if (has_channel) {
@@ -107,7 +106,12 @@ __global__ void __launch_bounds__(kThreads, 4) compute_statistics(StatisticsArgs
 
 // --- Kernels that write y ---------------------------------------------------------------------------------------
 
-constexpr int kNormaliseRows = 4;
+/// The number of rows that a thread reads at once: as many as registers allow in addition to the numbers of the
+/// branches.
+template <int kWidth, int kBranches>
+constexpr int kNormaliseRows = kBranches == 1 ? 4
+                               : kWidth > 4   ? 1
+                                              : 2;
 
 /// Loads scale = gamma * inv_std or, if inv_std is null, gamma / sqrt(running_var + epsilon).
 template <int kWidth>
@@ -124,9 +128,8 @@ __device__ void load_scale(int channel, const float* gamma, const float* inv_std
 }
 
 struct NormaliseArgs {
-  BatchNormInference of;  ///< the tensors; in training running_mean is the micro-batch's mean, and running_var is null
-  const float* inv_std = nullptr;  ///< (C): 1 / sqrt(var + epsilon) of the micro-batch; null in inference
-  std::uint8_t* mask = nullptr;    ///< the ReLU's mask for backward, which the kernel writes if kMask
+  BatchNormForward of;
+  bool trains = false;  ///< whether the statistics of the micro-batch are used, and not the running ones
   float epsilon = 0;
   Rows rows = {};
   int slabs_per_block = 0;
@@ -137,34 +140,38 @@ template <int kWidth>
 struct ChannelAffines {
   float mean[kWidth], scale[kWidth], beta[kWidth];
 
-  /// Loads the channels from `channel` on. `of` is a BatchNormInference, or a branch of a BatchNormSumInference.
-  /// inv_std is null if the running variance is used.
-  template <typename Inference>
-  __device__ ChannelAffines(const Inference& of, const float* inv_std, float epsilon, int channel) {
-    load<kWidth>(of.running_mean + channel, mean);
-    load_scale<kWidth>(channel, of.gamma, inv_std, of.running_var, epsilon, scale);
+  /// Loads the channels from `channel` on.
+  __device__ void load_from(const BatchNormForward::Branch& of, bool trains, float epsilon, int channel) {
+    load<kWidth>((trains ? of.mean : of.running_mean) + channel, mean);
+    load_scale<kWidth>(channel, of.gamma, trains ? of.inv_std : nullptr, of.running_var, epsilon, scale);
     load<kWidth>(of.beta + channel, beta);
   }
 
   __device__ float normalise(float x, int i) const { return normalised(x - mean[i], scale[i], beta[i]); }
 };
 
-/// Computes y = relu((x - mean) * (gamma * inv_std) + beta [+ residual]) and, if kMask, the ReLU's mask for backward.
+/// Computes y = relu(bn(x_0) [+ bn(x_1)] [+ residual]), bn(x) = (x - mean) * (gamma * inv_std) + beta, and, if kMask,
+/// the ReLU's mask for backward.
 /// Grid: tiles x groups of neighbouring slabs. Block: kThreads. Shared: none. Float32 arithmetic, one rounding to T.
-/// Reads x and the residual, writes y, once each.
-template <typename T, int kWidth, bool kRelu, bool kResidual, bool kMask = false>
-__global__ void __launch_bounds__(kThreads, kResidual ? 3 : 4) normalise(NormaliseArgs args) {
+/// Reads x of each branch and the residual, writes y, once each.
+template <typename T, int kWidth, int kBranches, bool kRelu, bool kResidual, bool kMask = false>
+__global__ void __launch_bounds__(kThreads, kBranches > 1 || kResidual ? 3 : 4) normalise(NormaliseArgs args) {
   const int channel = my_channel<kWidth>();
   const Rows rows = args.rows;
   if (channel >= rows.channels) return;
-  const ChannelAffines<kWidth> affines(args.of, args.inv_std, args.epsilon, channel);
-  for_rows_of_block<kNormaliseRows>(rows, args.slabs_per_block, [&]<int kRows>(Width<kRows>, std::int64_t row) {
+  ChannelAffines<kWidth> affines[kBranches];
+#pragma unroll
+  for (int b = 0; b < kBranches; ++b) affines[b].load_from(args.of.branches[b], args.trains, args.epsilon, channel);
+  constexpr int kRowsAtOnce = kNormaliseRows<kWidth, kBranches>;
+  for_rows_of_block<kRowsAtOnce>(rows, args.slabs_per_block, [&]<int kRows>(Width<kRows>, std::int64_t row) {
     const std::int64_t begin = row * rows.channels + channel, step = std::int64_t{blockDim.y} * rows.channels;
-    float x[kRows][kWidth];
+    float x[kBranches][kRows][kWidth];
     [[maybe_unused]] float residual[kRows][kWidth];
 #pragma unroll
     for (int r = 0; r < kRows; ++r) {
-      load<kWidth>(static_cast<const T*>(args.of.x) + begin + r * step, x[r]);
+#pragma unroll
+      for (int b = 0; b < kBranches; ++b)
+        load<kWidth>(static_cast<const T*>(args.of.branches[b].x) + begin + r * step, x[b][r]);
       if constexpr (kResidual) load<kWidth>(static_cast<const T*>(args.of.residual) + begin + r * step, residual[r]);
     }
 #pragma unroll
@@ -172,13 +179,15 @@ __global__ void __launch_bounds__(kThreads, kResidual ? 3 : 4) normalise(Normali
       [[maybe_unused]] unsigned kept = 0;
 #pragma unroll
       for (int i = 0; i < kWidth; ++i) {
-        float value = affines.normalise(x[r][i], i);
+        float value = affines[0].normalise(x[0][r][i], i);
+#pragma unroll
+        for (int b = 1; b < kBranches; ++b) value += affines[b].normalise(x[b][r][i], i);
         if constexpr (kResidual) value += residual[r][i];
         if constexpr (kMask) kept |= mask_bit<T>(value, i);
-        x[r][i] = kRelu ? relu(value) : value;
+        x[0][r][i] = kRelu ? relu(value) : value;
       }
-      if constexpr (kMask) write_mask<kWidth>(args.mask, begin + r * step, kept);
-      store<kWidth>(x[r], static_cast<T*>(args.of.y) + begin + r * step);
+      if constexpr (kMask) write_mask<kWidth>(args.of.mask, begin + r * step, kept);
+      store<kWidth>(x[0][r], static_cast<T*>(args.of.y) + begin + r * step);
     }
   });
 }

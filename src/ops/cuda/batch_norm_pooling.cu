@@ -3,10 +3,9 @@
 #include <algorithm>
 #include <memory>
 
-#include "convoy/ops/batch_norm_pooling.h"
-
 #include "ops/cuda/batch_norm_backward.h"
 #include "ops/cuda/batch_norm_forward.h"
+#include "ops/cuda/batch_norm_pooling.h"
 #include "ops/cuda/batch_norm_rows.h"
 #include "ops/cuda/image_extents.h"
 #include "ops/cuda/pooling_windows.h"
@@ -19,13 +18,14 @@ namespace {
 /// Grid: a thread for every kWidth values of y. Block: kPixelThreads. Shared: none. Reads x (overlaps from the caches),
 /// writes y and winner, once each. kKernel: as in Maximum.
 template <typename T, int kWidth, int kKernel>
-__global__ void __launch_bounds__(kPixelThreads, 3)
-    normalise_and_pool(NormaliseArgs args, PoolingGeometry g, std::uint8_t* winner) {
+__global__ void __launch_bounds__(kPixelThreads, 3) normalise_and_pool(NormaliseArgs args, PoolingGeometry g) {
   for_my_pixels<kWidth>(g.y, [&](int image, int row, int column, int c) {
-    const ChannelAffines<kWidth> affines(args.of, args.inv_std, args.epsilon, c);
+    const BatchNormForward::Branch& branch = args.of.branches[0];
+    ChannelAffines<kWidth> affines;
+    affines.load_from(branch, args.trains, args.epsilon, c);
     Maximum<kWidth> max;
     max.template find_in<kKernel>(g, row, column, [&](int h, int w, float(&v)[kWidth]) {
-      load<kWidth>(static_cast<const T*>(args.of.x) + g.x.at(image, h, w) + c, v);
+      load<kWidth>(static_cast<const T*>(branch.x) + g.x.at(image, h, w) + c, v);
 #pragma unroll
       for (int i = 0; i < kWidth; ++i) v[i] = as_stored<T>(relu(affines.normalise(v[i], i)));
     });
@@ -33,8 +33,8 @@ __global__ void __launch_bounds__(kPixelThreads, 3)
     store<kWidth>(max.value, static_cast<T*>(args.of.y) + to);
 #pragma unroll
     for (int i = 0; i < kWidth; ++i)
-      if (!(max.value[i] > 0)) max.position[i] = BatchNormMaxPoolOp::kNoWinner;
-    store_bytes(max.position, winner + to);
+      if (!(max.value[i] > 0)) max.position[i] = BatchNormOp::kNoWinner;
+    store_bytes(max.position, args.of.winner + to);
   });
 }
 
@@ -60,57 +60,55 @@ struct WonGradients {
 };
 
 template <typename T>
-class CudaBatchNormMaxPool final : public BatchNormMaxPoolOp {
+class CudaBatchNormMaxPool final : public BatchNormOp {
  public:
-  CudaBatchNormMaxPool(const BatchNormMaxPoolSpec& spec, Context& context)
+  CudaBatchNormMaxPool(const BatchNormSpec& spec, Context& context)
       : epsilon_(spec.epsilon),
         grid_(spec.x, kWidth, static_cast<int>(sizeof(T))),
-        geometry_(spec.pooling()),
+        geometry_(*spec.pooling),
         context_(context),
         counters_(context.device(), grid_.tiles * static_cast<std::int64_t>(sizeof(unsigned))) {
     const std::int64_t blocks = std::max(statistics_shape().grid.y, gradients_shape().grid.y);
     context_.reserve_scratch(blocks * spec.x.c * static_cast<std::int64_t>(sizeof(FloatSums<2>)));
   }
 
-  void forward(const BatchNormInputs& in, const BatchNormOutputs& out, std::uint8_t* winner) override {
-    const StatisticsArgs args{in, out, epsilon_, grid_.rows, partials(), counters()};
-    launch(compute_statistics<T, kWidth>, statistics_shape(), context_.stream(), args);
-    forward_again(in, out, winner);
+  void forward(const BatchNormForward& args) override {
+    const StatisticsArgs of_branch{args.branches[0], epsilon_, grid_.rows, partials(), counters()};
+    launch(compute_statistics<T, kWidth>, statistics_shape(), context_.stream(), of_branch);
+    forward_again(args);
   }
 
-  void forward_again(const BatchNormInputs& in, const BatchNormOutputs& out, std::uint8_t* winner) override {
-    const BatchNormInference of{.x = in.x, .gamma = in.gamma, .beta = in.beta, .running_mean = out.mean, .y = out.y};
-    launch_pooling({.of = of, .inv_std = out.inv_std}, winner);
-  }
+  void forward_again(const BatchNormForward& args) override { launch_pooling({.of = args, .trains = true}); }
 
-  void infer(const BatchNormInference& args, std::uint8_t* winner) override {
-    launch_pooling({.of = args, .epsilon = epsilon_}, winner);
-  }
+  void infer(const BatchNormForward& args) override { launch_pooling({.of = args, .epsilon = epsilon_}); }
 
-  void backward(const BatchNormGradInputs& in, const std::uint8_t* winner, const BatchNormGradOutputs& out) override {
-    const GradientArgs args{in, out, grid_.rows, partials(), counters(), grid_.slabs_per_result_block(kInputRows)};
-    const WonGradients<T> dy{geometry_, in.dy, winner};
-    launch(sum_gradients<T, kWidth, Mask::kNone, WonGradients<T>>, gradients_shape(), context_.stream(), args, dy);
-    launch(compute_input_gradients<T, kWidth, false, WonGradients<T>>, grid_.results_shape(kInputRows),
+  void backward(const BatchNormBackward& of) override {
+    const GradientArgs<1> args{
+        of, grid_.rows, partials(), counters(), grid_.slabs_per_result_block(kInputRows), /*g=*/nullptr};
+    const WonGradients<T> dy{geometry_, of.dy, of.winner};
+    launch(sum_gradients<T, kWidth, kWidth, 1, Mask::kNone, WonGradients<T>>, gradients_shape(), context_.stream(),
+           args, dy);
+    launch(compute_input_gradients<T, kWidth, kWidth, 1, Mask::kNone, WonGradients<T>>, grid_.results_shape(kInputRows),
            context_.stream(), args, dy);
   }
 
-  void infer_backward(const BatchNormInferenceGrad& of, const std::uint8_t* winner) override {
-    const InferenceGradientArgs args{of, epsilon_, grid_.rows, grid_.slabs_per_result_block(kInputRows)};
-    launch(compute_inference_gradients<T, kWidth, false, WonGradients<T>>, grid_.results_shape(kInputRows),
-           context_.stream(), args, WonGradients<T>{geometry_, of.dy, winner});
+  void infer_backward(const BatchNormBackward& of) override {
+    InferenceGradientArgs args{of, epsilon_, grid_.rows, grid_.slabs_per_result_block(kInputRows)};
+    args.of.dresidual = nullptr;
+    launch(compute_inference_gradients<T, kWidth, 1, false, WonGradients<T>>, grid_.results_shape(kInputRows),
+           context_.stream(), args, WonGradients<T>{geometry_, of.dy, of.winner});
   }
 
  private:
   static constexpr int kWidth = kWidest<T>;
-  static_assert(BatchNormMaxPoolSpec::kChannelGroup % kWidth == 0);
+  static_assert(BatchNormSpec::kChannelGroup % kWidth == 0);
 
   LaunchShape statistics_shape() const { return grid_.shape_of(kSumRows, kSumBlocks); }
   LaunchShape gradients_shape() const { return grid_.shape_of(kGradientRows, kGradientBlocks); }
 
-  void launch_pooling(const NormaliseArgs& args, std::uint8_t* winner) const {
+  void launch_pooling(const NormaliseArgs& args) const {
     const auto kernel = geometry_.kernel == 3 ? normalise_and_pool<T, kWidth, 3> : normalise_and_pool<T, kWidth, 0>;
-    launch(kernel, shape_over<kWidth>(geometry_.y), context_.stream(), args, geometry_, winner);
+    launch(kernel, shape_over<kWidth>(geometry_.y), context_.stream(), args, geometry_);
   }
 
   FloatSums<2>* partials() const { return reinterpret_cast<FloatSums<2>*>(context_.scratch()); }
@@ -125,11 +123,9 @@ class CudaBatchNormMaxPool final : public BatchNormMaxPoolOp {
 
 }  // namespace
 
-template <>
-std::unique_ptr<BatchNormMaxPoolOp> make_op(const BatchNormMaxPoolSpec& spec, const Resources& resources) {
-  std::unique_ptr<BatchNormMaxPoolOp> op;
-  with_type(spec.type,
-            [&]<typename T>(T*) { op = std::make_unique<CudaBatchNormMaxPool<T>>(spec, resources.context); });
+std::unique_ptr<BatchNormOp> make_batch_norm_pooling(const BatchNormSpec& spec, Context& context) {
+  std::unique_ptr<BatchNormOp> op;
+  with_type(spec.type, [&]<typename T>(T*) { op = std::make_unique<CudaBatchNormMaxPool<T>>(spec, context); });
   return op;
 }
 

@@ -160,14 +160,13 @@ __device__ inline int my_thread() {
 }
 
 /// Adds up the sums of a block's threads for each channel of the tile, in double and in the order of threadIdx.y.
-/// Called by all threads of the block; each gives a float[kWidth] for every sum. Thread t, if t is less than the number
+/// Called by all threads of the block; each gives kWidth numbers for every sum. Thread t, if t is less than the number
 /// of channels of the tile, gets the sums of channel t of the tile; other threads get 0.
-template <int kWidth, typename... Sums>
-__device__ DoubleSums<sizeof...(Sums)> sum_columns(const Sums&... of_thread) {
-  constexpr int kSums = sizeof...(Sums);
+template <int kWidth, int kSums>
+__device__ DoubleSums<kSums> sum_columns(const float (&of_thread)[kSums][kWidth]) {
   alignas(32) __shared__ float shared[kSums][kThreads * kWidth];
-  int next = 0;
-  (store<kWidth>(of_thread, shared[next++] + my_thread() * kWidth), ...);
+#pragma unroll
+  for (int s = 0; s < kSums; ++s) store<kWidth>(of_thread[s], shared[s] + my_thread() * kWidth);
   __syncthreads();
   const int tile = static_cast<int>(blockDim.x) * kWidth, height = static_cast<int>(blockDim.y);
   DoubleSums<kSums> sums = {};

@@ -11,6 +11,7 @@
 #include "ops/cpu/instruction_set.h"
 #include "ops/cuda/backend.h"
 #include "unit/messages.h"
+#include "unit/ops/pooling_specs.h"
 
 namespace convoy {
 namespace {
@@ -69,12 +70,17 @@ TEST(Backend, NamesTheSpecThatItCannotCompute) {
       "linear layer in f32: results in bf16");
   expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({no_rows, 8, 3, 1, 1}); }, "2x0x5x3");
   expect_message<Error>([&] { backend->create<ops::BatchNormOp>({Shape::images(0, 5, 5, 3)}); }, "0x5x5x3");
-  expect_message<Error>([&] { backend->create<ops::BatchNormSumOp>({Shape::images(2, 5, 0, 3)}); }, "2x5x0x3");
+  expect_message<Error>(
+      [&] { backend->create<ops::BatchNormOp>({.x = Shape::images(2, 5, 0, 3), .relu = true, .num_branches = 2}); },
+      "2x5x0x3");
+  expect_message<Error>([&] { backend->create<ops::BatchNormOp>({.x = x, .num_branches = 2}); }, "2 branches");
+  expect_message<Error>([&] { backend->create<ops::BatchNormOp>({.x = x, .relu = true, .num_branches = 3}); },
+                        "3 branches");
   expect_message<Error>([&] { backend->create<ops::MaxPoolOp>({Shape::images(1, 40, 40, 1), 16, 1, 0}); }, "kernel 16");
   expect_message<Error>([&] { backend->create<ops::MaxPoolOp>({x, 2, 2, 2}); }, "padding 2");
-  expect_message<Error>([&] { backend->create<ops::BatchNormMaxPoolOp>({wider, 3, 2, 1}); }, "2x5x5x96");
-  expect_message<Error>([&] { backend->create<ops::BatchNormMaxPoolOp>({wide, 3, 1, 1}); }, "stride 1");
-  expect_message<Error>([&] { backend->create<ops::BatchNormMaxPoolOp>({wide, 2, 2, 2}); }, "padding 2");
+  expect_message<Error>([&] { backend->create<ops::BatchNormOp>(batch_norm_before({wider, 3, 2, 1})); }, "2x5x5x96");
+  expect_message<Error>([&] { backend->create<ops::BatchNormOp>(batch_norm_before({wide, 3, 1, 1})); }, "stride 1");
+  expect_message<Error>([&] { backend->create<ops::BatchNormOp>(batch_norm_before({wide, 2, 2, 2})); }, "padding 2");
   expect_message<Error>([&] { backend->create<ops::AveragePoolOp>({x, 6, 1, 0}); }, "does not fit");
   expect_message<Error>([&] { backend->create<ops::GlobalAveragePoolOp>({Shape::images(1, 1, 1, 0)}); }, "1x1x1x0");
   expect_message<Error>([&] { backend->create<ops::LinearOp>({0, 3, 4}); }, "linear layer");
@@ -128,10 +134,12 @@ TEST(Backend, NamesTheTypeThatTheCpuDoesNotStore) {
   constexpr DataType kType = DataType::kFloat16;
   expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({x, 8, 3, 1, 1, true, kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::BatchNormOp>({.x = x, .type = kType}); }, "fp16");
-  expect_message<Error>([&] { backend->create<ops::BatchNormSumOp>({.x = x, .type = kType}); }, "fp16");
+  expect_message<Error>(
+      [&] { backend->create<ops::BatchNormOp>({.x = x, .relu = true, .num_branches = 2, .type = kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::MaxPoolOp>({x, 2, 2, 0, kType}); }, "fp16");
   expect_message<Error>(
-      [&] { backend->create<ops::BatchNormMaxPoolOp>({.x = Shape::images(2, 5, 5, 64), .type = kType}); }, "fp16");
+      [&] { backend->create<ops::BatchNormOp>(batch_norm_before({.x = Shape::images(2, 5, 5, 64), .type = kType})); },
+      "fp16");
   expect_message<Error>([&] { backend->create<ops::AveragePoolOp>({x, 2, 2, 0, kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::GlobalAveragePoolOp>({x, kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::LinearOp>({2, 3, 4, kType}); }, "fp16");

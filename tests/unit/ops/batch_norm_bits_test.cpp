@@ -73,12 +73,19 @@ TEST_P(BatchNormBits, TakesTheGradientOfInferenceInTwoParts) {
       const Array part = rounded(type, random_array(shape.count(), 6));
       const DeviceArray y(*backend_, values.residual, type), gamma(*backend_, values.gamma),
           running_var(*backend_, random_array(shape.c, 8, 2, 1));
-      const auto op = backend_->create<ops::BatchNormOp>({shape, true, true, 1e-5f, type});
+      const auto op = backend_->create<ops::BatchNormOp>({.x = shape, .relu = true, .residual = true, .type = type});
       const DeviceArray whole(*backend_, sum_of_parts(type, values.dy, part), type), dx(*backend_, shape.count(), type),
           dresidual(*backend_, shape.count(), type);
-      op->infer_backward({whole, nullptr, y, gamma, running_var, dx, dresidual});
+      const auto run = [&](const void* dy, const void* addend, void* to_dx, void* to_dresidual) {
+        op->infer_backward({.branches = {{.gamma = gamma, .running_var = running_var, .dx = to_dx}},
+                            .dy = dy,
+                            .dy_addend = addend,
+                            .y = y,
+                            .dresidual = to_dresidual});
+      };
+      run(whole, nullptr, dx, dresidual);
       const DeviceArray first(*backend_, values.dy, type), second(*backend_, part, type);
-      op->infer_backward({first, second, y, gamma, running_var, second, first});
+      run(first, second, second, first);
       EXPECT_EQ(bits(dx), bits(second));
       EXPECT_EQ(bits(dresidual), bits(first));
     }

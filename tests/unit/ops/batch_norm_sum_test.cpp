@@ -1,5 +1,5 @@
-/// BatchNormSumOp against double loops, and against two BatchNormOps; its bits in every run, on any number of threads,
-/// and if gradients overwrite their inputs.
+/// BatchNormOp with two branches against double loops, and against two operations with one; its bits in every run, on
+/// any number of threads, and if gradients overwrite their inputs.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -31,70 +31,45 @@ struct SumValues {
   BatchNormValues a, b;
 };
 
+/// The spec of a batch norm of two branches.
+BatchNormSpec two_branches(const Shape& shape, DataType type) {
+  return {.x = shape, .relu = true, .num_branches = 2, .type = type};
+}
+
 /// Forward and backward of one operation on fresh, poisoned memory.
 struct SumPass {
-  struct Branch {
-    Branch(ops::Backend& backend, const BatchNormValues& values)
-        : x(backend, values.x, values.type),
-          gamma(backend, values.gamma),
-          beta(backend, values.beta),
-          mean(backend, std::ssize(values.gamma)),
-          inv_std(backend, std::ssize(values.gamma)),
-          var_unbiased(backend, std::ssize(values.gamma)),
-          dx(backend, std::ssize(values.x), values.type),
-          dgamma(backend, std::ssize(values.gamma)),
-          dbeta(backend, std::ssize(values.gamma)),
-          mean_copy(backend, std::ssize(values.gamma)),
-          var_copy(backend, std::ssize(values.gamma)) {}
-
-    ops::BatchNormSumInputs::Branch inputs() const { return {x, gamma, beta}; }
-    ops::BatchNormSumOutputs::Branch statistics() const { return {mean, inv_std, var_unbiased}; }
-    ops::BatchNormSumGradInputs::Branch gradient_inputs() const { return {x, gamma, mean, inv_std, var_unbiased}; }
-    ops::BatchNormSumGradOutputs::Branch gradients_to(void* to_dx) const {
-      return {to_dx, dgamma, dbeta, mean_copy, var_copy};
-    }
-    std::vector<std::vector<std::uint32_t>> gradient_bits(const DeviceArray& got_dx) const {
-      return {bits(got_dx), bits(dgamma), bits(dbeta), bits(mean_copy), bits(var_copy)};
-    }
-
-    DeviceArray x, gamma, beta, mean, inv_std, var_unbiased;
-    DeviceArray dx, dgamma, dbeta, mean_copy, var_copy;
-  };
-
   SumPass(ops::Backend& backend, const Shape& shape, const SumValues& values)
       : a(backend, values.a),
         b(backend, values.b),
         dy(backend, values.a.dy, values.a.type),
         y(backend, shape.count(), values.a.type),
         mask(backend, ops::relu_mask_bytes(shape, values.a.type)),
-        op(backend.create<ops::BatchNormSumOp>({.x = shape, .type = values.a.type})) {
+        op(backend.create<ops::BatchNormOp>(two_branches(shape, values.a.type))) {
     forward();
   }
 
-  void forward() {
-    op->forward({a.inputs(), b.inputs()}, {.y = y, .mask = mask.data(), .a = a.statistics(), .b = b.statistics()});
-  }
+  void forward() { op->forward({.branches = {a.forward_branch(), b.forward_branch()}, .y = y, .mask = mask.data()}); }
   void backward() { backward_to(a.dx, b.dx); }
   void backward_to(void* da, void* db, const void* dy_addend = nullptr) {
-    op->backward(
-        {.dy = dy, .dy_addend = dy_addend, .mask = mask.data(), .a = a.gradient_inputs(), .b = b.gradient_inputs()},
-        {a.gradients_to(da), b.gradients_to(db)});
+    op->backward({.branches = {a.backward_branch(da), b.backward_branch(db)},
+                  .dy = dy,
+                  .dy_addend = dy_addend,
+                  .mask = mask.data()});
   }
 
   std::vector<std::vector<std::uint32_t>> result_bits() const {
     std::vector<std::vector<std::uint32_t>> all = {bits(y)};
-    for (const Branch* branch : {&a, &b}) {
-      for (const DeviceArray* array : {&branch->mean, &branch->inv_std, &branch->var_unbiased})
-        all.push_back(bits(*array));
+    for (const BatchNormArrays* branch : {&a, &b}) {
+      for (auto& statistic : branch->statistic_bits()) all.push_back(std::move(statistic));
       for (auto& gradient : branch->gradient_bits(branch->dx)) all.push_back(std::move(gradient));
     }
     return all;
   }
 
-  Branch a, b;
+  BatchNormArrays a, b;
   DeviceArray dy, y;
   DeviceBytes mask;
-  std::unique_ptr<ops::BatchNormSumOp> op;
+  std::unique_ptr<ops::BatchNormOp> op;
 };
 
 /// Expects the results of b without the ReLU, then of a with b's result as its residual.
@@ -113,7 +88,7 @@ void expect_sum(const Shape& shape, const SumValues& values, const SumPass& pass
 void expect_gradients(const Shape& shape, const SumValues& values, const SumPass& pass) {
   for (const bool is_a : {true, false}) {
     SCOPED_TRACE(is_a ? "a" : "b");
-    const SumPass::Branch& got = is_a ? pass.a : pass.b;
+    const BatchNormArrays& got = is_a ? pass.a : pass.b;
     expect_backward({shape, true, true}, is_a ? values.a : values.b, pass.y.doubles(), got.mean.doubles(),
                     got.inv_std.doubles(), got.dx, nullptr, got.dgamma, got.dbeta);
     EXPECT_EQ(bits(got.mean_copy), bits(got.mean));
@@ -177,8 +152,7 @@ TEST_P(BatchNormSumTest, ForwardAgainGivesTheSameBits) {
     for (const Shape& shape : {Shape::images(3, 5, 7, 3), Shape::images(4, 16, 16, 32)}) {
       SumPass pass(*backend_, shape, SumValues(shape, type));
       const DeviceArray again(*backend_, shape.count(), type);
-      pass.op->forward_again({pass.a.inputs(), pass.b.inputs()},
-                             {.y = again, .a = pass.a.statistics(), .b = pass.b.statistics()});
+      pass.op->forward_again({.branches = {pass.a.forward_branch(), pass.b.forward_branch()}, .y = again});
       EXPECT_EQ(bits(again), bits(pass.y));
     }
   }
@@ -195,9 +169,13 @@ TEST_P(BatchNormSumTest, InferenceUsesTheRunningStatistics) {
       const SumPass pass(*backend_, shape, values);
       const DeviceArray running_mean_a(*backend_, mean_a), running_var_a(*backend_, var_a),
           running_mean_b(*backend_, mean_b), running_var_b(*backend_, var_b), y(*backend_, shape.count(), type);
-      pass.op->infer({.a = {pass.a.x, pass.a.gamma, pass.a.beta, running_mean_a, running_var_a},
-                      .b = {pass.b.x, pass.b.gamma, pass.b.beta, running_mean_b, running_var_b},
-                      .y = y});
+      const auto branch = [](const BatchNormArrays& of, const float* running_mean, const float* running_var) {
+        return ops::BatchNormForward::Branch{
+            .x = of.x, .gamma = of.gamma, .beta = of.beta, .running_mean = running_mean, .running_var = running_var};
+      };
+      pass.op->infer(
+          {.branches = {branch(pass.a, running_mean_a, running_var_a), branch(pass.b, running_mean_b, running_var_b)},
+           .y = y});
       Array want(values.a.x.size()), bound(values.a.x.size());
       const auto add = [&](const BatchNormValues& of, const Array& mean, const Array& var) {
         for (std::size_t i = 0; i < want.size(); ++i) {
@@ -225,13 +203,13 @@ TEST_P(BatchNormSumTest, BackwardOfInferenceMatchesDoubleLoopsInPlaceToo) {
                   result = rounded(type, random_array(shape.count(), 9));
       const DeviceArray y(*backend_, result, type), gamma_a(*backend_, values.a.gamma),
           gamma_b(*backend_, values.b.gamma), running_var_a(*backend_, var_a), running_var_b(*backend_, var_b);
-      const auto op = backend_->create<ops::BatchNormSumOp>({.x = shape, .type = type});
+      const auto op = backend_->create<ops::BatchNormOp>(two_branches(shape, type));
       const auto run = [&](const void* dy, const void* addend, void* da, void* db) {
-        op->infer_backward({.dy = dy,
+        op->infer_backward({.branches = {{.gamma = gamma_a, .running_var = running_var_a, .dx = da},
+                                         {.gamma = gamma_b, .running_var = running_var_b, .dx = db}},
+                            .dy = dy,
                             .dy_addend = addend,
-                            .y = y,
-                            .a = {gamma_a, running_var_a, da},
-                            .b = {gamma_b, running_var_b, db}});
+                            .y = y});
       };
       const BatchNormSpec spec{shape, true, true};
       const auto want_a = reference::batch_norm_inference_gradient(spec, result, values.a.gamma, var_a, values.a.dy);

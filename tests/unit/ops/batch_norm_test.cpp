@@ -68,8 +68,14 @@ TEST_P(BatchNormTest, InferenceUsesTheRunningStatistics) {
       for (const bool relu : {false, true}) {
         for (const bool join : {false, true}) {
           const DeviceArray y(*backend_, shape.count(), type);
-          backend_->create<ops::BatchNormOp>({shape, relu, join, 1e-5f, type})
-              ->infer({x, join ? residual.data() : nullptr, gamma, beta, running_mean, running_var, y});
+          backend_->create<ops::BatchNormOp>({.x = shape, .relu = relu, .residual = join, .type = type})
+              ->infer({.branches = {{.x = x,
+                                     .gamma = gamma,
+                                     .beta = beta,
+                                     .running_mean = running_mean,
+                                     .running_var = running_var}},
+                       .residual = join ? residual.data() : nullptr,
+                       .y = y});
           Array want(values.x.size()), bound(values.x.size());
           for (std::size_t i = 0; i < want.size(); ++i) {
             const std::size_t c = i % mean.size();
@@ -96,19 +102,24 @@ TEST_P(BatchNormTest, BackwardOfInferenceMatchesDoubleLoopsInPlaceToo) {
       for (const bool relu : {false, true}) {
         for (const bool join : {false, true}) {
           SCOPED_TRACE(fmt::format("{}, {}, relu {}, residual {}", to_string(shape), to_string(type), relu, join));
-          const BatchNormSpec spec{shape, relu, join, 1e-5f, type};
+          const BatchNormSpec spec{.x = shape, .relu = relu, .residual = join, .type = type};
           const auto want = reference::batch_norm_inference_gradient(spec, mask, values.gamma, var, values.dy);
           const auto op = backend_->create<ops::BatchNormOp>(spec);
           const DeviceArray dy(*backend_, values.dy, type), dx(*backend_, shape.count(), type),
               dresidual(*backend_, shape.count(), type);
-          op->infer_backward({dy, nullptr, y, gamma, running_var, dx, join ? dresidual.data() : nullptr});
+          const auto run = [&](const void* from, void* to_dx, void* to_dresidual) {
+            op->infer_backward({.branches = {{.gamma = gamma, .running_var = running_var, .dx = to_dx}},
+                                .dy = from,
+                                .y = y,
+                                .dresidual = to_dresidual});
+          };
+          run(dy, dx, join ? dresidual.data() : nullptr);
           // Roundings: variance + epsilon, which the root halves, root, quotient; scale; the product.
           expect_close("dx", dx, want.dx, rounding_bound(absolute(want.dx), 5));
           if (join) expect_close("dresidual", dresidual, want.dresidual, Array(values.dy.size()));  // copied
 
           const DeviceArray in_place(*backend_, values.dy, type), other(*backend_, shape.count(), type);
-          op->infer_backward({in_place, nullptr, y, gamma, running_var, join ? other.data() : in_place.data(),
-                              join ? in_place.data() : nullptr});
+          run(in_place, join ? other.data() : in_place.data(), join ? in_place.data() : nullptr);
           EXPECT_EQ(bits(dx), bits(join ? other : in_place));
           if (join) {
             EXPECT_EQ(bits(dresidual), bits(in_place));
