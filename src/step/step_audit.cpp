@@ -69,7 +69,7 @@ std::span<const std::uint64_t> MicroBatchRepeat::run(BatchSource& source, std::i
   return record_.checksums();
 }
 
-StepAudit::StepAudit(RankRuntime& runtime, const StepParts& audited)
+StepAudit::StepAudit(RankRuntime& runtime, const ExecutorParts& audited)
     : record_(runtime, audited.loss, *audited.tree),
       memory_(runtime.stage(), *audited.update, runtime.device(), runtime.operations().elementwise()),
       repeat_(runtime, *audited.loss_scale) {}

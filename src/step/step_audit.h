@@ -73,7 +73,7 @@ class MicroBatchRepeat {
 class StepAudit {
  public:
   /// All ranks of the grid call it, before the runtime's first step. The arguments must outlive this object.
-  StepAudit(RankRuntime& runtime, const StepParts& audited);
+  StepAudit(RankRuntime& runtime, const ExecutorParts& audited);
 
   /// The checksums that another rank of the same stage has computed.
   struct Expected {

@@ -11,7 +11,7 @@
 
 namespace convoy {
 
-StepExecutor::StepExecutor(RankRuntime& runtime, BoundProgram program, const StepParts& parts)
+StepExecutor::StepExecutor(RankRuntime& runtime, BoundProgram program, const ExecutorParts& parts)
     : runtime_(runtime),
       stage_(runtime.stage()),
       transport_(runtime.transport()),

@@ -15,6 +15,8 @@
 #include "step/step_messages.h"
 #include "step/step_observer.h"
 #include "update/gradient_tree.h"
+#include "update/loss_scale.h"
+#include "update/sharded_update.h"
 
 namespace convoy {
 
@@ -29,7 +31,7 @@ struct RankWaits {
 };
 
 /// The objects that a step needs in addition to the stage. The executor does not own them.
-struct StepParts {
+struct ExecutorParts {
   StepLoss* loss = nullptr;  ///< null except on the last stage
   // The members below are null in an evaluation.
   GradientTree* tree = nullptr;
@@ -44,7 +46,7 @@ class StepExecutor {
  public:
   /// Creates the messages of the program. Called on all ranks of the grid before the runtime's first step. What the
   /// arguments refer to must outlive the executor; the runtime's stage must have the chunks of the program.
-  StepExecutor(RankRuntime& runtime, BoundProgram program, const StepParts& parts);
+  StepExecutor(RankRuntime& runtime, BoundProgram program, const ExecutorParts& parts);
   StepExecutor(const StepExecutor&) = delete;
   StepExecutor& operator=(const StepExecutor&) = delete;
 
@@ -52,7 +54,7 @@ class StepExecutor {
   void tell(InstructionObserver& observer) { observers_.push_back(&observer); }
   /// Removes an observer, if it was added.
   void stop_telling(const InstructionObserver& observer) { std::erase(observers_, &observer); }
-  /// Sets StepParts::first_micro_batch from the next run() on: cells draw random numbers by it.
+  /// Sets ExecutorParts::first_micro_batch from the next run() on: cells draw random numbers by it.
   void set_first_micro_batch(std::int64_t number) { parts_.first_micro_batch = number; }
   /// Executes the list once, and returns when the device is idle. In training, cells draw random numbers for step
   /// `step`, counted from 0. Throws what source.load() throws, and Error if it waits too long for other ranks after a
@@ -97,7 +99,7 @@ class StepExecutor {
   Transport& transport_;
   StatusBoard& board_;
   BoundProgram program_;
-  StepParts parts_;
+  ExecutorParts parts_;
   StepMessages messages_;
   ProgressHook on_progress_;
   std::vector<std::unique_ptr<Recording>> recordings_;

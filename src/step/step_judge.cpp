@@ -13,7 +13,7 @@ constexpr std::int64_t kNothing = 0, kBadLoss = 2, kWrong = 3;  // 1: a gradient
 
 }  // namespace
 
-StepJudge::StepJudge(const RankRuntime& runtime, const StepParts& parts, StepAudit* audit)
+StepJudge::StepJudge(const RankRuntime& runtime, const ExecutorParts& parts, StepAudit* audit)
     : spec_(runtime.plan().spec()), parts_(parts), audit_(audit), found_(runtime.device(), sizeof(std::int32_t)) {}
 
 bool StepJudge::is_needed() const {

@@ -9,13 +9,13 @@
 namespace convoy {
 
 class StepAudit;
-struct StepParts;
+struct ExecutorParts;
 
 /// Finds the outcome of each step of a training.
 class StepJudge {
  public:
   /// The arguments must outlive this object. `audit` is null if steps are not audited.
-  StepJudge(const RankRuntime& runtime, const StepParts& parts, StepAudit* audit);
+  StepJudge(const RankRuntime& runtime, const ExecutorParts& parts, StepAudit* audit);
 
   /// Whether any step may not be applied. If not, the other members need not be called.
   bool is_needed() const;
@@ -31,7 +31,7 @@ class StepJudge {
   bool has_bad_loss() const;
 
   const RuntimeSpec& spec_;
-  const StepParts& parts_;
+  const ExecutorParts& parts_;
   StepAudit* audit_;
   HostBuffer found_;  ///< std::int32_t: 1 if a gradient is not a finite number
 };

@@ -69,7 +69,7 @@ class TrainingStep {
   GradientTree tree_;
   ShardedUpdate update_;
   std::unique_ptr<StepLoss> loss_;  ///< null except on the last stage
-  StepParts parts_;
+  ExecutorParts parts_;
   std::unique_ptr<StepAudit> audit_;  ///< null if steps are not audited
   std::unique_ptr<StepJudge> judge_;
   std::unique_ptr<StepExecutor> executor_;
