@@ -283,7 +283,7 @@ __global__ void __launch_bounds__(kThreads, 4) compute_inference_gradients(Infer
 #pragma unroll
         for (int i = 0; i < kWidth; ++i) g[r][i] = y[r][i] > 0 ? g[r][i] : 0.0f;
       }
-      if (all_dresidual != nullptr) store<kWidth>(g[r], all_dresidual + begin + r * step);
+      if (kBranches == 1 && all_dresidual != nullptr) store<kWidth>(g[r], all_dresidual + begin + r * step);
 #pragma unroll
       for (int b = 0; b < kBranches; ++b) {
         float dx[kWidth];
