@@ -35,7 +35,7 @@ struct ConvolutionSpec {
   }
   std::int64_t weight_count() const { return num_filters * kernel * kernel * filter_channels(); }
   /// The largest number of values in the operation's own copy of the weights, which may have another layout. A CPU may
-  /// store 3x3 filters transformed (ops/cpu/winograd.h), which takes more values than weight_count().
+  /// store 3x3 filters transformed (ops/cpu/convolution/winograd.h), which takes more values than weight_count().
   std::int64_t packed_weight_count() const;
   /// Floating-point operations of one forward pass: two per multiply-add.
   double forward_flop() const { return 2.0 * static_cast<double>(y().pixels()) * static_cast<double>(weight_count()); }

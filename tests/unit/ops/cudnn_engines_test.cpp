@@ -13,7 +13,7 @@
 #include "convoy/model/network.h"
 #include "convoy/ops/operations.h"
 
-#include "ops/cuda/cudnn_graph.h"
+#include "ops/cuda/cudnn/cudnn_graph.h"
 #include "ops/cuda/resources.h"
 #include "unit/messages.h"
 #include "unit/ops/convolution_cases.h"

@@ -3,8 +3,8 @@
 
 #include <gtest/gtest.h>
 
-#include "ops/cpu/matmul_parts.h"
-#include "ops/cpu/weight_gradient.h"
+#include "ops/cpu/convolution/weight_gradient.h"
+#include "ops/cpu/onednn/matmul_parts.h"
 #include "unit/ops/convolution_cases.h"
 
 namespace convoy::ops::cpu {
