@@ -6,7 +6,7 @@
 #include "convoy/comm/session.h"
 #include "convoy/params/parse.h"
 
-#include "commands/run_command.h"
+#include "commands/commands.h"
 #include "watch/watch.h"
 
 namespace {

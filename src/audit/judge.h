@@ -1,12 +1,14 @@
 /// Finds which rank of an audited step is wrong, from the checksums that all ranks have computed for the same
-/// micro-batches.
+/// micro-batches, and describes it in words.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "convoy/comm/process_grid.h"
 
+#include "plan/step_plan.h"
 #include "step/micro_batch_record.h"
 
 namespace convoy {
@@ -53,5 +55,9 @@ struct AuditFinding {
 /// - If only two replicas are left and differ, either may be wrong: both are named as not certain.
 std::vector<AuditFinding> judge(const GridShape& grid, const std::vector<std::vector<RecordItem>>& items,
                                 const std::vector<AuditEvidence>& ranks);
+
+/// Returns "rank 5 (replica 2, stage 1) on node7, GPU-5e1f: the output of layer2.0 .. layer2.3 is not what other
+/// computations gave for the same micro-batch". `places` is Audit::Result::places: "node7, GPU-5e1f" for each rank.
+std::string describe_finding(const AuditFinding& finding, const StepPlan& plan, const std::vector<std::string>& places);
 
 }  // namespace convoy

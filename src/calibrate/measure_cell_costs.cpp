@@ -10,7 +10,6 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/median.h"
 
-#include "calibrate/fill.h"
 #include "calibrate/measure.h"
 #include "step/stage.h"
 

@@ -4,12 +4,15 @@
 #include <algorithm>
 #include <cstddef>
 #include <iterator>
+#include <memory>
 #include <vector>
 
-#include "convoy/base/data_type.h"
+#include "convoy/base/clock.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/transport.h"
+#include "convoy/device/device.h"
 #include "convoy/ops/elementwise.h"
+#include "convoy/ops/operations.h"
 
 #include "calibrate/measure.h"
 #include "calibrate/ping.h"
@@ -109,6 +112,42 @@ double measure_memory(std::int64_t bytes, const NodeLoad& node, const mpi::Commu
   return kTrips * static_cast<double>(bytes) / std::max(best.repetitions.median_seconds, kMinSeconds);
 }
 
+constexpr std::int64_t kMinSide = 128, kMaxSide = 8192;  // rows and columns of all three matrices
+constexpr double kLargeSeconds = 0.01;  // a product of this length keeps all cores or multiprocessors busy
+
+constexpr int kMinRounds = 3;
+constexpr double kEnoughSeconds = 0.3;
+
+/// The product y = x w^T of square matrices.
+class Product {
+ public:
+  Product(ops::Backend& backend, DataType type, std::int64_t side)
+      : device_(backend.device()),
+        spec_{.n = side, .num_inputs = side, .num_outputs = side, .type = type, .y_type = type},
+        op_(backend.create<ops::LinearOp>(spec_)),
+        x_(device_, side * side * size_of(type)),
+        w_(device_, x_.size_bytes()),
+        b_(device_, side * size_of(type)),
+        y_(device_, x_.size_bytes()) {
+    for (const Buffer* input : {&x_, &w_}) fill(backend, type, input->data(), side * side);
+    time_once();  // the first use of code and memory is slower
+  }
+
+  double flop() const { return spec_.forward_flop(); }
+  double time_once() const {
+    const double start = now_seconds();
+    op_->forward(x_.data(), w_.data(), b_.data(), {.y = y_.data()});
+    device_.synchronize();
+    return now_seconds() - start;
+  }
+
+ private:
+  Device& device_;
+  ops::LinearSpec spec_;
+  std::unique_ptr<ops::LinearOp> op_;
+  Buffer x_, w_, b_, y_;
+};
+
 }  // namespace
 
 std::optional<std::int64_t> partner_on_node(std::span<const std::int64_t> nodes, std::int64_t rank) {
@@ -133,6 +172,21 @@ MachineRates measure_rates(const RatesSpec& given, const NodeLoad& node, const m
   if (world.size() > 1) measure_messages(spec, node, world, backend.device(), rates);
   rates.memory_bytes_per_second = measure_memory(spec.arena_bytes, node, world, backend);
   return rates;
+}
+
+double measure_product_rate(ops::Backend& backend, DataType type) {
+  double best = 0;
+  for (std::int64_t side = kMinSide; side <= kMaxSide; side *= 2) {
+    const Product product(backend, type, side);
+    const double seconds = product.time_once();
+    best = std::max(best, product.flop() / seconds);
+    if (seconds < kLargeSeconds && side < kMaxSide) continue;
+    const double begin = now_seconds();
+    for (int round = 0; round < kMinRounds || now_seconds() - begin < kEnoughSeconds; ++round)
+      best = std::max(best, product.flop() / product.time_once());
+    break;
+  }
+  return best;
 }
 
 }  // namespace convoy

@@ -13,7 +13,6 @@
 #include "convoy/comm/tags.h"
 
 #include "checkpoint/arena_tensors.h"
-#include "checkpoint/restore_parts.h"
 
 namespace convoy {
 
@@ -28,9 +27,7 @@ std::string shape(const std::vector<std::int64_t>& dims) {
 // Appends "2 missing (fc.weight, fc.bias)" or "40 missing (a, b, c, ...)"; nothing if there are no names.
 void append(std::string& text, const std::vector<std::string>& names, const char* kind) {
   if (names.empty()) return;
-  const std::vector<std::string> shown(names.begin(), names.begin() + std::min(names.size(), kShown));
-  text += fmt::format("{}{} {} ({}{})", text.empty() ? "" : "; ", names.size(), kind, fmt::join(shown, ", "),
-                      shown.size() < names.size() ? ", ..." : "");
+  text += fmt::format("{}{} {} ({})", text.empty() ? "" : "; ", names.size(), kind, first_few(names, kShown));
 }
 
 using TensorsByName = std::unordered_map<std::string, const io::NamedTensor*>;
@@ -169,11 +166,11 @@ void restore_slot(const TensorsByName& tensors, float* mine, RankRuntime& runtim
                                     shard.slices[b].count() * kFloatBytes);
 }
 
-void restore_optimizer(const io::Checkpoint& checkpoint, const std::string& where, RankRuntime& runtime) {
-  const std::vector<std::string> slots = runtime.optimizer().slot_names();
+void restore_optimizer(const io::Checkpoint& checkpoint, const std::string& where, TrainingStep& training) {
+  const std::vector<std::string> slots = training.optimizer().slot_names();
   for (std::size_t k = 0; k < slots.size(); ++k)
-    restore_slot(find_slot(runtime.plan().network(), checkpoint, where, slots[k]), runtime.update().slots()[k],
-                 runtime);
+    restore_slot(find_slot(training.runtime().plan().network(), checkpoint, where, slots[k]),
+                 training.update().slots()[k], training.runtime());
 }
 
 }  // namespace
@@ -203,11 +200,12 @@ std::string WeightMatch::remedy() const {
   return "Check model.name, and whether the data has the classes and channels that these weights were trained with.";
 }
 
-io::Checkpoint gather_checkpoint(const RankRuntime& runtime) {
+io::Checkpoint gather_checkpoint(const TrainingStep& training) {
+  const RankRuntime& runtime = training.runtime();
   const ProcessGrid& grid = runtime.grid();
   io::Checkpoint checkpoint;
-  if (grid.is_root()) checkpoint.counters = runtime.batch_counters();
-  const std::vector<std::string> slots = runtime.optimizer().slot_names();
+  if (grid.is_root()) checkpoint.counters = training.batch_counters();
+  const std::vector<std::string> slots = training.optimizer().slot_names();
   for (std::int64_t s = 0; s < grid.num_stages(); ++s) {
     const ArenaLayout& layout = runtime.plan().stages()[s].layout;
     const int holder = grid.world_rank(0, s);
@@ -217,11 +215,11 @@ io::Checkpoint gather_checkpoint(const RankRuntime& runtime) {
     const auto arena = bring_to_root(grid, holder, tags::kParameters, std::move(mine), layout.count);
     if (grid.is_root()) append_tensors(layout, arena, true, checkpoint.model);
     for (std::size_t k = 0; k < slots.size(); ++k) {
-      const auto slot = gather_slot(runtime, s, runtime.update().slots()[k]);
+      const auto slot = gather_slot(runtime, s, training.update().slots()[k]);
       if (grid.is_root()) append_tensors(layout, slot, false, checkpoint.optimizer[slots[k]]);
     }
-    if (!runtime.has_ema()) continue;
-    const auto average = gather_slot(runtime, s, runtime.update().ema());
+    if (!training.has_ema()) continue;
+    const auto average = gather_slot(runtime, s, training.update().ema());
     if (grid.is_root()) append_tensors(layout, average, true, checkpoint.ema);
   }
   sort_as_network(runtime.plan().network(), checkpoint);
@@ -234,18 +232,18 @@ void check_restorable(const io::Checkpoint& checkpoint, const std::string& where
   if (needs.has_ema && !checkpoint.ema.empty()) check_ema(needs.network, checkpoint, where);
 }
 
-void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, RankRuntime& runtime) {
+void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, TrainingStep& training) {
+  RankRuntime& runtime = training.runtime();
   check_restorable(
       checkpoint, where,
-      {.network = runtime.plan().network(), .slots = runtime.optimizer().slot_names(), .has_ema = runtime.has_ema()});
-  runtime.set_batch_counters(checkpoint.counters);
-  runtime.set_num_updates(checkpoint.state.updates);
-  runtime.set_num_steps(checkpoint.state.step);
-  if (checkpoint.parts) return restore_parts(checkpoint, where, runtime);
+      {.network = runtime.plan().network(), .slots = training.optimizer().slot_names(), .has_ema = training.has_ema()});
+  training.set_batch_counters(checkpoint.counters);
+  training.set_counts({.updates = checkpoint.state.updates, .steps = checkpoint.state.step});
+  if (checkpoint.parts) return restore_parts(checkpoint, where, training);
   restore_weights(checkpoint.model, where, runtime);
-  restore_optimizer(checkpoint, where, runtime);
-  if (runtime.has_ema() && !checkpoint.ema.empty())
-    restore_slot(by_name(checkpoint.ema), runtime.update().ema(), runtime);
+  restore_optimizer(checkpoint, where, training);
+  if (training.has_ema() && !checkpoint.ema.empty())
+    restore_slot(by_name(checkpoint.ema), training.update().ema(), runtime);
 }
 
 void restore_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where, RankRuntime& runtime) {

@@ -1,7 +1,8 @@
-/// Declares one function for each command; commands.cpp finds them by the command's name.
+/// Runs the commands of the program. Each has a function, which is found by the command's name.
 #pragma once
 
 #include "convoy/base/error.h"
+#include "convoy/comm/launch.h"
 #include "convoy/params/parse.h"
 
 #include "watch/watch.h"
@@ -23,7 +24,6 @@ ExitStatus check_parameters(const Request& request, Watch& watch);
 ExitStatus info_of_ranks(const Request& request, Watch& watch);
 
 // One process calls these functions, without MPI.
-ExitStatus export_weights(const Request& request);
 ExitStatus watch(const Request& request);
 ExitStatus compare(const Request& request);
 ExitStatus join(const Request& request);
@@ -32,5 +32,18 @@ ExitStatus info(const Request& request);
 ExitStatus check_files(const Request& request);
 ExitStatus help(const Request& request);
 ExitStatus version(const Request& request);
+
+/// Whether the command of the request runs on ranks of MPI, one or several. Other commands run without MPI, which may
+/// not start at all on a login node. `is_launched`: whether mpirun or srun started the process.
+bool needs_ranks(const Request& request, bool is_launched);
+
+/// Whether a command line that could not be parsed needs ranks of MPI, judged by its first word.
+bool needs_ranks(int argc, char** argv, bool is_launched);
+
+/// Runs request.command, which needs no MPI, in the first of the launched processes.
+ExitStatus run_alone(const Request& request, const Launch& launch);
+
+/// Runs request.command, which needs MPI, on all ranks of `watch`'s world.
+ExitStatus run(const Request& request, const Launch& launch, Watch& watch);
 
 }  // namespace convoy::commands

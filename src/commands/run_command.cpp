@@ -1,6 +1,4 @@
 /// Finds a command's function by its name.
-#include "commands/run_command.h"
-
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -12,6 +10,7 @@
 #include "convoy/base/log.h"
 
 #include "commands/commands.h"
+#include "inference/inference.h"
 
 namespace convoy::commands {
 
@@ -23,7 +22,7 @@ struct AloneCommand {
 };
 
 const std::map<std::string, AloneCommand>& alone_commands() {
-  static const std::map<std::string, AloneCommand> kCommands = {{"export", {export_weights, true}},
+  static const std::map<std::string, AloneCommand> kCommands = {{"export", {convoy::export_weights, true}},
                                                                 {"watch", {watch}},
                                                                 {"compare", {compare}},
                                                                 {"join", {join, true}},

@@ -7,7 +7,6 @@
 ///   /parts/pieces           (tensor, part, first value, number of values), tensor after tensor
 #include "io/parts_list.h"
 
-#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <map>

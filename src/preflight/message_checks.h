@@ -9,7 +9,7 @@
 #include "convoy/base/grid_shape.h"
 #include "convoy/device/device.h"
 
-#include "plan/machine_rates.h"
+#include "plan/machine_costs.h"
 #include "preflight/report.h"
 
 namespace convoy {

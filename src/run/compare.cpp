@@ -18,7 +18,6 @@
 #include "convoy/io/safetensors.h"
 #include "convoy/params/parse.h"
 
-#include "checkpoint/weights_file.h"
 #include "run/compare_tensors.h"
 #include "run/recorded_run.h"
 

@@ -16,7 +16,7 @@
 #include "convoy/params/parameters.h"
 
 #include "plan/planner.h"
-#include "telemetry/rank_causes.h"
+#include "telemetry/slow_ranks.h"
 
 namespace convoy {
 
@@ -53,18 +53,19 @@ void add(const NetworkMetric& metric, const std::string& split, const std::strin
 
 }  // namespace
 
-LiveSpec live_spec(const Parameters& params, const RankRuntime& runtime, const RunLayout& layout,
-                   const RankMonitor& monitor) {
-  const ProcessGrid& grid = runtime.grid();
-  const auto node = [&] { return find_node_load(grid.world(), threads_per_rank(params.run.threads, grid.world())); };
-  const bool shares_cores = runtime.device().is_host() && node().is_shared();
+LiveSpec live_spec(const TrainingSetup& setup, const RankMonitor& monitor) {
+  const ProcessGrid& grid = setup.grid;
+  const auto node = [&] {
+    return find_node_load(grid.world(), threads_per_rank(setup.params.run.threads, grid.world()));
+  };
+  const bool shares_cores = setup.runtime.device().is_host() && node().is_shared();
   LiveSpec spec{.grid = {.stages = grid.num_stages(), .replicas = grid.num_replicas()},
                 .hosts = monitor.hosts(),
                 .has_sensors = monitor.has_sensors(),
                 .why_no_sensors = monitor.why_no_sensors(),
-                .planned = predict_step(runtime.plan()).stages,
+                .planned = predict_step(setup.runtime.plan()).stages,
                 .slow = std::nullopt};
-  if (!shares_cores) spec.slow = slow_spec(runtime, layout, spec.grid, spec.planned);
+  if (!shares_cores) spec.slow = slow_spec(setup.runtime, setup.layout, spec.grid, spec.planned);
   return spec;
 }
 
@@ -168,20 +169,14 @@ void LiveRecord::add_round(const RankRound& round) {
                     .sample = round[r],
                     .shares = round[r].has_waits ? std::optional(shares[r]) : std::nullopt});
     log_.add(json_row(rows.back(), spec_.has_sensors), now);
-    for (double TimeShares::*share : {&TimeShares::busy, &TimeShares::bubble, &TimeShares::straggler,
-                                      &TimeShares::communication, &TimeShares::data})
-      sum.*share += shares[r].*share / static_cast<double>(round.size());
+    for (const NamedShare& part : kTimeShares)
+      sum.*part.share += shares[r].*part.share / static_cast<double>(round.size());
   }
   ranks_.add(rows);
   log_.write_rows();
-  if (std::ranges::all_of(round, &RankSample::has_waits))
-    add_scalars(round.front().step, time,
-                {{"time/busy", sum.busy},
-                 {"time/bubble", sum.bubble},
-                 {"time/straggler", sum.straggler},
-                 {"time/communication", sum.communication},
-                 {"time/data", sum.data}},
-                now);
+  std::vector<Scalar> scalars;
+  for (const NamedShare& part : kTimeShares) scalars.push_back({std::string("time/") + part.name, sum.*part.share});
+  if (std::ranges::all_of(round, &RankSample::has_waits)) add_scalars(round.front().step, time, scalars, now);
   if (!slow_) return;
   for (const SlowRank& slow : slow_->add(round)) log_warning(describe(slow));
 }

@@ -12,10 +12,9 @@
 #include "convoy/io/training_state.h"
 #include "convoy/schedule/simulator.h"
 
-#include "calibrate/run_layout.h"
 #include "run/run_data.h"
 #include "run/run_log.h"
-#include "step/rank_runtime.h"
+#include "run/training_setup.h"
 #include "telemetry/event_file.h"
 #include "telemetry/json_log.h"
 #include "telemetry/rank_monitor.h"
@@ -23,8 +22,6 @@
 #include "telemetry/slow_ranks.h"
 
 namespace convoy {
-
-struct Parameters;
 
 /// What a LiveRecord needs to know about the ranks.
 struct LiveSpec {
@@ -37,8 +34,7 @@ struct LiveSpec {
 };
 
 /// Collects the LiveSpec of a run. All ranks of the grid call it; only rank 0's result is complete.
-LiveSpec live_spec(const Parameters& params, const RankRuntime& runtime, const RunLayout& layout,
-                   const RankMonitor& monitor);
+LiveSpec live_spec(const TrainingSetup& setup, const RankMonitor& monitor);
 
 /// A start of a run, as log.jsonl records it.
 struct LiveStart {

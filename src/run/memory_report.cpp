@@ -1,7 +1,6 @@
 /// Tables of predicted memory, and measured memory from /proc.
 #include "run/memory_report.h"
 
-#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <vector>
@@ -75,14 +74,15 @@ HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root, b
   if (stage == 0) host.samples = 2 * loading.num_slots() * input_bytes;
   const std::int64_t file = checkpoint_bytes(plan);
   const std::int64_t copied = snapshot_bytes(plan, stage, is_root);
-  if (plan.spec().shards_checkpoints) {  // saving: copy, file; else: files, parameters, values
+  if (plan.spec().checkpoint.files ==
+      CheckpointFiles::kSharded) {  // saving: copy, file; else: files, parameters, values
     host.save = 2 * copied;
     if (resumed) host.resume = 3 * copied + plan.stages()[stage].layout.count * kFloatBytes;
     return host;
   }
   if (resumed) host.resume = 2 * file;
   if (is_root) host.save = 2 * file;
-  if (plan.spec().saves_in_background) host.save += copied;
+  if (plan.spec().checkpoint.background) host.save += copied;
   return host;
 }
 
@@ -107,15 +107,15 @@ std::string describe_memory(const StepPlan& plan) {
   for (std::int64_t s = 0; s < plan.grid().stages; ++s)
     save_of_others = std::max(save_of_others, host_memory(plan, s, /*is_root=*/false, /*resumed=*/false).save);
   const bool has_others = plan.grid().ranks() > 1 && save_of_others > 0;
-  return text + fmt::format(
-                    "  in addition, on the host: {}s read ahead on stage 0, {}; for checkpoints {} on rank 0{}; while "
-                    "ranks resume from a checkpoint, {} on each\n"
-                    "  not counted: the program, its libraries and their scratch memory, and the part of the data files "
-                    "that is in memory\n",
-                    input_kinds::one_of(kind_of(plan.spec().network.input)), human_bytes(host.samples),
-                    human_bytes(host.save),
-                    has_others ? fmt::format(", at most {} on each of the others", human_bytes(save_of_others)) : "",
-                    human_bytes(host.resume));
+  return text +
+         fmt::format(
+             "  in addition, on the host: {}s read ahead on stage 0, {}; for checkpoints {} on rank 0{}; while "
+             "ranks resume from a checkpoint, {} on each\n"
+             "  not counted: the program, its libraries and their scratch memory, and the part of the data files "
+             "that is in memory\n",
+             input_kinds::one_of(kind_of(plan.spec().network.input)), human_bytes(host.samples), human_bytes(host.save),
+             has_others ? fmt::format(", at most {} on each of the others", human_bytes(save_of_others)) : "",
+             human_bytes(host.resume));
 }
 
 Resident resident() {

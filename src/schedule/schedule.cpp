@@ -28,6 +28,15 @@ Schedule make_schedule(ScheduleKind kind, const PipelineSpec& spec) {
   return schedule.make(spec);
 }
 
+Schedule make_audit(ScheduleKind kind, const PipelineSpec& spec) {
+  PipelineSpec pipeline = spec;
+  pipeline.micro_batches = 1;
+  Schedule schedule = make_schedule(kind, pipeline);
+  for (StageProgram& program : schedule)
+    std::erase_if(program, [](const Instruction& i) { return is_of_update(i.op); });
+  return schedule;
+}
+
 std::int64_t num_chunks(const StageProgram& program) {
   std::int64_t last = 0;
   for (const Instruction& i : program) last = std::max(last, i.chunk);

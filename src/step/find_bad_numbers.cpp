@@ -17,8 +17,12 @@ namespace {
 
 class Search {
  public:
-  explicit Search(RankRuntime& runtime)
-      : runtime_(runtime), plan_(runtime.plan()), grid_(runtime.grid()), stage_(runtime.stage()) {}
+  explicit Search(const TrainingStep& training)
+      : training_(training),
+        runtime_(training.runtime()),
+        plan_(runtime_.plan()),
+        grid_(runtime_.grid()),
+        stage_(runtime_.stage()) {}
 
   void look_at_losses();
   void look_at_gradients();
@@ -49,7 +53,8 @@ class Search {
     return grid_.world_rank(grid_.replica(), (stage + grid_.num_stages()) % grid_.num_stages());
   }
 
-  RankRuntime& runtime_;
+  const TrainingStep& training_;
+  const RankRuntime& runtime_;
   const StepPlan& plan_;
   const ProcessGrid& grid_;
   const Stage& stage_;
@@ -59,17 +64,17 @@ class Search {
 };
 
 void Search::look_at_losses() {
-  const StepLoss* loss = runtime_.training_loss();
+  const StepLoss* loss = training_.loss();
   if (loss == nullptr) return;
   for (std::int64_t m = 0; m < loss->num_micro_batches(); ++m)
-    if (loss->is_bad(m, plan_.spec().loss_limit))
+    if (loss->is_bad(m, plan_.spec().train.loss_limit))
       found_.push_back(
           {.kind = Kind::kLoss, .micro_batch = runtime_.micro_batches().begin + m, .loss = loss->mean_loss(m)});
 }
 
 void Search::look_at_gradients() {
   for (std::int64_t b = 0; b < std::ssize(stage_.plan().layout.buckets); ++b) {
-    const ShardedUpdate::GradientSlice slice = runtime_.update().gradient(b);
+    const ShardedUpdate::GradientSlice slice = training_.update().gradient(b);
     look_at_arena(Kind::kGradient, slice.range, slice.values);
   }
 }
@@ -149,8 +154,8 @@ void Search::set_draw_key(const FrameSlot& slot, std::int64_t m) {
   if (draw_key_.data() == nullptr) draw_key_ = HostBuffer(device, sizeof(ops::DrawKey));
   device.synchronize();  // the key before was read
   draw_key_.as<ops::DrawKey>().front() = {
-      .seed = plan_.spec().seed,
-      .step = static_cast<std::uint64_t>(runtime_.num_steps() - 1),
+      .seed = plan_.spec().train.seed,
+      .step = static_cast<std::uint64_t>(training_.counts().steps - 1),
       .micro_batch = static_cast<std::uint64_t>(runtime_.micro_batches().begin + m)};
   stage_.set_draw_key(slot, draw_key_.as<ops::DrawKey>().data());
 }
@@ -200,14 +205,15 @@ void Search::send_output(const FrameSlot& slot) {
 
 }  // namespace
 
-std::vector<BadNumbers> find_bad_numbers(RankRuntime& runtime, BatchSource& source) {
-  runtime.finish();  // the last messages have left the frames
-  Search search(runtime);
+std::vector<BadNumbers> find_bad_numbers(TrainingStep& training, BatchSource& source) {
+  training.runtime().finish();  // the last messages have left the frames
+  Search search(training);
   search.look_at_losses();
   search.look_at_gradients();
   search.look_at_parameters();
   search.run_forward(source);
-  const std::vector<std::byte> all = runtime.grid().world().gather(std::as_bytes(std::span(search.found())), 0);
+  const std::vector<std::byte> all =
+      training.runtime().grid().world().gather(std::as_bytes(std::span(search.found())), 0);
   std::vector<BadNumbers> found(all.size() / sizeof(BadNumbers));
   if (!found.empty()) std::memcpy(found.data(), all.data(), all.size());
   return sorted(std::move(found));

@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "step/step_loss.h"
+
 namespace convoy {
 
 namespace {
@@ -26,19 +28,56 @@ std::vector<RecordItem> record_items(const StagePlan& plan) {
   return items;
 }
 
-MicroBatchRecord::MicroBatchRecord(const StagePlan& plan, Device& device, ops::ElementwiseOps& elementwise)
-    : plan_(plan),
-      elementwise_(elementwise),
-      sums_(device, std::ssize(record_items(plan)) * static_cast<std::int64_t>(sizeof(std::uint64_t))) {}
+MicroBatchRecord::MicroBatchRecord(const RankRuntime& runtime, const StepLoss* loss, GradientTree& tree)
+    : stage_(runtime.stage()),
+      elementwise_(runtime.operations().elementwise()),
+      loss_(loss),
+      tree_(tree),
+      sums_(runtime.device(),
+            std::ssize(record_items(stage_.plan())) * static_cast<std::int64_t>(sizeof(std::uint64_t))) {}
 
-void MicroBatchRecord::begin(std::int64_t m) {
+void MicroBatchRecord::begin_recording(std::int64_t m) {
   std::ranges::fill(sums_.as<std::uint64_t>(), 0);
   micro_batch_ = m;
 }
 
+// What an instruction reads or sends.
+void MicroBatchRecord::begin(const Action& action) {
+  const Instruction& i = action.instruction;
+  if (i.micro_batch != micro_batch_) return;
+  const ChunkPlan& chunk = stage_.plan().chunks[i.chunk];
+  const FrameSlot slot{.chunk = i.chunk, .frame = action.frame};
+  if (i.op == Op::kForward) add(Kind::kInput, i.chunk, stage_.input(slot), chunk.boundary_in_bytes);
+  if (i.op == Op::kSendActivation) add(Kind::kOutput, i.chunk, stage_.output(slot), chunk.boundary_out_bytes);
+  if (action.first_piece)
+    add(Kind::kOutputGradient, i.chunk, stage_.dy_of(slot, action.gradient_in),
+        chunk.is_last ? stage_.last_cell().dy().bytes() : chunk.boundary_out_bytes);
+  if (i.op == Op::kSendGradient)
+    add(Kind::kInputGradient, i.chunk, stage_.gradient_out(i.chunk, action.gradient_out), chunk.boundary_in_bytes);
+}
+
+// What an instruction has written.
+void MicroBatchRecord::end(const Action& action) {
+  const Instruction& i = action.instruction;
+  if (i.micro_batch != micro_batch_) return;
+  if (i.op == Op::kLoad)
+    stage_.for_each_feature({.chunk = i.chunk, .frame = action.frame}, [&](const Feature& feature, const void* data) {
+      add(Kind::kFeatures, i.chunk, data, feature.spec.bytes());
+    });
+  if (i.op == Op::kLoss) add_loss(action);
+  if (i.op == Op::kBackward || i.op == Op::kBackwardWeight) add_weight_gradients(i);
+}
+
+void MicroBatchRecord::add_loss(const Action& action) {
+  const Instruction& i = action.instruction;
+  const std::span<const ops::LossSums> sums = loss_->sums_of_micro_batch(i.micro_batch);
+  add(Kind::kOutput, i.chunk, stage_.output({.chunk = i.chunk, .frame = action.frame}), stage_.last_cell().y().bytes());
+  add(Kind::kLoss, i.chunk, sums.data(), static_cast<std::int64_t>(sums.size_bytes()));
+}
+
 std::uint64_t* MicroBatchRecord::sum_of(Kind kind, std::int64_t chunk) const {
   std::uint64_t* const sums = sums_.as<std::uint64_t>().data();
-  if (kind == Kind::kLoss) return sums + std::size(kOfChunk) * plan_.chunks.size();
+  if (kind == Kind::kLoss) return sums + std::size(kOfChunk) * stage_.plan().chunks.size();
   return sums + std::ssize(kOfChunk) * chunk + (std::ranges::find(kOfChunk, kind) - std::begin(kOfChunk));
 }
 
@@ -46,11 +85,15 @@ void MicroBatchRecord::add(Kind kind, std::int64_t chunk, const void* data, std:
   elementwise_.add_checksum(data, size_bytes, sum_of(kind, chunk));
 }
 
-void MicroBatchRecord::add_weight_gradients(std::int64_t chunk, const CellRange& cells, const float* gradients) {
+// A leaf of an even number: the tree has added nothing to it yet.
+void MicroBatchRecord::add_weight_gradients(const Instruction& instruction) {
   std::uint64_t* const first = sum_of(Kind::kLoss, 0) + 1;
-  const ArenaRun& run = plan_.layout.runs[chunk];
+  const CellRange cells = stage_.plan().piece_of(instruction.chunk, instruction.bucket).cells;
+  const float* const gradients = tree_.leaf(instruction.micro_batch);
+  const ArenaLayout& layout = stage_.plan().layout;
+  const ArenaRun& run = layout.runs[instruction.chunk];
   for (std::int64_t b = run.first_bucket; b < run.first_bucket + run.num_buckets; ++b) {
-    const Bucket& bucket = plan_.layout.buckets[b];
+    const Bucket& bucket = layout.buckets[b];
     if (bucket.cells.begin < cells.begin || bucket.cells.end > cells.end) continue;
     elementwise_.add_checksum(gradients + bucket.begin, bucket.count() * kFloatBytes, first + b);
   }

@@ -6,10 +6,9 @@
 #include <span>
 #include <vector>
 
-#include "convoy/device/device.h"
-#include "convoy/ops/elementwise.h"
-
-#include "plan/stage_plan.h"
+#include "step/rank_runtime.h"
+#include "step/step_observer.h"
+#include "update/gradient_tree.h"
 
 namespace convoy {
 
@@ -35,34 +34,34 @@ struct RecordItem {
 /// Returns the items of a stage, in the order of MicroBatchRecord::checksums().
 std::vector<RecordItem> record_items(const StagePlan& plan);
 
-/// Takes the checksums of one micro-batch of a step.
-class MicroBatchRecord {
+/// Takes the checksums of one micro-batch of a step. Observes the executor of the step.
+class MicroBatchRecord final : public InstructionObserver {
  public:
-  /// All arguments must outlive the record.
-  MicroBatchRecord(const StagePlan& plan, Device& device, ops::ElementwiseOps& elementwise);
+  /// All arguments must outlive the record. `loss` is null except on the last stage; `tree` takes the weight gradients.
+  MicroBatchRecord(const RankRuntime& runtime, const StepLoss* loss, GradientTree& tree);
 
-  /// Sets all checksums to 0, and records micro-batch m of this replica in the next step. Called between steps.
-  void begin(std::int64_t m);
+  /// Sets all checksums to 0, and records micro-batch m of this replica in the next step. m must be even: only then
+  /// does the gradient tree keep its gradients apart from others until they are read. Called between steps.
+  void begin_recording(std::int64_t m);
   /// Ends the recording.
-  void end() { micro_batch_ = -1; }
-  /// Whether this replica's micro-batch m is being recorded.
-  bool is_of(std::int64_t m) const { return micro_batch_ == m; }
+  void end_recording() { micro_batch_ = -1; }
 
-  /// Issues device work that adds the checksum of a tensor to that of the item (kind, chunk). The device must be able
-  /// to read `data`.
-  void add(RecordItem::Kind kind, std::int64_t chunk, const void* data, std::int64_t size_bytes);
-  /// Issues device work that adds the checksums of the weight gradients of these cells, whole buckets of the chunk.
-  /// `gradients` is an arena in device memory.
-  void add_weight_gradients(std::int64_t chunk, const CellRange& cells, const float* gradients);
+  void begin(const Action& action) override;
+  void end(const Action& action) override;
 
   /// The checksums in the order of record_items(); 0 for items without data. Valid after Device::synchronize().
   std::span<const std::uint64_t> checksums() const { return sums_.as<const std::uint64_t>(); }
 
  private:
+  void add(RecordItem::Kind kind, std::int64_t chunk, const void* data, std::int64_t size_bytes);
+  void add_loss(const Action& action);
+  void add_weight_gradients(const Instruction& instruction);
   std::uint64_t* sum_of(RecordItem::Kind kind, std::int64_t chunk) const;
 
-  const StagePlan& plan_;
+  const Stage& stage_;
   ops::ElementwiseOps& elementwise_;
+  const StepLoss* loss_;
+  GradientTree& tree_;
   HostBuffer sums_;                ///< std::uint64_t, in the order of record_items()
   std::int64_t micro_batch_ = -1;  ///< this replica's micro-batch that is recorded; -1: none
 };

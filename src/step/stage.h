@@ -62,6 +62,10 @@ class Stage {
   void* gradient_in(std::int64_t chunk, std::int64_t buffer) const {
     return memory_[chunk].gradients_in[buffer].data();
   }
+  /// The gradient of the chunk's output: output_gradient() in the last chunk, else gradient_in().
+  void* dy_of(const FrameSlot& slot, std::int64_t buffer) const {
+    return plan_.chunks[slot.chunk].is_last ? output_gradient(slot) : gradient_in(slot.chunk, buffer);
+  }
   /// Memory for the gradient of the chunk's input, which is sent to the previous virtual stage; `buffer` is below
   /// kGradientBuffers.
   void* gradient_out(std::int64_t chunk, std::int64_t buffer) const {

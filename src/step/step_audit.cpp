@@ -52,9 +52,31 @@ std::uint64_t MemoryChecksums::changes() {
   return changed;
 }
 
+MicroBatchRepeat::MicroBatchRepeat(RankRuntime& runtime, LossScale& loss_scale)
+    : runtime_(runtime),
+      tree_(runtime.device(), runtime.operations().elementwise(), runtime.stage().plan().layout.count, 1),
+      loss_(make_step_loss(runtime, 1, /*in_training=*/true)),
+      record_(runtime, loss_.get(), tree_),
+      executor_(runtime, bind_program(runtime.plan().audit_schedule()[runtime.grid().stage()]),
+                {.loss = loss_.get(), .tree = &tree_, .loss_scale = &loss_scale}) {
+  executor_.tell(record_);
+}
+
+std::span<const std::uint64_t> MicroBatchRepeat::run(BatchSource& source, std::int64_t number, std::int64_t step) {
+  record_.begin_recording(0);
+  executor_.set_first_micro_batch(number);
+  runtime_.run(executor_, source, step);
+  return record_.checksums();
+}
+
+StepAudit::StepAudit(RankRuntime& runtime, const ExecutorParts& audited)
+    : record_(runtime, audited.loss, *audited.tree),
+      memory_(runtime.stage(), *audited.update, runtime.device(), runtime.operations().elementwise()),
+      repeat_(runtime, *audited.loss_scale) {}
+
 void StepAudit::begin(std::int64_t m, Expected expected) {
   expected_ = std::move(expected);
-  record_.begin(m);
+  record_.begin_recording(m);
   is_checking_ = true;
 }
 

@@ -7,6 +7,8 @@
 
 #include "convoy/device/device.h"
 
+#include "step/step_observer.h"
+
 namespace convoy {
 
 /// When an instruction began, when it stopped waiting, and when it ended, in seconds of this rank's clock (as Span).
@@ -14,19 +16,16 @@ struct RecordedTimes {
   double begin = 0, ready = 0, end = 0;
 };
 
-/// Records the times of instructions. An executor calls begin_step(), then for each instruction ready() or waited() if
-/// it waits, and end_instruction(). These calls neither allocate memory nor wait.
-class StepRecorder {
+/// Records the times of instructions. Observes an executor.
+class StepRecorder final : public InstructionObserver {
  public:
   /// Allocates memory for `num_steps` steps.
   StepRecorder(Device& device, std::int64_t instructions_per_step, std::int64_t num_steps);
 
-  void begin_step();
-  /// Called when the data that the instruction waited for have arrived: the device work issued from here on is its
-  /// work.
-  void ready() { ready_marks_[index()] = set_mark(); }
-  /// Called if the host waited at the begin of the instruction, for `seconds`.
-  void waited(double seconds);
+  void begin_step() override;
+  void ready() override { ready_marks_[index()] = set_mark(); }
+  void waited(double seconds) override;
+  void end(const Action&) override { end_instruction(); }
   void end_instruction();
 
   /// Number of steps that were begun.

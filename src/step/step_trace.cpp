@@ -46,11 +46,9 @@ std::string shown(const TimeShares& shares) {
 }
 
 std::string cells_of(const StepPlan& plan, std::size_t stage, const Instruction& instruction) {
-  const ArenaLayout& layout = plan.stages()[stage].layout;
-  if (instruction.op == Op::kAgreeOnUpdate) return cell_names(plan.network(), layout.cells());
-  return cell_names(plan.network(), {instruction.bucket == kAllBuckets
-                                         ? layout.runs[instruction.chunk].cells
-                                         : layout.bucket_of(instruction.chunk, instruction.bucket).cells});
+  const StagePlan& own = plan.stages()[stage];
+  if (instruction.op == Op::kAgreeOnUpdate) return cell_names(plan.network(), own.layout.cells());
+  return cell_names(plan.network(), {own.piece_of(instruction.chunk, instruction.bucket).cells});
 }
 
 void write_text(const std::string& path, const std::string& text) {
@@ -78,14 +76,14 @@ TraceWindow trace_window(std::int64_t wanted, std::int64_t steps_left) {
   return window;
 }
 
-StepTrace::StepTrace(RankRuntime& runtime, const TraceWindow& window) : runtime_(runtime), window_(window) {}
-
-StepTrace::~StepTrace() {
-  stop();
+void StepStudy::start(std::int64_t step) {
+  first_step_ = step;
+  recorder_ = std::make_unique<StepRecorder>(runtime_.device(), std::ssize(training_.program()), window_.num);
+  training_.tell(*recorder_);
 }
 
-void StepTrace::stop() {
-  if (recorder_ != nullptr) runtime_.stop_recording(*recorder_);
+void StepStudy::stop() {
+  if (recorder_ != nullptr) training_.stop_telling(*recorder_);
 }
 
 // Asking for the time keeps ranks waiting for each other, so it is done a step earlier; and messages of the step before
@@ -94,12 +92,8 @@ void StepTrace::begin_step(std::int64_t step) {
   if (num_made_ == window_.first - 1) {
     runtime_.finish();
     clock_before_ = read_root_clock(runtime_.grid().world());
-    recorder_ = std::make_unique<StepRecorder>(runtime_.device(), runtime_.num_instructions(), window_.num);
   }
-  if (num_made_ == window_.first) {
-    first_step_ = step;
-    runtime_.record_in(*recorder_);
-  }
+  if (num_made_ == window_.first) start(step);
 }
 
 // Times of all ranks on rank 0's clock; elsewhere nothing.

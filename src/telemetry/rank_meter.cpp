@@ -1,7 +1,6 @@
 /// On a CPU the executor's own clocks; on a GPU, whose work the host only issues, marks among that work.
 #include "telemetry/rank_meter.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <fstream>
 
@@ -50,20 +49,20 @@ RankWaits waits_of(const StageProgram& list, std::span<const RecordedTimes> time
   return waits;
 }
 
-RankMeter::RankMeter(RankRuntime& runtime) : runtime_(runtime) {
-  if (!runtime.device().is_host()) sensors_.emplace(runtime.device().hardware_id());
+RankMeter::RankMeter(TrainingStep& training) : training_(training), runtime_(training.runtime()) {
+  if (!runtime_.device().is_host()) sensors_.emplace(runtime_.device().hardware_id());
 }
 
 void RankMeter::begin_step() {
   if (runtime_.device().is_host() || recorder_ || recorded_ || num_warm_ < kWarmUpSteps) return;
-  recorder_ = std::make_unique<StepRecorder>(runtime_.device(), runtime_.num_instructions(), kRecordedSteps);
-  runtime_.record_in(*recorder_);
+  recorder_ = std::make_unique<StepRecorder>(runtime_.device(), std::ssize(training_.program()), kRecordedSteps);
+  training_.tell(*recorder_);
 }
 
 void RankMeter::end_step(double seconds) {
   if (num_warm_ < kWarmUpSteps) {
     ++num_warm_;
-    waits_before_ = host_waits();
+    waits_before_ = training_.waits();
     return;
   }
   ++num_steps_;
@@ -72,24 +71,16 @@ void RankMeter::end_step(double seconds) {
 }
 
 void RankMeter::read_recorder() {
-  recorded_ = waits_of(runtime_.training_program(), recorder_->read());
+  recorded_ = waits_of(training_.program(), recorder_->read());
   stop();
   const double factor = 1.0 / static_cast<double>(kRecordedSteps);  // of a step
   for (double* const sum : {&recorded_->neighbours, &recorded_->sends, &recorded_->replicas, &recorded_->samples})
     *sum *= factor;
 }
 
-RankWaits RankMeter::host_waits() const {
-  const ExecutorTimes times = runtime_.times();
-  return {.neighbours = times.wait_model - times.wait_sends,
-          .sends = times.wait_sends,
-          .replicas = times.wait_data,
-          .samples = times.wait_samples};
-}
-
 RankSample RankMeter::take(std::int64_t step) {
   RankSample sample{.step = step, .num_steps = num_steps_, .seconds = seconds_, .resident_bytes = resident_bytes()};
-  const RankWaits now = host_waits(), before = waits_before_;
+  const RankWaits now = training_.waits(), before = waits_before_;
   if (runtime_.device().is_host()) {
     sample.waits = {.neighbours = now.neighbours - before.neighbours,
                     .sends = now.sends - before.sends,
@@ -116,7 +107,7 @@ RankSample RankMeter::take(std::int64_t step) {
 
 void RankMeter::stop() {
   if (!recorder_) return;
-  runtime_.stop_recording(*recorder_);
+  training_.stop_telling(*recorder_);
   recorder_.reset();
 }
 

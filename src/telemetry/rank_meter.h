@@ -7,25 +7,14 @@
 #include <optional>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 #include "convoy/device/gpu_sensors.h"
 #include "convoy/schedule/instruction.h"
 
-#include "step/rank_runtime.h"
 #include "step/step_recorder.h"
+#include "step/training_step.h"
 
 namespace convoy {
-
-/// Time in seconds that a rank has waited, by cause.
-struct RankWaits {
-  double neighbours = 0;  ///< for activations and gradients of neighbouring stages
-  double sends = 0;       ///< for sends to neighbouring stages to complete, so that their buffers can be reused
-  double replicas = 0;    ///< for messages of other replicas, and for agreements of all ranks
-  double samples = 0;     ///< for samples of its own loader
-
-  double total() const { return neighbours + sends + replicas + samples; }
-};
 
 /// Measurements of a rank over consecutive training steps. Sent between ranks as its bytes in memory.
 struct RankSample {
@@ -51,8 +40,8 @@ RankWaits waits_of(const StageProgram& list, std::span<const RecordedTimes> time
 /// Measures this rank.
 class RankMeter {
  public:
-  /// `runtime` must outlive this object.
-  explicit RankMeter(RankRuntime& runtime);
+  /// `training` must outlive this object.
+  explicit RankMeter(TrainingStep& training);
 
   /// The sensors of this rank's GPU; null if it computes on a CPU.
   const GpuSensors* sensors() const { return sensors_ ? &*sensors_ : nullptr; }
@@ -70,9 +59,9 @@ class RankMeter {
   void stop();
 
  private:
-  RankWaits host_waits() const;
   void read_recorder();
 
+  TrainingStep& training_;
   RankRuntime& runtime_;
   std::optional<GpuSensors> sensors_;  ///< empty if the device is a CPU
   std::int64_t num_warm_ = 0, num_steps_ = 0;

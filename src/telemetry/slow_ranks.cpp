@@ -1,12 +1,66 @@
-/// A rank is measured by what it computes per unit of work: a micro-batch of its stage, or a second of its plan.
+/// Causes of waits are estimated from sums, because a step's waits are not seen one by one. A rank is measured by what
+/// it computes per unit of work: a micro-batch of its stage, or a second of its plan.
 #include "telemetry/slow_ranks.h"
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
+#include <span>
 
 #include "convoy/base/median.h"
 
 namespace convoy {
+
+namespace {
+
+// Returns the ratio of the measured to the planned working time of a replica, whose samples are by stage.
+double stretch(std::span<const RankSample> replica, const std::vector<StageTimes>& planned) {
+  double measured_seconds = 0, planned_seconds = 0;
+  for (const RankSample& sample : replica) measured_seconds += sample.busy_seconds();
+  for (const StageTimes& stage : planned) planned_seconds += stage.busy_seconds;
+  return planned_seconds > 0 ? measured_seconds / planned_seconds : 0;
+}
+
+// Returns the shortest time per step that a replica of a stage has waited for the others.
+double shortest_exchange(const RankRound& round, const GridShape& grid, std::int64_t stage) {
+  double shortest = std::numeric_limits<double>::infinity();
+  for (std::int64_t rank = stage; rank < grid.ranks(); rank += grid.stages) {
+    const RankSample& sample = round[static_cast<std::size_t>(rank)];
+    shortest = std::min(shortest, sample.waits.replicas / static_cast<double>(sample.num_steps));
+  }
+  return shortest;
+}
+
+// Divides the time of a rank's steps. `plan` has the times of its stage in the planned step.
+TimeShares divide(const RankSample& sample, const StageTimes& plan, double stretch, double shortest_exchange) {
+  const auto steps = static_cast<double>(sample.num_steps);
+  const double neighbours = sample.waits.neighbours / steps, replicas = sample.waits.replicas / steps;
+  const double bubble = std::min(neighbours, stretch * plan.bubble_seconds);
+  const double on_the_way = std::min(neighbours - bubble, plan.communication_seconds);
+  const double exchange = std::min(replicas, shortest_exchange);
+  const double step = sample.step_seconds();
+  TimeShares shares{.bubble = bubble / step,
+                    .straggler = (neighbours - bubble - on_the_way + replicas - exchange) / step,
+                    .communication = (on_the_way + exchange + sample.waits.sends / steps) / step,
+                    .data = sample.waits.samples / steps / step};
+  shares.busy = 1 - shares.bubble - shares.straggler - shares.communication - shares.data;
+  return shares;
+}
+
+}  // namespace
+
+std::vector<TimeShares> divide_waits(const RankRound& round, const GridShape& grid,
+                                     const std::vector<StageTimes>& planned) {
+  const auto stages = static_cast<std::size_t>(grid.stages);
+  std::vector<TimeShares> shares;
+  for (std::size_t rank = 0; rank < round.size(); ++rank) {
+    const std::size_t stage = rank % stages;
+    shares.push_back(divide(round[rank], planned[stage],
+                            stretch(std::span(round).subspan(rank - stage, stages), planned),
+                            shortest_exchange(round, grid, static_cast<std::int64_t>(stage))));
+  }
+  return shares;
+}
 
 std::vector<SlowRank> SlowRanks::measure(const RankRound& round) const {
   const std::int64_t stages = spec_.grid.stages;

@@ -1,4 +1,5 @@
-/// Finds ranks that are slower than their peers.
+/// Estimates why ranks have waited, from the waits of all ranks and from the plan; and finds ranks that are slower than
+/// their peers.
 #pragma once
 
 #include <cstdint>
@@ -6,7 +7,8 @@
 #include <utility>
 #include <vector>
 
-#include "convoy/comm/process_grid.h"
+#include "convoy/schedule/simulator.h"
+#include "convoy/schedule/timeline.h"
 
 #include "telemetry/rank_monitor.h"
 
@@ -57,5 +59,18 @@ class SlowRanks {
   std::map<std::int64_t, int> rounds_;      ///< by rank: number of rounds in a row in which it was slow
   std::map<std::int64_t, SlowRank> named_;  ///< by rank
 };
+
+/// Returns for each rank how the time of its steps divides into work and causes of waits (IdleCause). A trace knows the
+/// cause of each wait; here the causes are estimated from sums. `planned` has the times of the planned step, by stage.
+/// Its bubble is scaled by the ratio of measured to planned working time of the replica.
+///   bubble         waits for neighbouring stages, as long as the planned step waits for them
+///   communication  the further waits for neighbouring stages, as long as the planned messages take; waits for sends;
+///   of
+///                  the waits for other replicas, as much as the replica of this stage with the shortest ones has
+///                  waited, because it came last
+///   straggler      the remaining waits for neighbouring stages and other replicas
+///   data           waits for samples
+std::vector<TimeShares> divide_waits(const RankRound& round, const GridShape& grid,
+                                     const std::vector<StageTimes>& planned);
 
 }  // namespace convoy

@@ -42,16 +42,11 @@ struct ClipSpec {
 
 /// The arguments of a ShardedUpdate; what they refer to must outlive it.
 struct ShardedUpdateSpec {
-  const ArenaLayout& layout;
-  const mpi::Communicator& data;  ///< the replicas of this stage
-  ReductionKind reduction = ReductionKind::kInvariant;
-  /// Number of replicas that exchange messages directly in the first round; does not change the sums.
-  std::int64_t neighbours = kMaxNeighbours;
+  GradientExchangeSpec exchange;  ///< `parameters` are the masters below
   /// Running statistics are updated as new = statistics_keep * old + (1 - statistics_keep) * mean over the step's
   /// micro-batches.
   float statistics_keep = 0.9f;
   std::int64_t micro_batches_per_step = 1;  ///< number of micro-batches of a step over all replicas
-  float* local_sum = nullptr;               ///< this replica's summed gradients: GradientExchangeSpec::local_sum
   ParameterArenas parameters;
   bool tells_roles = false;                       ///< result of the function tells_roles() for the optimizer
   TensorNorms tensor_norms = TensorNorms::kNone;  ///< the norms that the optimizer needs

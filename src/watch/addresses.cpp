@@ -2,7 +2,6 @@
 #include "watch/addresses.h"
 
 #include <algorithm>
-#include <memory>
 #include <set>
 
 #include <arpa/inet.h>

@@ -7,7 +7,6 @@
 #include <utility>
 
 #include <netdb.h>
-#include <poll.h>
 #include <sys/resource.h>
 #include <sys/socket.h>
 

@@ -2,6 +2,7 @@
 /// that was recorded and sent again is refused.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -12,10 +13,17 @@
 #include "convoy/base/file_descriptor.h"
 
 #include "watch/roll_call.h"
-#include "watch/siphash.h"
 #include "watch/status_board.h"
 
 namespace convoy {
+
+/// The secret key of a job, which only its ranks know: rank 0 draws it at random, and MPI broadcasts it.
+using Secret = std::array<std::uint64_t, 2>;
+
+/// Returns the keyed hash SipHash-2-4 of a short message (Aumasson and Bernstein, "SipHash: a fast short-input PRF",
+/// 2012). Without the key it cannot be computed. The paper reads bytes as little-endian numbers; the code compiles only
+/// for little-endian processors.
+std::uint64_t siphash(const Secret& key, std::span<const std::byte> message);
 
 /// What ranks send to each other. It is sent as its bytes in memory: all ranks of a job run the same program.
 struct Packet {
@@ -48,9 +56,6 @@ struct SealedPacket {
   std::uint64_t hash = 0;  ///< SipHash of all bytes before it, with the job's secret key
 };
 static_assert(std::is_trivially_copyable_v<SealedPacket>);
-
-/// The secret key of a job, which only its ranks know: rank 0 draws it at random, and MPI broadcasts it.
-using Secret = SipKey;
 
 /// Makes and checks the packets between this rank and one other, over all connections that the rank `opener` (one of
 /// the two) opens to the other, one after the other.

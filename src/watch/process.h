@@ -1,6 +1,7 @@
-/// What Linux knows about processes and threads.
+/// Processes and threads of this host: their state as Linux knows it, their signals, and the end of the launcher.
 #pragma once
 
+#include <chrono>
 #include <cstdint>
 #include <string>
 
@@ -19,5 +20,10 @@ std::string process_space();
 /// Blocks all signals in the calling thread. Every thread except the main thread calls it, so that only the main thread
 /// handles signals.
 void block_signals();
+
+/// Called before this process ends because the run makes no progress. If its parent process is Open MPI's mpirun, or
+/// its daemon on another node, and has not ended by itself after `patience`, a child process kills it: mpirun otherwise
+/// waits for its daemons on nodes that it cannot reach, long after all ranks have ended. Does not wait.
+void end_launcher_after(std::chrono::milliseconds patience) noexcept;
 
 }  // namespace convoy

@@ -2,6 +2,7 @@
 #include "watch/roll_call.h"
 
 #include <algorithm>
+#include <array>
 #include <cstddef>
 #include <numeric>
 #include <tuple>
@@ -66,25 +67,10 @@ std::size_t distance_to_culprit(const RankReport& report, const std::vector<Rank
 }
 
 const char* describe(Activity activity) {
-  switch (activity) {
-    case Activity::kStarting:
-      return "starts";
-    case Activity::kImporting:
-      return "imports";
-    case Activity::kOpeningData:
-      return "opens its data";
-    case Activity::kPlanning:
-      return "chooses its layout";
-    case Activity::kTraining:
-      return "trains";
-    case Activity::kEvaluating:
-      return "evaluates";
-    case Activity::kSaving:
-      return "saves a checkpoint";
-    case Activity::kEnding:
-      return "has done its work and ends";
-  }
-  return "";
+  constexpr std::array kTexts = {"starts", "imports",   "opens its data",     "chooses its layout",
+                                 "trains", "evaluates", "saves a checkpoint", "has done its work and ends"};
+  static_assert(kTexts.size() == static_cast<std::size_t>(Activity::kEnding) + 1);
+  return kTexts[static_cast<std::size_t>(activity)];
 }
 
 std::string describe_awaited(const std::vector<int>& ranks, std::size_t num_others) {
@@ -93,27 +79,28 @@ std::string describe_awaited(const std::vector<int>& ranks, std::size_t num_othe
   return fmt::format("rank{} {}", ranks.size() == 1 ? "" : "s", fmt::join(ranks, ", "));
 }
 
+// In a ring at least one message was sent and has not arrived: first the network between hosts is suspected. A rank,
+// and one that it waits for.
+std::pair<int, int> suspected_pair(const std::vector<int>& ring, const std::vector<RankReport>& reports) {
+  for (const int rank : ring)
+    for (const int awaited : awaited_ranks(report_of(rank, reports), reports))
+      if (report_of(awaited, reports).host != report_of(rank, reports).host) return {rank, awaited};
+  return {ring.front(), ring[1 % ring.size()]};
+}
+
 }  // namespace
 
 const char* describe(Reach reach) {
-  switch (reach) {
-    case Reach::kAnswers:
-      return "answers";
-    case Reach::kLeft:
-      return "has done its work and left";
-    case Reach::kEnded:
-      return "has ended: its process is gone";
-    case Reach::kStopped:
-      return "does not run: its process was stopped (SIGSTOP); kill -CONT lets it continue";
-    case Reach::kTraced:
-      return "does not run: a debugger holds its process";
-    case Reach::kSilent:
-      return "does not answer, although its host can be reached: its process is stopped, swapped out, or gets no "
-             "processor time";
-    case Reach::kUnreachable:
-      return "cannot be reached: its host, or the network to its host, is down";
-  }
-  return "";
+  constexpr std::array kTexts = {"answers",
+                                 "has done its work and left",
+                                 "has ended: its process is gone",
+                                 "does not run: its process was stopped (SIGSTOP); kill -CONT lets it continue",
+                                 "does not run: a debugger holds its process",
+                                 "does not answer, although its host can be reached: its process is stopped, swapped "
+                                 "out, or gets no processor time",
+                                 "cannot be reached: its host, or the network to its host, is down"};
+  static_assert(kTexts.size() == static_cast<std::size_t>(Reach::kUnreachable) + 1);
+  return kTexts[static_cast<std::size_t>(reach)];
 }
 
 std::vector<int> awaited_ranks(const RankReport& report, const std::vector<RankReport>& all) {
@@ -162,19 +149,6 @@ std::vector<int> ring_of_waits(const std::vector<RankReport>& reports) {
   path.erase(path.begin(), std::ranges::find(path, at->rank));
   return path;
 }
-
-namespace {
-
-// In a ring at least one message was sent and has not arrived: first the network between hosts is suspected. A rank,
-// and one that it waits for.
-std::pair<int, int> suspected_pair(const std::vector<int>& ring, const std::vector<RankReport>& reports) {
-  for (const int rank : ring)
-    for (const int awaited : awaited_ranks(report_of(rank, reports), reports))
-      if (report_of(awaited, reports).host != report_of(rank, reports).host) return {rank, awaited};
-  return {ring.front(), ring[1 % ring.size()]};
-}
-
-}  // namespace
 
 std::string describe_standstill(const std::vector<RankReport>& reports) {
   if (reports[culprits_first(reports).front()].reach == Reach::kEnded)

@@ -44,10 +44,6 @@ Speaker::Speaker(std::function<void(const std::string&)> print) : state_(std::ma
   state_->print = std::move(print);
 }
 
-Speaker::~Speaker() {
-  finish();
-}
-
 void Speaker::say(std::string text) {
   {
     const std::lock_guard lock(state_->mutex);

@@ -13,8 +13,7 @@ class Speaker {
  public:
   /// `print` prints a text. It is called in another thread.
   explicit Speaker(std::function<void(const std::string&)> print);
-  /// Calls finish().
-  ~Speaker();
+  ~Speaker() { finish(); }
   Speaker(const Speaker&) = delete;
   Speaker& operator=(const Speaker&) = delete;
 

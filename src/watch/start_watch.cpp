@@ -84,21 +84,9 @@ std::string describe_start(const std::vector<RankReport>& ranks) {
              : ":" + text;
 }
 
-// A process whose memory does not answer (its pages are on a file system that hangs) can hold up the thread that reads
-// its environment. None is found then.
-std::vector<RankReport> find_ranks_within(std::chrono::seconds patience) {
-  auto found = std::make_shared<std::promise<std::vector<RankReport>>>();
-  std::future<std::vector<RankReport>> ranks = found->get_future();
-  std::thread([found] {
-    block_signals();
-    found->set_value(find_ranks_here());
-  }).detach();
-  if (ranks.wait_for(patience) != std::future_status::ready) return {};
-  return ranks.get();
-}
-
-}  // namespace
-
+// Returns the ranks of this job whose processes are on this host, in the order of ranks: processes with the same
+// program and the same job of the launcher. RankReport::reach is their state as Linux sees it; kSilent: the process
+// runs.
 std::vector<RankReport> find_ranks_here() {
   std::vector<RankReport> ranks;
   const auto own = find_process("/proc/self");
@@ -116,6 +104,21 @@ std::vector<RankReport> find_ranks_here() {
   std::ranges::sort(ranks, {}, &RankReport::rank);
   return ranks;
 }
+
+// A process whose memory does not answer (its pages are on a file system that hangs) can hold up the thread that reads
+// its environment. None is found then.
+std::vector<RankReport> find_ranks_within(std::chrono::seconds patience) {
+  auto found = std::make_shared<std::promise<std::vector<RankReport>>>();
+  std::future<std::vector<RankReport>> ranks = found->get_future();
+  std::thread([found] {
+    block_signals();
+    found->set_value(find_ranks_here());
+  }).detach();
+  if (ranks.wait_for(patience) != std::future_status::ready) return {};
+  return ranks.get();
+}
+
+}  // namespace
 
 StartWatch::StartWatch(Spec spec) : spec_(std::move(spec)), speaker_(spec_.say), thread_([this] { watch(); }) {}
 

@@ -50,9 +50,4 @@ class StartWatch {
   std::thread thread_;
 };
 
-/// Returns the ranks of this job whose processes are on this host, in the order of ranks: processes with the same
-/// program and the same job of the launcher. RankReport::reach is their state as Linux sees it; kSilent: the process
-/// runs.
-std::vector<RankReport> find_ranks_here();
-
 }  // namespace convoy

@@ -5,75 +5,60 @@
 
 namespace convoy {
 
-namespace {
-
-template <typename T>
-void set(std::atomic<T>& to, T value) {
-  to.store(value, std::memory_order_relaxed);
-}
-
-template <typename T>
-T get(const std::atomic<T>& from) {
-  return from.load(std::memory_order_relaxed);
-}
-
-}  // namespace
-
 void StatusBoard::note() {
-  since_.store(now_seconds(), std::memory_order_release);
+  since_ = now_seconds();
 }
 
 void StatusBoard::take_place(std::int64_t replica, std::int64_t stage) {
-  set(replica_, replica);
-  set(stage_, stage);
+  replica_ = replica;
+  stage_ = stage;
 }
 
 void StatusBoard::enter(Activity activity) {
-  set(activity_, activity);
-  set(wait_, Wait::kNothing);
-  set(step_since_, 0.0);  // what comes in between is not a step's time
+  activity_ = activity;
+  wait_ = Wait::kNothing;
+  step_since_ = 0.0;  // what comes in between is not a step's time
   note();
 }
 
 void StatusBoard::begin_step(std::int64_t step) {
-  const double now = now_seconds(), before = get(step_since_);
-  if (before > 0) set(step_seconds_, now - before);
-  set(step_since_, now);
-  set(step_, step);
+  const double now = now_seconds(), before = step_since_;
+  if (before > 0) step_seconds_ = now - before;
+  step_since_ = now;
+  step_ = step;
 }
 
 void StatusBoard::begin(const Instruction& instruction) {
-  set(op_, instruction.op);
-  set(micro_batch_, instruction.micro_batch);
-  set(bucket_, instruction.bucket);
-  set(chunk_, instruction.chunk);
-  set(in_step_, true);
-  set(wait_, Wait::kNothing);
+  op_ = instruction.op;
+  micro_batch_ = instruction.micro_batch;
+  bucket_ = instruction.bucket;
+  chunk_ = instruction.chunk;
+  in_step_ = true;
+  wait_ = Wait::kNothing;
   note();
 }
 
 void StatusBoard::end_step() {
-  set(in_step_, false);
-  set(wait_, Wait::kNothing);
+  in_step_ = false;
+  wait_ = Wait::kNothing;
   note();
 }
 
 void StatusBoard::wait_for(Wait wait) {
-  set(wait_, wait);
+  wait_ = wait;
   note();
 }
 
 RankStatus StatusBoard::read() const {
-  const double since = since_.load(std::memory_order_acquire);
-  return {
-      .replica = get(replica_),
-      .stage = get(stage_),
-      .activity = get(activity_),
-      .wait = get(wait_),
-      .in_step = get(in_step_),
-      .step = get(step_),
-      .instruction = {.op = get(op_), .micro_batch = get(micro_batch_), .bucket = get(bucket_), .chunk = get(chunk_)},
-      .standing_seconds = now_seconds() - since};
+  const double since = since_;
+  return {.replica = replica_,
+          .stage = stage_,
+          .activity = activity_,
+          .wait = wait_,
+          .in_step = in_step_,
+          .step = step_,
+          .instruction = {.op = op_, .micro_batch = micro_batch_, .bucket = bucket_, .chunk = chunk_},
+          .standing_seconds = now_seconds() - since};
 }
 
 }  // namespace convoy

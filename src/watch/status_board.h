@@ -68,7 +68,7 @@ class StatusBoard : public mpi::WaitListener {
 
   RankStatus read() const;
   /// Time in seconds between the beginnings of the last two training steps; 0: not known yet.
-  double step_seconds() const { return step_seconds_.load(std::memory_order_relaxed); }
+  double step_seconds() const { return step_seconds_; }
 
  private:
   void note();

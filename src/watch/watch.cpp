@@ -21,7 +21,6 @@
 #include "convoy/params/run_parameters.h"
 
 #include "watch/addresses.h"
-#include "watch/launcher.h"
 #include "watch/process.h"
 
 namespace convoy {

@@ -62,7 +62,7 @@ RuntimeSpec golden_runtime_spec(const nlohmann::json& golden, ScheduleKind sched
   RuntimeSpec spec{.network = {.name = golden["model"], .micro_batch = micro, .num_classes = golden["classes"]},
                    .batch = {.global = golden["batch"], .micro = micro},
                    .schedule = schedule,
-                   .bucket_mib = 0.25};  // several buckets even in small networks
+                   .run = {.bucket_mib = 0.25}};  // several buckets even in small networks
   set_network(golden, spec.network);
   spec.optimizer.lr = golden["sgd"]["lr"];
   spec.optimizer.momentum = golden["sgd"]["momentum"];

@@ -8,7 +8,6 @@
 #include "convoy/io/atomic_file.h"
 
 #include "calibrate/calibration.h"
-#include "calibrate/cost_keys.h"
 #include "calibrate/measure_cell_costs.h"
 #include "calibrate/measure_rates.h"
 #include "parallel/mpi_main.h"

@@ -7,7 +7,8 @@
 
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
-#include "step/rank_runtime.h"
+#include "step/evaluation_step.h"
+#include "step/training_step.h"
 
 namespace convoy::test {
 
@@ -69,8 +70,10 @@ TEST(MemoryPlan, IsWhatTheDeviceGives) {
            .schedule = schedule,
            .chunks = schedule == ScheduleKind::kInterleaved ? 2 : 1,
            .memory = {.recompute = recompute},
-           .reduction = reduction},
+           .run = {.reduction = reduction}},
           grid, *backend, board);
+      const TrainingStep training(runtime);
+      const EvaluationStep evaluation(runtime);
       expect_what_is_planned(runtime, *backend);
     }
   }
@@ -93,6 +96,7 @@ TEST(MemoryPlan, AnEvaluationsIsWhatTheDeviceGivesAndSmallBesideATrainings) {
     StatusBoard board;
     spec.network.trains = false;
     RankRuntime runtime(spec, grid, *backend, board);
+    const EvaluationStep evaluation(runtime);
     expect_what_is_planned(runtime, *backend);
   }
 }
@@ -115,8 +119,10 @@ TEST(MemoryPlan, AnEncodersGrowsWithTheLengthOfTextsAndNotWithItsSquare) {
                      .num_classes = 2},
          .batch = {.global = 8 * kTexts, .micro = kTexts}},
         grid, *backend, board);
+    TrainingStep training(runtime);
+    const EvaluationStep evaluation(runtime);
     FixedBatch batch(runtime, /*seed=*/1);
-    runtime.train_step(batch, 0.01);
+    training.run(batch, 0.01);
     runtime.finish();
     return Bytes{static_cast<double>(runtime.plan().memory_of(0).total()),
                  static_cast<double>(backend->device().allocated_bytes())};

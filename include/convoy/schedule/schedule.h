@@ -102,7 +102,6 @@ struct ScheduleTraits {
   std::int64_t (*max_in_flight)(const PipelineSpec& spec, std::int64_t stage);
   bool has_chunks = false;       ///< allows several chunks per stage (schedule.chunks)
   bool splits_backward = false;  ///< splits backward into BackwardInput and BackwardWeight
-  bool follows_costs = false;    ///< the order of its instructions depends on PipelineSpec::costs
 };
 /// The only list of schedules.
 inline constexpr ScheduleTraits kSchedules[] = {
@@ -112,13 +111,11 @@ inline constexpr ScheduleTraits kSchedules[] = {
     {.kind = ScheduleKind::kInterleaved,
      .make = make_interleaved,
      .max_in_flight = interleaved_in_flight,
-     .has_chunks = true,
-     .follows_costs = true},
+     .has_chunks = true},
     {.kind = ScheduleKind::kZeroBubble,
      .make = make_zero_bubble,
      .max_in_flight = zero_bubble_in_flight,
-     .splits_backward = true,
-     .follows_costs = true},
+     .splits_backward = true},
 };
 
 /// Returns the entry of kSchedules of that kind. Throws Error if there is none.

@@ -19,8 +19,6 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include "comm/nccl/check.h"
 #include "comm/nccl/link.h"
 

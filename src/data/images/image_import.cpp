@@ -6,13 +6,20 @@
 #include <optional>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/features.h"
+#include "convoy/base/log.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/shard_writer.h"
 #include "convoy/params/data_parameters.h"
 
+#include "data/class_folders.h"
+#include "data/images/cifar_files.h"
 #include "data/images/crops.h"
+#include "data/images/idx_files.h"
+#include "data/images/image_folder.h"
 #include "data/images/image_losses.h"
 #include "data/images/image_source.h"
 #include "data/images/resample.h"
@@ -105,11 +112,33 @@ class ImageScan {
 
 // --- The import ------------------------------------------------------------------------------------------------------
 
+// Warns of an incomplete download, which is imported without the missing files.
+void warn_of_missing_files(const std::string& folder) {
+  const std::vector<std::string> missing = missing_cifar_files(folder);
+  if (!missing.empty())
+    log_warning(fmt::format(
+        "import.source = {}: these files of the download are missing, and the import continues without them: {}",
+        folder, fmt::join(missing, ", ")));
+}
+
+// Opens import.source as images in `format`.
+std::unique_ptr<ImageSource> open_source(const ImportParams& params, ImportFormat format,
+                                         const mpi::Communicator& world) {
+  if (format == ImportFormat::kIdx) return open_idx(params.source);
+  if (format == ImportFormat::kCifar) {
+    mpi::on_root(world, [&] { warn_of_missing_files(params.source); });
+    return open_cifar(params.source);
+  }
+  SourceListing listed =
+      list_on_root(world, [&] { return list_class_folders(params.source, {.has_splits = params.splits}); });
+  return std::make_unique<FolderSource>(params.source, std::move(listed), params.orient);
+}
+
 /// Brings images to the channels and the size in which all are stored, or keeps their files.
 class ImageImport final : public ImportInput {
  public:
-  ImageImport(const ImportParams& params, const mpi::Communicator& world)
-      : params_(params), world_(world), source_(open_source(params, world)) {}
+  ImageImport(const ImportParams& params, ImportFormat format, const mpi::Communicator& world)
+      : params_(params), world_(world), source_(open_source(params, format, world)) {}
 
   const char* kind() const override { return input_kinds::kImages; }
   SourceListing& listing() override { return source_->listing(); }
@@ -219,8 +248,9 @@ class ImageImport final : public ImportInput {
 
 }  // namespace
 
-std::unique_ptr<ImportInput> make_image_import(const ImportParams& params, const mpi::Communicator& world) {
-  return std::make_unique<ImageImport>(params, world);
+std::unique_ptr<ImportInput> make_image_import(const ImportParams& params, ImportFormat format,
+                                               const mpi::Communicator& world) {
+  return std::make_unique<ImageImport>(params, format, world);
 }
 
 }  // namespace convoy

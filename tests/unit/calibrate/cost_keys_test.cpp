@@ -1,12 +1,11 @@
 /// Measured costs are found by a key: it must differ in all that changes the costs.
-#include "calibrate/cost_keys.h"
-
 #include <set>
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
 
+#include "calibrate/calibration.h"
 #include "unit/messages.h"
 
 namespace convoy {

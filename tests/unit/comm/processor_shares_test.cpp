@@ -1,5 +1,5 @@
 /// The shares that ranks get of the processors they share, and the ranks that get none.
-#include "comm/processor_shares.h"
+#include "comm/processors.h"
 
 #include <algorithm>
 #include <cstdint>

@@ -9,7 +9,7 @@
 
 #include "convoy/base/error.h"
 
-#include "data/images/colour_jitter.h"
+#include "data/images/auto_augment.h"
 #include "data/images/crops.h"
 #include "reference/image_batch.h"
 #include "unit/data/image_files.h"
@@ -48,7 +48,8 @@ Bytes resampled(const Bytes& pixels, const ImageShape& shape, const Region& regi
 TEST(PrepareImage, PassesOnWhatHasTheRightSize) {
   const ImageShape shape{8, 8, 3};
   const Bytes pixels = some_pixels(shape);
-  for (const AugmentationSpec& spec : {AugmentationSpec{2, Flip::kRandom, 1}, AugmentationSpec{.seed = 1, .size = 8}}) {
+  for (const AugmentationSpec& spec : {AugmentationSpec{.params = {.crop_padding = 2, .flip = true}, .seed = 1},
+                                       AugmentationSpec{.seed = 1, .size = 8}}) {
     const Augmenter augmenter = augmenter_of(shape, spec);
     ImagePreparer preparer(augmenter);
     for (std::int64_t sample = 0; sample < 20; ++sample) {
@@ -75,7 +76,7 @@ TEST(PrepareImage, EvaluationSeesTheCentreOfTheResizedImage) {
 TEST(PrepareImage, TrainingSeesTheDrawnPartAtTheRightSize) {
   const ImageShape shape{20, 40, 3};
   const Bytes pixels = some_pixels(shape);
-  const Augmenter augmenter = augmenter_of(shape, {.seed = 4, .crop = CropKind::kRandomResized, .size = 8});
+  const Augmenter augmenter = augmenter_of(shape, {.params = {.crop = CropKind::kRandomResized}, .seed = 4, .size = 8});
   ImagePreparer preparer(augmenter);
   for (std::int64_t sample = 0; sample < 20; ++sample) {
     const Region region = random_resized_crop(shape, 0.08, augmenter.key(Purpose::kResizedCrop, 3, sample));
@@ -90,13 +91,10 @@ TEST(PrepareImage, ColoursAreThoseOfTheCroppedImage) {
   std::vector<float> identity(3 * 256);
   for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<float>(i % 256);
   for (const BorderKind border : {BorderKind::kBlack, BorderKind::kReflect}) {
-    const Augmenter augmenter = augmenter_of(shape, {.crop_padding = 3,
-                                                     .flip = Flip::kRandom,
-                                                     .seed = 1,
-                                                     .brightness = 0.2,
-                                                     .contrast = 0.5,
-                                                     .cutout = 4,
-                                                     .border = border});
+    const Augmenter augmenter = augmenter_of(
+        shape,
+        {.params = {.crop_padding = 3, .border = border, .flip = true, .brightness = 0.2, .contrast = 0.5, .cutout = 4},
+         .seed = 1});
     ImagePreparer preparer(augmenter);
     for (std::int64_t sample = 0; sample < 20; ++sample) {
       ops::ImageCut cut = augmenter.cut(0, sample);
@@ -104,7 +102,7 @@ TEST(PrepareImage, ColoursAreThoseOfTheCroppedImage) {
       const auto cropped =
           reference::image_batch({.x = shape.batch(1), .value_of = identity, .border = border}, pixels, {cut});
       Bytes want(cropped.begin(), cropped.end());
-      draw_jitter(augmenter.spec(), augmenter.key(Purpose::kColour, 0, sample)).apply(want.data(), shape);
+      draw_jitter(augmenter.spec().params, augmenter.key(Purpose::kColour, 0, sample)).apply(want.data(), shape);
       const PreparedImage image = preparer.prepare({.image = pixels.data(), .sample = sample});
       EXPECT_EQ(copy_of(image, augmenter), want);
       EXPECT_TRUE(image.cut.dx == 0 && image.cut.dy == 0 && image.cut.flip == 0) << "would be done twice";

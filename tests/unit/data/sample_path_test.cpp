@@ -110,17 +110,18 @@ class SequencePath final : public SamplePath {
  private:
   std::int64_t bad_sample_;
   std::vector<FeatureSpec> features_ = {
-      {.name = kSequence, .spec = {{kMicro, kTime, 1, 1}, DataType::kFloat32}, .read_ahead = true},
-      {.name = kLength, .spec = {{kMicro, 1, 1, 1}, DataType::kInt32}},
+      {.name = kSequence, .spec = {Shape::sequences(kMicro, kTime, 1), DataType::kFloat32}, .read_ahead = true},
+      {.name = kLength, .spec = {Shape::vectors(kMicro, 1), DataType::kInt32}},
       {.name = features::kLabel, .spec = features::label_spec(kMicro)}};
 };
 
 // --- What a rank reads of them ---------------------------------------------------------------------------------------
 
-const WantedFeature kWantedSequence{.name = kSequence, .spec = {{kMicro, kTime, 1, 1}, DataType::kFloat32}};
-const WantedFeature kWantedLength{.name = kLength, .spec = {{kMicro, 1, 1, 1}, DataType::kInt32}};
+const WantedFeature kWantedSequence{.name = kSequence,
+                                    .spec = {Shape::sequences(kMicro, kTime, 1), DataType::kFloat32}};
+const WantedFeature kWantedLength{.name = kLength, .spec = {Shape::vectors(kMicro, 1), DataType::kInt32}};
 const WantedFeature kWantedLabel{
-    .name = features::kLabel, .spec = {{kMicro, 1, 1, 1}, DataType::kInt32}, .by_host = true};
+    .name = features::kLabel, .spec = {Shape::vectors(kMicro, 1), DataType::kInt32}, .by_host = true};
 
 struct MicroBatch {
   std::vector<float> sequences;

@@ -180,9 +180,9 @@ TEST(Network, CellsAreStemBlocksHead) {
   EXPECT_EQ(network.front()->name(), "stem");
   EXPECT_EQ(network[4]->name(), "layer2.0");
   EXPECT_EQ(network.back()->name(), "head");
-  EXPECT_EQ(network[3]->y().shape, (Shape{2, 56, 56, 256}));
-  EXPECT_EQ(network[16]->y().shape, (Shape{2, 7, 7, 2048}));
-  EXPECT_EQ(network.back()->y().shape, (Shape{2, 1, 1, 1000}));
+  EXPECT_EQ(network[3]->y().shape, Shape::images(2, 56, 56, 256));
+  EXPECT_EQ(network[16]->y().shape, Shape::images(2, 7, 7, 2048));
+  EXPECT_EQ(network.back()->y().shape, Shape::vectors(2, 1000));
 }
 
 TEST(Network, EachCellReadsWhatTheOneBeforeWrites) {
@@ -231,7 +231,7 @@ TEST(Network, BertHasTheParametersOfItsPaper) {
   EXPECT_EQ(count_parameters(bert), kBody + kC * kC + 3 * kC + kV * kC + kV + 2 * kC + 2);
   EXPECT_EQ(count_parameters(classifier), kBody + 5 * kC + 5);
   EXPECT_EQ(bert.back()->objectives(), (std::vector<std::string>{"masked words", "next sentence"}));
-  EXPECT_EQ(bert.back()->y(), (TensorSpec{.shape = {2, 2, 1, 3}}));
+  EXPECT_EQ(bert.back()->y(), (TensorSpec{.shape = Shape::sequences(2, 2, 3)}));
   EXPECT_TRUE(classifier.back()->objectives().empty());
 
   // The body's parameters have the same names in both, so that one can begin with the other's weights.
@@ -260,10 +260,10 @@ TEST(Network, ABertIsRefusedWhereItHasNoRoomOrNoWords) {
 TEST(Network, GreyImagesAndOddSizesPass) {
   const Network grey =
       make_network({.name = "resnet20", .input = ImageShape{28, 28, 1}, .micro_batch = 1, .num_classes = 10});
-  EXPECT_EQ(grey[9]->y().shape, (Shape{1, 7, 7, 64}));
+  EXPECT_EQ(grey[9]->y().shape, Shape::images(1, 7, 7, 64));
   const Network pixel =
       make_network({.name = "resnet18", .input = ImageShape{1, 1, 1}, .micro_batch = 1, .num_classes = 2});
-  EXPECT_EQ(pixel.back()->y().shape, (Shape{1, 1, 1, 2}));
+  EXPECT_EQ(pixel.back()->y().shape, Shape::vectors(1, 2));
 }
 
 TEST(Network, UnknownNameIsRefusedWithTheNearest) {

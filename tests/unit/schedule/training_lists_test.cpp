@@ -295,7 +295,7 @@ std::vector<Case> all_cases() {
                        .kind = schedule.kind,
                        .chunks = chunks,
                        .splits_backward = schedule.splits_backward,
-                       .follows_costs = schedule.follows_costs});
+                       .follows_costs = schedule.has_chunks || schedule.splits_backward});
   }
   return cases;
 }

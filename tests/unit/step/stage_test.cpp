@@ -307,7 +307,7 @@ TEST_P(StageTest, CutIntoChunksHasTheGradientsOfOneRun) {
 }
 
 TEST_P(StageTest, OneOperationForBatchNormAndMaxPoolingHasTheGradientsOfTwo) {
-  const Shape images{kSamples, 11, 10, 3};
+  const Shape images = Shape::images(kSamples, 11, 10, 3);
   for (const DataType type : types()) {
     for (const std::vector<std::string>& frozen : {std::vector<std::string>{}, {"pool.*"}}) {
       Network together = test::pooled_network(images, kClasses, type, /*apart=*/false),

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "telemetry/rank_causes.h"
 #include "telemetry/slow_ranks.h"
 
 namespace convoy {

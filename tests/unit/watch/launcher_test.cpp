@@ -1,7 +1,5 @@
 /// A launcher that does not end after its ranks have ended is killed; one that ends, or a parent that is no launcher,
 /// is left alone.
-#include "watch/launcher.h"
-
 #include <chrono>
 #include <csignal>
 #include <string>
@@ -10,6 +8,8 @@
 #include <sys/prctl.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "watch/process.h"
 
 namespace convoy {
 namespace {
