@@ -117,10 +117,7 @@ void choose_schedule(const Parameters& params, const GridShape& grid, RuntimeSpe
 }
 
 GridShape requested_grid(const Parameters& params, std::int64_t ranks) {
-  const std::int64_t stages = std::max<std::int64_t>(1, params.grid.stages);
-  // The number of cells must not depend on the data, which may not be opened yet.
-  partition(std::vector<double>(static_cast<std::size_t>(count_cells(params.model.name, params.transformer))), stages);
-  return grid_shape(stages, ranks);
+  return grid_shape(std::max<std::int64_t>(1, params.grid.stages), ranks);
 }
 
 RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metadata, const mpi::Communicator& world,

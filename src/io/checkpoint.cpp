@@ -176,6 +176,9 @@ void write_metadata(hid_t file, const ModelMetadata& metadata) {
     write_image(group, metadata.image());
   }
   hdf5::write_texts(group, "class_names", metadata.class_names);
+  if (metadata.network.empty()) return;
+  hdf5::write_texts(group, "network", {&metadata.network, 1});
+  hdf5::write_texts(group, "network_file", {&metadata.network_file, 1});
 }
 
 ModelMetadata read_metadata(hid_t file, std::uint64_t limit_bytes) {
@@ -190,6 +193,9 @@ ModelMetadata read_metadata(hid_t file, std::uint64_t limit_bytes) {
   }
   metadata.class_names = hdf5::read_texts(group, "class_names", limit_bytes);
   for (const std::string& name : metadata.class_names) check_is_name(name, "the name of a class");
+  if (!hdf5::exists(group, "network")) return metadata;  // written by an earlier version
+  metadata.network = hdf5::read_text(group, "network", limit_bytes);
+  metadata.network_file = hdf5::read_text(group, "network_file", limit_bytes);
   return metadata;
 }
 

@@ -51,12 +51,12 @@ std::string shown_form(const std::string& form) {
   return shown;
 }
 
-const NetworkSource& find_built_in_network(const std::string& name, std::map<std::string, std::string>& settings) {
+const NetworkSource& find_built_in_network(const std::string& name, NetworkSettings& settings) {
   std::string forms;
   for (const auto& [source, declaration] : built_in_networks()) {
     if (std::ranges::count(declaration.names, name) != 0) return source;
     if (declaration.form.empty()) continue;
-    if (std::map<std::string, std::string> given = match_form(declaration.form, name); !given.empty()) {
+    if (NetworkSettings given = match_form(declaration.form, name); !given.empty()) {
       settings.merge(given);
       return source;
     }

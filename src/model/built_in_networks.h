@@ -5,7 +5,7 @@
 #include <string>
 #include <vector>
 
-#include "model/network_file.h"
+#include "model/run_network_file.h"
 
 namespace convoy {
 
@@ -22,7 +22,7 @@ const std::vector<BuiltInNetwork>& built_in_networks();
 
 /// Returns the file that declares a network with this name, and sets the parameters that the name contains. Throws
 /// RequestError, with the nearest name, if no file does.
-const NetworkSource& find_built_in_network(const std::string& name, std::map<std::string, std::string>& settings);
+const NetworkSource& find_built_in_network(const std::string& name, NetworkSettings& settings);
 /// Returns a form as users read it: "wrnDEPTH-WIDTH" for "wrn{depth}-{width}".
 std::string shown_form(const std::string& form);
 

@@ -7,15 +7,14 @@
 #include <vector>
 
 #include "model/lua_calls.h"
-#include "model/network_file.h"
+#include "model/run_network_file.h"
 
 namespace convoy {
 
 class FileParameters {
  public:
   /// `settings`: the user's values by name. Both references must outlive this object.
-  FileParameters(const std::map<std::string, std::string>& settings, LuaContext& context)
-      : settings_(settings), context_(context) {}
+  FileParameters(const NetworkSettings& settings, LuaContext& context) : settings_(settings), context_(context) {}
 
   LuaContext& context() { return context_; }
 
@@ -35,7 +34,7 @@ class FileParameters {
   static void check_range(const std::string& name, double value, const Range& range);
   static std::string describe(const Range& range, const char* type);
 
-  const std::map<std::string, std::string>& settings_;
+  const NetworkSettings& settings_;
   LuaContext& context_;
   std::set<std::string> taken_;
   std::vector<NetworkParameter> declared_;

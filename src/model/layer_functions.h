@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "convoy/base/input_shape.h"
+#include "convoy/model/network_list.h"
 
 #include "model/cell_builder.h"
-#include "model/network_list.h"
 
 namespace convoy {
 

@@ -1,16 +1,15 @@
 /// Builds a network's cells from its name.
 #include "convoy/model/network.h"
 
-#include <map>
-
 #include <fmt/format.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/random.h"
 #include "convoy/base/text.h"
+#include "convoy/model/network_file.h"
 
 #include "model/built_in_networks.h"
 #include "model/listed_cell.h"
-#include "model/network_file.h"
 
 namespace convoy {
 
@@ -32,34 +31,11 @@ std::int64_t count_values(const Network& network, const Accept& accept) {
   return count;
 }
 
-// The values of the keys of [model] that are not those of a network that asks for none.
-std::map<std::string, std::string> settings_of(const NetworkSpec& spec) {
-  std::map<std::string, std::string> settings;
-  const auto add = [&](const char* name, const auto& value, const auto& usual) {
-    if (value != usual) settings[name] = fmt::format("{}", value);
-  };
-  const TransformerParams &shape = spec.transformer, usual;
-  add("layers", shape.layers, usual.layers);
-  add("heads", shape.heads, usual.heads);
-  add("width", shape.width, usual.width);
-  add("feedforward", shape.feedforward, usual.feedforward);
-  add("dropout", shape.dropout, usual.dropout);
-  add("activation", std::string(name_of(shape.activation)), name_of(usual.activation));
-  add("positions", std::string(name_of(shape.positions)), name_of(usual.positions));
-  add("norm", std::string(name_of(shape.norm)), name_of(usual.norm));
-  add("stochastic_depth", spec.stochastic_depth, 0.0);
-  return settings;
-}
-
 NetworkList list_of(const NetworkSpec& spec) {
-  NetworkRequest request{
-      .name = spec.name, .settings = settings_of(spec), .input = spec.input, .num_classes = spec.num_classes};
-  const NetworkSource& source = find_built_in_network(spec.name, request.settings);
-  try {
-    return run_network_file(source, request).list;
-  } catch (const RequestError& error) {
-    refuse("model.name = {}: {}", spec.name, error.what());
-  }
+  if (spec.list != nullptr) return *spec.list;
+  return build_network_list(
+             {.name = spec.name, .settings = spec.settings, .input = spec.input, .num_classes = spec.num_classes})
+      .list;
 }
 
 Network make_cells(const NetworkSpec& spec) {
@@ -91,18 +67,8 @@ Network make_network(const NetworkSpec& spec) {
   return network;
 }
 
-std::int64_t count_cells(const std::string& name, const TransformerParams& transformer) {
-  NetworkSpec spec{.name = name,
-                   .input = ImageShape{224, 224, 3},
-                   .transformer = transformer,
-                   .micro_batch = 1,
-                   .num_classes = 1000};
-  try {
-    return std::ssize(list_of(spec).cells);
-  } catch (const RequestError&) {
-    spec.input = TextShape{.length = 256, .vocabulary = 1000};
-    return std::ssize(list_of(spec).cells);
-  }
+std::uint64_t hash_of(const NetworkSpec& spec) {
+  return spec.make_cells == nullptr ? hash_name(to_text(list_of(spec))) : 0;
 }
 
 std::vector<NetworkFamilyNames> network_family_names() {

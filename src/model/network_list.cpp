@@ -1,5 +1,5 @@
 /// Lists of layers as JSON: written with one layer per line, so that a difference is easy to see.
-#include "model/network_list.h"
+#include "convoy/model/network_list.h"
 
 #include <algorithm>
 

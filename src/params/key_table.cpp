@@ -28,6 +28,11 @@ std::vector<Key> make_keys() {
        "the network: resnet18 to resnet152 for photographs, resnet20 to resnet110 for small images, and those that "
        "input/keys.md lists",
        kChangesResult},
+      {"model.file", path_or_empty(&ModelParams::file), "",
+       "a file that describes the network, in place of model.name: input/networks.md explains how to write one",
+       kChangesResult},
+      {"model.set", text_or_empty(&ModelParams::set, "NAME=VALUE, ..."), "",
+       "values of parameters that the network's file declares, as in width=32, depth=20", kChangesResult},
       {"model.length", integer(&ModelParams::length, {.min = 1, .max = kMaxLength}), "tokens",
        "networks of texts: how many tokens they read, including bert's special tokens; longer texts are cut at the end",
        kChangesResult},

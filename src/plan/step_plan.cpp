@@ -9,6 +9,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/device/gpu_links.h"
+#include "convoy/model/network_file.h"
 #include "convoy/params/parameters.h"
 
 #include "plan/batch_norm_check.h"
@@ -92,6 +93,12 @@ void check_messages(const Network& network, const StagePlan& stage, std::int64_t
   }
 }
 
+// The list of the network's layers. Checkpoints of earlier versions have none.
+std::shared_ptr<const NetworkList> list_of(const io::ModelMetadata& metadata) {
+  if (metadata.network.empty()) return nullptr;
+  return std::make_shared<const NetworkList>(parse_network_list(metadata.network));
+}
+
 }  // namespace
 
 std::string engines_path(const RunParams& run) {
@@ -112,8 +119,8 @@ DataType storage_type(PrecisionKind precision) {
 RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& metadata) {
   return {.network = {.name = metadata.name,
                       .input = metadata.shape(),
-                      .transformer = metadata.transformer,
-                      .stochastic_depth = params.model.stochastic_depth,
+                      .list = list_of(metadata),
+                      .settings = network_settings(metadata.transformer, params.model.stochastic_depth),
                       .micro_batch = params.batch.micro,
                       .num_classes = std::ssize(metadata.class_names),
                       .type = storage_type(params.train.precision),

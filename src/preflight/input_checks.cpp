@@ -207,7 +207,7 @@ std::optional<RunData> check_data(const Parameters& params, Report& report, Stat
     return std::nullopt;
   }
   try {
-    RunData data(params, std::move(*train), std::move(val), std::move(test));
+    RunData data(params, report.world(), std::move(*train), std::move(val), std::move(test));
     report.add("data fit", ok(fmt::format("the splits have the same classes, and {}s that one network can read",
                                           input_kinds::one_of(data.metadata.kind()))));
     for (const std::string& gap : data.gaps()) report.add("data fit", warning(gap));

@@ -236,7 +236,7 @@ std::string describe_plan(const Parameters& given, const mpi::Communicator& worl
   Parameters params = given;
   if (!params.plan.ranks.empty()) params.batch.global = batch_on(given, given.plan.ranks.front());
   const io::DatasetInfo data = planned_data(params);
-  const io::ModelMetadata metadata = model_metadata(params, data);
+  const io::ModelMetadata metadata = model_metadata(params, data, &world);
   RuntimeSpec runtime = runtime_spec(params, metadata);
   runtime.class_weights = class_weights(params, data);
   if (backend != nullptr) runtime.on_gpu = !backend->device().is_host();

@@ -199,7 +199,7 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   requested_grid(params, world.size());
   const RecordedSteps recorded = recorded_steps(params, world);
   board.enter(Activity::kOpeningData);
-  const RunData data(params);
+  const RunData data(params, world);
   board.enter(Activity::kPlanning);
   count_steps(params, data.train.info());  // may refuse, before anything is measured
   const RunLayout layout = choose_layout(params, data.metadata, world, backend);

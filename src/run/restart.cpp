@@ -11,6 +11,7 @@
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
+#include "convoy/model/network_file.h"
 #include "convoy/params/parse.h"
 
 #include "checkpoint/checkpointing.h"
@@ -249,6 +250,15 @@ void forget_best_of_other_kind(const Parameters& params, const RunData& data, co
   state.best_step = 0;
 }
 
+// Refuses to resume the training of another network. Names and shapes of tensors alone would not show another stride.
+void check_same_network(const io::ModelMetadata& now, const io::ModelMetadata& before, const std::string& where) {
+  if (now.network == before.network || before.network.empty()) return;  // checkpoints of earlier versions have none
+  refuse(
+      "{} was written by a training of another network. Now {}. Set model.name, model.file and model.set as before, or "
+      "begin another run in another run.directory, with init.weights if the weights should be kept.",
+      where, describe_difference(parse_network_list(now.network), parse_network_list(before.network)));
+}
+
 // Describes the learning rate of the step after `step`, if it jumps.
 std::string describe_jump(const Parameters& before, const Parameters& now, const io::DatasetInfo& data,
                           const io::TrainingState& state) {
@@ -263,6 +273,7 @@ std::string describe_jump(const Parameters& before, const Parameters& now, const
 void check_continues(const Parameters& params, const RunData& data, const io::Checkpoint& checkpoint,
                      const Resumed& resumed) {
   check_values(checkpoint.model, resumed.path);
+  check_same_network(data.metadata, checkpoint.metadata, resumed.path);
   check_same_run(params, data.train.info(), checkpoint, resumed);
   check_training_data(params, data, resumed);
 }

@@ -57,17 +57,17 @@ void check_split(const RunData& data, const std::optional<io::Dataset>& split, c
 
 }  // namespace
 
-RunData::RunData(const Parameters& params)
-    : RunData(params, io::Dataset(params.data.train, "data.train", params.data.verify),
+RunData::RunData(const Parameters& params, const mpi::Communicator& world)
+    : RunData(params, world, io::Dataset(params.data.train, "data.train", params.data.verify),
               open_if_given(params.data.val, "data.val", params.data.verify),
               open_if_given(params.data.test, "data.test", params.data.verify)) {}
 
-RunData::RunData(const Parameters& params, io::Dataset opened_train, std::optional<io::Dataset> opened_val,
-                 std::optional<io::Dataset> opened_test)
+RunData::RunData(const Parameters& params, const mpi::Communicator& world, io::Dataset opened_train,
+                 std::optional<io::Dataset> opened_val, std::optional<io::Dataset> opened_test)
     : train(std::move(opened_train)),
       val(std::move(opened_val)),
       test(std::move(opened_test)),
-      metadata(model_metadata(params, train.info())) {
+      metadata(model_metadata(params, train.info(), &world)) {
   check_is_whole(params, train);
   check_split(*this, val, "data.val");
   check_split(*this, test, "data.test");

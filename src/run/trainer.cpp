@@ -332,7 +332,7 @@ ExitStatus train(const Parameters& params, const mpi::Communicator& world, ops::
   };
   say(fmt::format("convoy {}", version()));
   board.enter(Activity::kOpeningData);
-  RunData data(params);
+  RunData data(params, world);
   check_sample_path(params, data.train, data.metadata);
   count_steps(params, data.train.info());  // may refuse; before anything is printed
   const std::string hosts = describe_hosts(world, backend.device());

@@ -54,7 +54,7 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
   // 1. The data and the layout
   const io::Dataset data(params.data.train, "data.train", params.data.verify);
   count_steps(params, data.info());  // may refuse, before anything is measured
-  const io::ModelMetadata metadata = model_metadata(params, data.info());
+  const io::ModelMetadata metadata = model_metadata(params, data.info(), &ranks);
   board.enter(Activity::kPlanning);
   RunLayout layout = choose_layout(params, metadata, ranks, backend);
   layout.machine = find_and_keep_costs(layout.machine, params, metadata, ranks, backend);  // known if several ranks
@@ -124,7 +124,7 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
                                                  ops::Backend& backend, StatusBoard& board) {
   // 1. The data and the grid
   const io::Dataset train(params.data.train, "data.train");
-  const io::ModelMetadata metadata = model_metadata(params, train.info());
+  const io::ModelMetadata metadata = model_metadata(params, train.info(), &ranks);
   const bool has_test = !params.data.test.empty();
   const io::Dataset samples(has_test ? params.data.test : params.data.train, has_test ? "data.test" : "data.train",
                             params.data.verify);

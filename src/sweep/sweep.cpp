@@ -62,7 +62,7 @@ class Sweep {
         world_(world),
         make_backend_(make_backend),
         board_(board),
-        metadata_(model_metadata(params, io::Dataset(params.data.train, "data.train").info())),
+        metadata_(model_metadata(params, io::Dataset(params.data.train, "data.train").info(), &world)),
         table_(make_table(params_, world.size())) {
     check_rows(metadata_, table_);
     if (params.sweep.row > std::ssize(table_.rows))

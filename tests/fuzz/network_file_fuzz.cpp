@@ -1,7 +1,7 @@
 /// Files of networks: whatever is in them, they build a list from which cells can be built, or are refused.
 #include "fuzz/fuzz.h"
 #include "model/listed_cell.h"
-#include "model/network_file.h"
+#include "model/run_network_file.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace convoy;

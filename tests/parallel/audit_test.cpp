@@ -17,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/comm/process_grid.h"
+#include "convoy/model/network_file.h"
 #include "convoy/ops/backend.h"
 
 #include "checkpoint/checkpointing.h"
@@ -60,7 +61,7 @@ NetworkSpec network_of(const Case& options) {
   if (!options.is_text) return network;
   network.name = "transformer";
   network.input = TextShape{.length = 8, .vocabulary = 30};
-  network.transformer = {.layers = 6, .heads = 2, .width = 32, .feedforward = 48, .dropout = 0.2};
+  network.settings = network_settings({.layers = 6, .heads = 2, .width = 32, .feedforward = 48, .dropout = 0.2});
   return network;
 }
 

@@ -6,6 +6,8 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "convoy/model/network_file.h"
+
 #include "checkpoint/checkpointing.h"
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
@@ -54,8 +56,8 @@ RuntimeSpec spec_of_encoder(DataType type, ScheduleKind schedule, RecomputeKind 
   spec.network = {
       .name = "transformer",
       .input = TextShape{.length = 8, .vocabulary = 30},
-      .transformer =
-          {.layers = 4, .heads = 2, .width = 32, .feedforward = 48, .dropout = 0.2, .activation = activation},
+      .settings = network_settings(
+          {.layers = 4, .heads = 2, .width = 32, .feedforward = 48, .dropout = 0.2, .activation = activation}),
       .micro_batch = 2,
       .num_classes = 10,
       .type = type};
@@ -66,7 +68,7 @@ RuntimeSpec spec_of_bert(DataType type, ScheduleKind schedule, RecomputeKind rec
   RuntimeSpec spec = spec_of_encoder<ActivationKind::kGelu>(type, schedule, recompute);
   spec.network.name = "bert";
   spec.network.input = TextShape{.length = 16, .vocabulary = 30};
-  spec.network.transformer.layers = 3;
+  spec.network.settings["layers"] = "3";
   return spec;
 }
 

@@ -10,6 +10,7 @@
 
 #include "convoy/comm/tags.h"
 #include "convoy/io/checkpoint.h"
+#include "convoy/model/network_file.h"
 
 #include "checkpoint/checkpointing.h"
 #include "parallel/fixed_batch.h"
@@ -46,11 +47,14 @@ NetworkSpec of_images(const std::string& name, const ImageShape& images) {
 }
 
 NetworkSpec of_texts(const std::string& name, NormPlace norm = NormPlace::kAfter) {
-  return {
-      .name = name,
-      .input = TextShape{.length = 16, .vocabulary = 30},
-      .transformer = {
-          .layers = 2, .heads = 2, .width = 32, .feedforward = 48, .activation = ActivationKind::kGelu, .norm = norm}};
+  return {.name = name,
+          .input = TextShape{.length = 16, .vocabulary = 30},
+          .settings = network_settings({.layers = 2,
+                                        .heads = 2,
+                                        .width = 32,
+                                        .feedforward = 48,
+                                        .activation = ActivationKind::kGelu,
+                                        .norm = norm})};
 }
 
 /// Cells of every kind.
@@ -85,8 +89,7 @@ Results evaluate(EvaluationStep& evaluation, const mpi::Communicator& ranks) {
   evaluation.runtime().finish();
   const std::span<const ops::LossSums> sums =
       evaluation.loss() == nullptr ? std::span<const ops::LossSums>() : evaluation.loss()->sums();
-  return {.sums = ranks.gather(std::as_bytes(sums), 0),
-          .logits = ranks.gather(std::as_bytes(evaluation.logits()), 0)};
+  return {.sums = ranks.gather(std::as_bytes(sums), 0), .logits = ranks.gather(std::as_bytes(evaluation.logits()), 0)};
 }
 
 /// A training's parameters, its statistics among them, and at the root its own evaluation.

@@ -3,6 +3,7 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/model/network_file.h"
 #include "convoy/ops/backend.h"
 
 #include "parallel/fixed_batch.h"
@@ -114,7 +115,7 @@ TEST(MemoryPlan, AnEncodersGrowsWithTheLengthOfTextsAndNotWithItsSquare) {
     RankRuntime runtime(
         {.network = {.name = "transformer",
                      .input = TextShape{.length = length, .vocabulary = 50},
-                     .transformer = {.layers = kLayers, .heads = kHeads, .width = 64, .feedforward = 64},
+                     .settings = network_settings({.layers = kLayers, .heads = kHeads, .width = 64, .feedforward = 64}),
                      .micro_batch = kTexts,
                      .num_classes = 2},
          .batch = {.global = 8 * kTexts, .micro = kTexts}},

@@ -21,6 +21,7 @@
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/session.h"
 #include "convoy/comm/topology.h"
+#include "convoy/model/network_file.h"
 #include "convoy/params/choices.h"
 
 #include "calibrate/calibration.h"
@@ -152,7 +153,7 @@ std::optional<MachineCosts> costs_of(const NetworkSpec& network, const Options& 
 RuntimeSpec runtime_spec_of(const Options& options) {
   return {.network = {.name = options.model,
                       .input = input_of(options),
-                      .transformer = transformer_of(options),
+                      .settings = reads_texts(options) ? network_settings(transformer_of(options)) : NetworkSettings{},
                       .micro_batch = options.micro,
                       .num_classes = options.classes,
                       .type = storage_type(precision_of(options))},

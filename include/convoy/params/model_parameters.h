@@ -10,7 +10,9 @@ namespace convoy {
 
 struct ModelParams {
   std::string name = "resnet20";
-  std::int64_t length = 256;    ///< number of tokens that the network reads per text
+  std::string file;           ///< path of the file of a network of one's own, which takes the place of `name`; or empty
+  std::string set;            ///< values of the parameters that the network's file declares: "width=32, depth=20"
+  std::int64_t length = 256;  ///< number of tokens that the network reads per text
   double stochastic_depth = 0;  ///< share of samples that skip the last block; earlier blocks have less, the first 0
   bool operator==(const ModelParams&) const = default;
 };

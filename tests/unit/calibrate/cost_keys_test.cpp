@@ -5,6 +5,8 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/model/network_file.h"
+
 #include "calibrate/calibration.h"
 #include "unit/messages.h"
 
@@ -15,7 +17,7 @@ namespace {
 const NetworkSpec kImages{.name = "resnet20", .input = ImageShape{16, 16, 3}, .micro_batch = 4, .num_classes = 10};
 const NetworkSpec kTexts{.name = "transformer",
                          .input = TextShape{.length = 16, .vocabulary = 100},
-                         .transformer = {.layers = 1, .heads = 1, .width = 16, .feedforward = 16},
+                         .settings = network_settings({.layers = 1, .heads = 1, .width = 16, .feedforward = 16}),
                          .micro_batch = 4,
                          .num_classes = 2};
 
@@ -32,23 +34,27 @@ NetworkSpec changed(NetworkSpec network, const Change& change) {
 }  // namespace
 
 TEST(CostKeys, DifferForNetworksWhoseCellsTakeAnotherTime) {
-  const std::vector<NetworkSpec> networks = {kImages,
-                                             kTexts,
-                                             changed(kImages, [](NetworkSpec& n) { n.name = "resnet32"; }),
-                                             changed(kImages,
-                                                     [](NetworkSpec& n) {
-                                                       n.input = ImageShape{32, 32, 3};
-                                                     }),
-                                             changed(kImages, [](NetworkSpec& n) { n.micro_batch = 8; }),
-                                             changed(kImages, [](NetworkSpec& n) { n.num_classes = 100; }),
-                                             changed(kImages, [](NetworkSpec& n) { n.type = DataType::kBfloat16; }),
-                                             changed(kImages, [](NetworkSpec& n) { n.freeze = {"conv1.*"}; }),
-                                             changed(kImages, [](NetworkSpec& n) { n.stochastic_depth = 0.1; }),
-                                             changed(kTexts, [](NetworkSpec& n) { n.transformer.layers = 2; }),
-                                             changed(kTexts, [](NetworkSpec& n) { n.transformer.heads = 2; }),
-                                             changed(kTexts, [](NetworkSpec& n) { n.transformer.width = 32; }),
-                                             changed(kTexts, [](NetworkSpec& n) { n.transformer.feedforward = 32; }),
-                                             changed(kTexts, [](NetworkSpec& n) { n.transformer.dropout = 0.5; })};
+  const std::vector<NetworkSpec> networks = {
+      kImages,
+      kTexts,
+      changed(kImages, [](NetworkSpec& n) { n.name = "resnet32"; }),
+      changed(kImages,
+              [](NetworkSpec& n) {
+                n.input = ImageShape{32, 32, 3};
+              }),
+      changed(kImages, [](NetworkSpec& n) { n.micro_batch = 8; }),
+      changed(kImages, [](NetworkSpec& n) { n.num_classes = 100; }),
+      changed(kImages, [](NetworkSpec& n) { n.type = DataType::kBfloat16; }),
+      changed(kImages, [](NetworkSpec& n) { n.freeze = {"conv1.*"}; }),
+      changed(kImages,
+              [](NetworkSpec& n) {
+                n.name = "convnext_tiny", n.input = ImageShape{32, 32, 3}, n.settings["stochastic_depth"] = "0.1";
+              }),
+      changed(kTexts, [](NetworkSpec& n) { n.settings["layers"] = "2"; }),
+      changed(kTexts, [](NetworkSpec& n) { n.settings["heads"] = "2"; }),
+      changed(kTexts, [](NetworkSpec& n) { n.settings["width"] = "32"; }),
+      changed(kTexts, [](NetworkSpec& n) { n.settings["feedforward"] = "32"; }),
+      changed(kTexts, [](NetworkSpec& n) { n.settings["dropout"] = "0.5"; })};
   const auto ops = backend();
   std::set<std::string> keys;
   for (const NetworkSpec& network : networks) {

@@ -1,6 +1,4 @@
 /// Networks as files: what mistakes are told, what hostile files may not do, and lists of layers.
-#include "model/network_file.h"
-
 #include <chrono>
 #include <set>
 
@@ -12,6 +10,7 @@
 
 #include "model/built_in_networks.h"
 #include "model/listed_cell.h"
+#include "model/run_network_file.h"
 #include "unit/messages.h"
 
 namespace convoy {

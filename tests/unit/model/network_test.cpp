@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/model/network_file.h"
 
 #include "unit/messages.h"
 
@@ -93,7 +94,7 @@ TEST(Network, AVisionTransformerThatCannotBeIsRefusedWithWhatCan) {
 
 TEST(Network, StochasticDepthIsRefusedWhereNoBlockIsLeftOut) {
   NetworkSpec spec = photographs("resnet18");
-  spec.stochastic_depth = 0.1;
+  spec.settings["stochastic_depth"] = "0.1";
   EXPECT_THAT(
       refusal_of(spec),
       testing::HasSubstr("model.name = resnet18: the network has no parameter 'stochastic_depth', so that it cannot "
@@ -215,12 +216,12 @@ TEST(Network, BertHasTheParametersOfItsPaper) {
   const auto make = [&](const char* name) {
     return make_network({.name = name,
                          .input = TextShape{.length = kT, .vocabulary = kV},
-                         .transformer = {.layers = kLayers,
-                                         .heads = 2,
-                                         .width = kC,
-                                         .feedforward = kF,
-                                         .activation = ActivationKind::kGelu,
-                                         .positions = PositionKind::kLearned},
+                         .settings = network_settings({.layers = kLayers,
+                                                       .heads = 2,
+                                                       .width = kC,
+                                                       .feedforward = kF,
+                                                       .activation = ActivationKind::kGelu,
+                                                       .positions = PositionKind::kLearned}),
                          .micro_batch = 2,
                          .num_classes = 5});
   };
