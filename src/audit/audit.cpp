@@ -76,9 +76,9 @@ void Audit::begin(std::int64_t step) {
 
 // Computes the micro-batch of the replica that is `shift` after this one.
 std::vector<std::uint64_t> Audit::compute(std::int64_t shift, BatchSource& source) {
-  const std::span<const std::uint64_t> record =
+  const std::span<const std::uint64_t> checksums =
       training_.audit()->repeat().run(source, number_of(micro_batch_, shift), draws_for_);
-  return {record.begin(), record.end()};
+  return {checksums.begin(), checksums.end()};
 }
 
 std::vector<std::uint64_t> Audit::compute_again(std::int64_t shift) {
@@ -106,15 +106,15 @@ StepAudit::Expected Audit::exchange(const std::vector<std::uint64_t>& neighbour)
 
 Audit::Result Audit::settle() {
   const StepPlan& plan = runtime_.plan();
-  const std::span<const std::uint64_t> own = training_.audit()->record().checksums();
-  std::vector<std::vector<std::uint64_t>> records = {
+  const std::span<const std::uint64_t> own = training_.audit()->micro_batch().values();
+  std::vector<std::vector<std::uint64_t>> checksums = {
       {own.begin(), own.end()}, neighbour_, compute_again(0), compute_again(1)};
-  if (plan.grid().replicas >= 3) records.push_back(compute_again(2));
-  const std::vector<std::byte> all = runtime_.grid().world().gather(pack(records), 0);
+  if (plan.grid().replicas >= 3) checksums.push_back(compute_again(2));
+  const std::vector<std::byte> all = runtime_.grid().world().gather(pack(checksums), 0);
   Result result{.findings = {}, .places = mpi::gather_texts(runtime_.grid().world(), own_place(runtime_.device()))};
   if (!runtime_.grid().is_root()) return result;
-  std::vector<std::vector<RecordItem>> items;
-  for (const StagePlan& stage : plan.stages()) items.push_back(record_items(stage));
+  std::vector<std::vector<ChecksumItem>> items;
+  for (const StagePlan& stage : plan.stages()) items.push_back(checksum_items(stage));
   std::vector<AuditEvidence> evidence;
   mpi::Unpacker unpacker(all);
   const auto next = [&] { return static_cast<std::uint64_t>(unpacker.number()); };
@@ -123,16 +123,17 @@ Audit::Result Audit::settle() {
     of_rank.memory_changes = next();
     of_rank.parameters = next();
     for (std::int64_t i = 0; i < num_computations(plan.grid()); ++i)
-      std::ranges::generate(of_rank.records.emplace_back(items[rank % plan.grid().stages].size()), next);
+      std::ranges::generate(of_rank.checksums.emplace_back(items[rank % plan.grid().stages].size()), next);
   }
   result.findings = judge(plan.grid(), items, evidence);
   return result;
 }
 
-std::vector<std::byte> Audit::pack(const std::vector<std::vector<std::uint64_t>>& records) const {
+std::vector<std::byte> Audit::pack(const std::vector<std::vector<std::uint64_t>>& checksums) const {
   StepAudit& audit = *training_.audit();
   std::vector<std::uint64_t> numbers = {audit.memory_changes(), audit.memory().parameters()};
-  for (const std::vector<std::uint64_t>& record : records) numbers.insert(numbers.end(), record.begin(), record.end());
+  for (const std::vector<std::uint64_t>& computed : checksums)
+    numbers.insert(numbers.end(), computed.begin(), computed.end());
   const std::span<const std::byte> bytes = std::as_bytes(std::span(numbers));
   return {bytes.begin(), bytes.end()};
 }

@@ -70,7 +70,7 @@ class Audit {
   std::vector<std::uint64_t> compute(std::int64_t shift, BatchSource& source);
   std::vector<std::uint64_t> compute_again(std::int64_t shift);
   StepAudit::Expected exchange(const std::vector<std::uint64_t>& neighbour) const;
-  std::vector<std::byte> pack(const std::vector<std::vector<std::uint64_t>>& records) const;
+  std::vector<std::byte> pack(const std::vector<std::vector<std::uint64_t>>& checksums) const;
 
   TrainingStep& training_;
   const RankRuntime& runtime_;

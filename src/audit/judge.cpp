@@ -14,23 +14,23 @@ namespace convoy {
 
 namespace {
 
-using Kind = RecordItem::Kind;
+using Kind = ChecksumItem::Kind;
 
 /// A micro-batch through all stages of a replica.
 struct Passage {
   std::int64_t replica = 0;                        ///< the replica that computed it
-  std::vector<std::vector<std::uint64_t>> stages;  ///< one record per stage
+  std::vector<std::vector<std::uint64_t>> stages;  ///< the checksums of each stage
 };
 
-/// A checksum of a record.
+/// The location of a checksum.
 struct Location {
   std::int64_t stage = 0;
-  std::size_t index = 0;  ///< in the stage's record
+  std::size_t index = 0;  ///< among the stage's checksums
 };
 
 class Judge {
  public:
-  Judge(const GridShape& grid, const std::vector<std::vector<RecordItem>>& items,
+  Judge(const GridShape& grid, const std::vector<std::vector<ChecksumItem>>& items,
         const std::vector<AuditEvidence>& ranks)
       : grid_(grid), items_(items), ranks_(ranks) {}
 
@@ -48,7 +48,7 @@ class Judge {
   const AuditEvidence& evidence(std::int64_t replica, std::int64_t stage) const {
     return ranks_[replica * grid_.stages + stage];
   }
-  std::int64_t round(std::int64_t replica) const { return (replica + grid_.replicas) % grid_.replicas; }
+  std::int64_t wrapped(std::int64_t replica) const { return (replica + grid_.replicas) % grid_.replicas; }
 
   void find_changed_memory() {
     for (std::int64_t r = 0; r < grid_.replicas; ++r)
@@ -79,7 +79,7 @@ class Judge {
   void order_items() {
     const auto add = [&](std::int64_t virtual_stage, std::initializer_list<Kind> kinds) {
       const std::int64_t stage = virtual_stage % grid_.stages, chunk = virtual_stage / grid_.stages;
-      const std::vector<RecordItem>& items = items_[stage];
+      const std::vector<ChecksumItem>& items = items_[stage];
       for (const Kind kind : kinds) {
         const std::size_t before = way_.size();
         for (std::size_t i = 0; i < items.size(); ++i)
@@ -89,7 +89,7 @@ class Judge {
       }
     };
     std::int64_t chunks = 0;
-    for (const RecordItem& item : items_.front()) chunks = std::max(chunks, item.chunk + 1);
+    for (const ChecksumItem& item : items_.front()) chunks = std::max(chunks, item.chunk + 1);
     const std::int64_t last = chunks * grid_.stages - 1;
     for (std::int64_t v = 0; v <= last; ++v) add(v, {Kind::kFeatures, Kind::kInput, Kind::kOutput});
     add(last, {Kind::kLoss});
@@ -100,16 +100,16 @@ class Judge {
   // Returns all computations of that replica's micro-batch, by itself and by other replicas.
   std::vector<Passage> passages_of(std::int64_t replica) const {
     const std::pair<Computation, std::int64_t> computed[] = {{Computation::kOwn, replica},
-                                                             {Computation::kNeighbour, round(replica - 1)},
+                                                             {Computation::kNeighbour, wrapped(replica - 1)},
                                                              {Computation::kOwnAgain, replica},
-                                                             {Computation::kNeighbourAgain, round(replica - 1)},
-                                                             {Computation::kSecond, round(replica - 2)}};
+                                                             {Computation::kNeighbourAgain, wrapped(replica - 1)},
+                                                             {Computation::kSecond, wrapped(replica - 2)}};
     std::vector<Passage> passages;
     for (const auto& [computation, by] : computed) {
       if (computation == Computation::kSecond && grid_.replicas < 3) continue;
       Passage& passage = passages.emplace_back(Passage{.replica = by, .stages = {}});
       for (std::int64_t s = 0; s < grid_.stages; ++s)
-        passage.stages.push_back(evidence(by, s).records[static_cast<std::size_t>(computation)]);
+        passage.stages.push_back(evidence(by, s).checksums[static_cast<std::size_t>(computation)]);
     }
     return passages;
   }
@@ -176,7 +176,7 @@ class Judge {
   }
 
   GridShape grid_;
-  const std::vector<std::vector<RecordItem>>& items_;
+  const std::vector<std::vector<ChecksumItem>>& items_;
   const std::vector<AuditEvidence>& ranks_;
   std::vector<Location> way_;  ///< all checksums, as a micro-batch comes to them
   std::vector<AuditFinding> findings_;
@@ -187,7 +187,7 @@ std::string changed_parts(const AuditFinding& finding, const StepPlan& plan) {
   const RuntimeSpec& spec = plan.spec();
   const bool has_ema = spec.train.ema_decay > 0;
   const std::vector<std::string> names =
-      MemoryChecksums::names(spec.network.type != DataType::kFloat32, plan.num_slots() - (has_ema ? 1 : 0), has_ema);
+      MemoryChecksums::names(spec.network.type != DataType::kFloat32, plan.num_states() - (has_ema ? 1 : 0), has_ema);
   std::string text;
   for (std::size_t i = 0; i < names.size(); ++i) {
     if ((finding.memory_changes >> i & 1) == 0) continue;
@@ -198,27 +198,27 @@ std::string changed_parts(const AuditFinding& finding, const StepPlan& plan) {
 
 std::string describe_item(const AuditFinding& finding, const StepPlan& plan) {
   const StagePlan& stage = plan.stages()[finding.stage];
-  const RecordItem& item = finding.item;
+  const ChecksumItem& item = finding.item;
   const std::int64_t stages = plan.grid().stages;
   const std::int64_t before = (finding.stage + stages - 1) % stages, after = (finding.stage + 1) % stages;
   switch (item.kind) {
-    case RecordItem::Kind::kFeatures:
+    case ChecksumItem::Kind::kFeatures:
       return "the samples that it loaded are";
-    case RecordItem::Kind::kInput:
+    case ChecksumItem::Kind::kInput:
       return fmt::format(
           "the activations that it received from stage {} (its own memory or the link may be faulty) are", before);
-    case RecordItem::Kind::kOutput:
+    case ChecksumItem::Kind::kOutput:
       return fmt::format("the output of {} is", cell_names(plan.network(), {stage.chunks[item.chunk].cells}));
-    case RecordItem::Kind::kLoss:
+    case ChecksumItem::Kind::kLoss:
       return "the loss is";
-    case RecordItem::Kind::kOutputGradient:
+    case ChecksumItem::Kind::kOutputGradient:
       if (stage.chunks[item.chunk].is_last) return "the loss's gradient is";
       return fmt::format("the gradient that it received from stage {} (its own memory or the link may be faulty) is",
                          after);
-    case RecordItem::Kind::kWeightGradient:
+    case ChecksumItem::Kind::kWeightGradient:
       return fmt::format("the gradients of the parameters of {} are",
                          cell_names(plan.network(), {stage.layout.buckets[item.bucket].cells}));
-    case RecordItem::Kind::kInputGradient:
+    case ChecksumItem::Kind::kInputGradient:
       return fmt::format("the gradient that it computed for stage {} is", before);
   }
   return "";
@@ -241,7 +241,7 @@ std::string describe_what(const AuditFinding& finding, const StepPlan& plan) {
 
 }  // namespace
 
-std::vector<AuditFinding> judge(const GridShape& grid, const std::vector<std::vector<RecordItem>>& items,
+std::vector<AuditFinding> judge(const GridShape& grid, const std::vector<std::vector<ChecksumItem>>& items,
                                 const std::vector<AuditEvidence>& ranks) {
   return Judge(grid, items, ranks).run();
 }

@@ -1,4 +1,4 @@
-/// Two levels of the network with three rounds of messages each, and sums of arenas.
+/// Two levels of the network with three pings each, and sums of arenas.
 #include "calibrate/measure_rates.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ namespace {
 constexpr std::int64_t kShortBytes = 4096;
 constexpr std::int64_t kPieceBytes = std::int64_t{2} << 20;     // half of run.bucket_mib's default
 constexpr std::int64_t kMaxArenaBytes = std::int64_t{1} << 28;  // no cache holds more: larger ones are as slow
-constexpr std::size_t kRoundsPerLevel = 3;
+constexpr std::size_t kPingsPerLevel = 3;
 
 std::vector<std::int64_t> ranks_on(std::span<const std::int64_t> nodes, std::int64_t node) {
   std::vector<std::int64_t> ranks;
@@ -49,8 +49,7 @@ std::vector<std::int64_t> nodes_of_ranks(const mpi::Communicator& world) {
 // Short messages, long messages and pieces of arenas between the pairs of a level of the network. The arenas are
 // exchanged in a group of the pair: the others of a larger group would have to exchange something, too. All ranks of
 // the chain, which is one pipeline.
-std::vector<PingRound> rounds_of_level(const ProcessGrid& chain, std::optional<std::int64_t> partner,
-                                       const RatesSpec& spec) {
+std::vector<Ping> pings_of_level(const ProcessGrid& chain, std::optional<std::int64_t> partner, const RatesSpec& spec) {
   const std::int64_t mine = chain.world().rank();
   const mpi::Communicator pair = chain.world().split(static_cast<int>(std::min(mine, partner.value_or(mine))), 0);
   return {{.group = chain.model(), .partner = partner, .message_bytes = kShortBytes},
@@ -62,16 +61,15 @@ std::vector<PingRound> rounds_of_level(const ProcessGrid& chain, std::optional<s
            .arena_bytes = spec.arena_bytes}};
 }
 
-// Returns the rates of a level from the times of its rounds; nothing if it has no pairs.
-std::optional<LinkRates> rates_of_level(std::span<const PingRound> rounds,
-                                        std::span<const std::vector<double>> seconds) {
-  const auto slowest_pair = [&](std::size_t round) { return *std::ranges::max_element(seconds[round]); };
+// Returns the rates of a level from the times of its pings; nothing if it has no pairs.
+std::optional<LinkRates> rates_of_level(std::span<const Ping> pings, std::span<const std::vector<double>> seconds) {
+  const auto slowest_pair = [&](std::size_t ping) { return *std::ranges::max_element(seconds[ping]); };
   const double latency = slowest_pair(0);
   if (latency == 0) return std::nullopt;
-  const std::int64_t more_bytes = rounds[1].message_bytes - rounds[0].message_bytes;
+  const std::int64_t more_bytes = pings[1].message_bytes - pings[0].message_bytes;
   return LinkRates{.latency_seconds = latency,
                    .bytes_per_second = rate_after_latency(more_bytes, slowest_pair(1), latency),
-                   .exchange_bytes_per_second = rate_after_latency(rounds[2].message_bytes, slowest_pair(2), latency)};
+                   .exchange_bytes_per_second = rate_after_latency(pings[2].message_bytes, slowest_pair(2), latency)};
 }
 
 void measure_messages(RatesSpec spec, const NodeLoad& node, const mpi::Communicator& world, Device& device,
@@ -80,14 +78,14 @@ void measure_messages(RatesSpec spec, const NodeLoad& node, const mpi::Communica
   const auto transport = make_transport(chain, device);
   spec.message_bytes = std::max(spec.message_bytes, 16 * kShortBytes);
   const std::vector<std::int64_t> nodes = nodes_of_ranks(world);
-  std::vector<PingRound> rounds;
+  std::vector<Ping> pings;
   for (const auto& partner : {partner_on_node(nodes, world.rank()), partner_on_another_node(nodes, world.rank())})
-    std::ranges::move(rounds_of_level(chain, partner, spec), std::back_inserter(rounds));
-  const std::vector<std::vector<double>> seconds = ping(rounds, node, world, *transport, device);
+    std::ranges::move(pings_of_level(chain, partner, spec), std::back_inserter(pings));
+  const std::vector<std::vector<double>> seconds = ping(pings, node, world, *transport, device);
   const auto level = [&](std::size_t number) {
-    const std::size_t first = number * kRoundsPerLevel;
-    return rates_of_level(std::span(rounds).subspan(first, kRoundsPerLevel),
-                          std::span(seconds).subspan(first, kRoundsPerLevel));
+    const std::size_t first = number * kPingsPerLevel;
+    return rates_of_level(std::span(pings).subspan(first, kPingsPerLevel),
+                          std::span(seconds).subspan(first, kPingsPerLevel));
   };
   const auto on_node = level(0), between = level(1);
   rates.on_node = on_node ? *on_node : between.value_or(rates.on_node);
@@ -182,7 +180,7 @@ double measure_product_rate(ops::Backend& backend, DataType type) {
     best = std::max(best, product.flop() / seconds);
     if (seconds < kLargeSeconds && side < kMaxSide) continue;
     const double begin = now_seconds();
-    for (int round = 0; round < kMinRounds || now_seconds() - begin < kEnoughSeconds; ++round)
+    for (int round = 0; round < kMinRounds || now_seconds() - begin < kEnoughSeconds; ++ping)
       best = std::max(best, product.flop() / product.time_once());
     break;
   }

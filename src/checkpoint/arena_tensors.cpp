@@ -47,7 +47,8 @@ OwnedValues::OwnedValues(const TrainingStep& training)
       groups_{io::groups::kModel},
       shard_(
           shard_of_rank(training.runtime(), training.runtime().grid().replica(), training.runtime().grid().stage())) {
-  for (const std::string& slot : training.optimizer().slot_names()) groups_.push_back(io::groups::of_optimizer(slot));
+  for (const std::string& state : training.optimizer().state_names())
+    groups_.push_back(io::groups::of_optimizer(state));
   if (training.has_ema()) groups_.emplace_back(io::groups::kEma);
 }
 
@@ -59,7 +60,7 @@ void OwnedValues::copy(const std::function<float*(std::int64_t group, std::size_
   const ShardedUpdate& update = training_.update();
   Device& device = training_.runtime().device();
   std::vector<const float*> shards;
-  for (const float* slot : update.slots()) shards.push_back(slot);
+  for (const float* state : update.states()) shards.push_back(state);
   if (training_.has_ema()) shards.push_back(update.ema());
   for (std::size_t b = 0; b < shard_.slices.size(); ++b) {
     const Slice& slice = shard_.slices[b];
@@ -81,7 +82,7 @@ void sort_as_network(const Network& network, io::Checkpoint& checkpoint) {
   };
   sort(checkpoint.model);
   sort(checkpoint.ema);
-  for (auto& [slot, tensors] : checkpoint.optimizer) sort(tensors);
+  for (auto& [state, tensors] : checkpoint.optimizer) sort(tensors);
 }
 
 }  // namespace convoy

@@ -36,7 +36,7 @@ std::vector<ShardPiece> pieces_of(const ArenaLayout& layout, const Shard& shard)
 Shard shard_of_rank(const RankRuntime& runtime, std::int64_t replica, std::int64_t stage);
 
 /// The values of the training state that only this rank keeps, and that a snapshot copies: its slices of the parameters
-/// (including running statistics), of the optimizer's slots and of the moving average.
+/// (including running statistics), of the optimizer states and of the moving average.
 class OwnedValues {
  public:
   /// `training` must outlive this object.
@@ -59,7 +59,7 @@ class OwnedValues {
   Shard shard_;
 };
 
-/// Sorts the tensors of each part of the checkpoint (model, moving average, each optimizer slot) into the network's
+/// Sorts the tensors of each part of the checkpoint (model, moving average, each optimizer state) into the network's
 /// order.
 void sort_as_network(const Network& network, io::Checkpoint& checkpoint);
 

@@ -95,8 +95,8 @@ class GatheredSnapshot final : public Snapshot {
   // Returns the tensors of a group of the checkpoint.
   std::vector<io::NamedTensor>& tensors_of(io::Checkpoint& checkpoint, std::int64_t group) const {
     if (group == 0) return checkpoint.model;
-    const std::vector<std::string> slots = training().optimizer().slot_names();
-    return group <= std::ssize(slots) ? checkpoint.optimizer[slots[group - 1]] : checkpoint.ema;
+    const std::vector<std::string> states = training().optimizer().state_names();
+    return group <= std::ssize(states) ? checkpoint.optimizer[states[group - 1]] : checkpoint.ema;
   }
 
   float* arena(std::int64_t stage, std::int64_t group) const {

@@ -56,7 +56,7 @@ class StageValues {
     }
   }
   const std::vector<float>& parameters() const { return parameters_; }
-  /// Returns the shards of the optimizer's slots, then that of the moving average.
+  /// Returns the shards of the optimizer states, then that of the moving average.
   const std::vector<std::vector<float>>& shards() const { return shards_; }
 
  private:
@@ -100,8 +100,8 @@ void restore_parts(const io::Checkpoint& checkpoint, const std::string& path, Tr
   copy(runtime.stage().parameters().masters, values.parameters());
   device.synchronize();
   runtime.take_new_parameters();
-  const auto slots = training.update().slots();
-  for (std::size_t k = 0; k < slots.size(); ++k) copy(slots[k], values.shards()[k]);
+  const auto states = training.update().states();
+  for (std::size_t k = 0; k < states.size(); ++k) copy(states[k], values.shards()[k]);
   if (has_ema) copy(training.update().ema(), values.shards().back());
   device.synchronize();  // the host's copies are freed at the end of this scope
 }

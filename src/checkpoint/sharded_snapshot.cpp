@@ -104,8 +104,8 @@ class ShardedSnapshot final : public Snapshot {
         const io::NamedTensor tensor{.name = entry.spec.name, .dims = entry.spec.dims, .values = {}};
         checkpoint.model.push_back(tensor);
         if (training().has_ema()) checkpoint.ema.push_back(tensor);
-        for (const std::string& slot : training().optimizer().slot_names())
-          if (!entry.spec.is_statistic()) checkpoint.optimizer[slot].push_back(tensor);
+        for (const std::string& state : training().optimizer().state_names())
+          if (!entry.spec.is_statistic()) checkpoint.optimizer[state].push_back(tensor);
         parts.tensors[tensor.name].cuts_pixels_first = entry.spec.file_order == FileOrder::kChannelsBeforePixels;
       }
       for (std::int64_t r = 0; r < grid.num_replicas(); ++r)

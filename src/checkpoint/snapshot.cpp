@@ -21,7 +21,7 @@ std::unique_ptr<Snapshot> make_snapshot(CheckpointFiles files, const std::string
 }
 
 std::int64_t snapshot_bytes(const StepPlan& plan, std::int64_t stage, bool is_root) {
-  const std::int64_t kinds = 1 + plan.num_slots();
+  const std::int64_t kinds = 1 + plan.num_states();
   std::int64_t floats = 0;
   if (is_root && plan.spec().checkpoint.files != CheckpointFiles::kSharded) {
     for (const StagePlan& each : plan.stages()) floats += each.layout.count;

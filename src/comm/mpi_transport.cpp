@@ -160,9 +160,9 @@ class ScopedFlag {
 class ExchangeMessage final : public Message {
  public:
   /// Creates the messages of all rounds. start() and test() allocate nothing.
-  ExchangeMessage(Transport& transport, InFlight<ExchangeMessage>& in_flight, std::vector<ExchangeRound> rounds)
+  ExchangeMessage(Transport& transport, InFlight<ExchangeMessage>& in_flight, std::vector<ExchangePhase> rounds)
       : in_flight_(in_flight), round_(rounds.size()) {
-    for (ExchangeRound& round : rounds) {
+    for (ExchangePhase& round : rounds) {
       Round& added = rounds_.emplace_back();
       for (const MessageSpec& spec : round.receives) added.messages.push_back(transport.receive(spec));
       for (const MessageSpec& spec : round.sends) added.messages.push_back(transport.send(spec));
@@ -244,7 +244,7 @@ class MpiTransport final : public Transport {
                    }});
   }
 
-  std::unique_ptr<Message> exchange(std::vector<ExchangeRound> rounds) override {
+  std::unique_ptr<Message> exchange(std::vector<ExchangePhase> rounds) override {
     return std::make_unique<ExchangeMessage>(*this, exchanges_, std::move(rounds));
   }
 
@@ -300,14 +300,14 @@ std::unique_ptr<Transport> make_host_transport() {
   return std::make_unique<MpiTransport>(nullptr);
 }
 
-std::unique_ptr<Transport> make_staged_transport(Device& device) {
+std::unique_ptr<Transport> make_host_copy_transport(Device& device) {
   return std::make_unique<MpiTransport>(&device);
 }
 
 std::unique_ptr<Transport> make_transport(const ProcessGrid& grid, Device& device) {
   if (device.is_host()) return make_host_transport();
   if (auto transport = nccl::make_transport(grid, device)) return transport;  // all ranks of the world
-  return make_staged_transport(device);
+  return make_host_copy_transport(device);
 }
 
 }  // namespace convoy

@@ -5,23 +5,23 @@
 #include "convoy/comm/launch.h"
 #include "convoy/params/parse.h"
 
-#include "watch/watch.h"
+#include "watchdog/watchdog_session.h"
 
 namespace convoy::commands {
 
 // All ranks call these functions, in an MPI job.
-ExitStatus train(const Request& request, Watch& watch);
-ExitStatus evaluate(const Request& request, Watch& watch);
-ExitStatus predict(const Request& request, Watch& watch);
-ExitStatus import(const Request& request, Watch& watch);
-ExitStatus replay(const Request& request, Watch& watch);
-ExitStatus sweep(const Request& request, Watch& watch);
-ExitStatus plan(const Request& request, Watch& watch);
+ExitStatus train(const Request& request, WatchdogSession& watchdog);
+ExitStatus evaluate(const Request& request, WatchdogSession& watchdog);
+ExitStatus predict(const Request& request, WatchdogSession& watchdog);
+ExitStatus import(const Request& request, WatchdogSession& watchdog);
+ExitStatus replay(const Request& request, WatchdogSession& watchdog);
+ExitStatus sweep(const Request& request, WatchdogSession& watchdog);
+ExitStatus plan(const Request& request, WatchdogSession& watchdog);
 /// Runs `convoy check` of a parameter file, or `convoy train --dry-run`: checks parameters, data, machines, memory and
 /// the run directory, and trains nothing.
-ExitStatus check_parameters(const Request& request, Watch& watch);
+ExitStatus check_parameters(const Request& request, WatchdogSession& watchdog);
 /// Describes the machine and the processors that each rank may use: `convoy info` without paths.
-ExitStatus info_of_ranks(const Request& request, Watch& watch);
+ExitStatus info_of_ranks(const Request& request, WatchdogSession& watchdog);
 
 // One process calls these functions, without MPI.
 ExitStatus watch(const Request& request);
@@ -43,7 +43,7 @@ bool needs_ranks(int argc, char** argv, bool is_launched);
 /// Runs request.command, which needs no MPI, in the first of the launched processes.
 ExitStatus run_alone(const Request& request, const Launch& launch);
 
-/// Runs request.command, which needs MPI, on all ranks of `watch`'s world.
-ExitStatus run(const Request& request, const Launch& launch, Watch& watch);
+/// Runs request.command, which needs MPI, on all ranks of `watchdog`'s world.
+ExitStatus run(const Request& request, const Launch& launch, WatchdogSession& watchdog);
 
 }  // namespace convoy::commands

@@ -74,8 +74,8 @@ ExitStatus info(const Request& request) {
   });
 }
 
-ExitStatus info_of_ranks(const Request&, Watch& watch) {
-  const preflight::Report ranks(watch.world());  // used because it gathers texts
+ExitStatus info_of_ranks(const Request&, WatchdogSession& watchdog) {
+  const preflight::Report ranks(watchdog.world());  // used because it gathers texts
   const std::vector<std::string> processors = ranks.gather(describe_own_processors());
   if (ranks.is_root()) print("{}", describe_machine_and_ranks(ranks.hosts(), processors));
   return ExitStatus::kDone;

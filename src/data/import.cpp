@@ -28,7 +28,7 @@
 #include "data/folder_walk.h"
 #include "data/images/image_source.h"
 #include "data/import_input.h"
-#include "data/import_rounds.h"
+#include "data/import_sums.h"
 #include "data/text/text_source.h"
 #include "data/text/text_table.h"
 
@@ -243,23 +243,23 @@ class Import {
   void write() {
     std::int64_t total = 0;
     for (const SourceSplit& split : listing().splits) total += split.size();
-    ImportRounds rounds(world_, "importing", total, show_);
+    ImportSums sums(world_, "importing", total, show_);
     together([&] {
       std::exception_ptr error;
       try {
         for (const ShardTask& task : tasks_) {
-          if (!write_shard(task, rounds)) break;
+          if (!write_shard(task, sums)) break;
         }
       } catch (const Error&) {
         error = std::current_exception();
       }
-      rounds.end(error != nullptr);
+      sums.end(error != nullptr);
       if (error) std::rethrow_exception(error);
     });
   }
 
   /// Writes a shard. Returns false if another rank has failed.
-  bool write_shard(const ShardTask& task, ImportRounds& rounds) {
+  bool write_shard(const ShardTask& task, ImportSums& sums) {
     const SourceSplit& split = listing().splits[task.split];
     io::DatasetInfo info = summary_.splits[task.split].info;
     info.num_samples = task.end - task.begin;
@@ -271,7 +271,7 @@ class Import {
         shard.append(*bytes, label, split.names[i]);
         ++good_[task.split][static_cast<std::size_t>(label)];
       }
-      if (!rounds.add(bytes.has_value())) return false;
+      if (!sums.add(bytes.has_value())) return false;
     }
     if (shard.num_samples() == 0) {
       refuse("'{0}' would hold no {1}s: all {2} are bad; the last one: {3}. Replace the bad {1}s{4}",

@@ -1,5 +1,5 @@
 /// Interface of the kinds of input (images, texts) for imports: how samples are read, and what shards (the files of a
-/// data set) record of them.
+/// data set) say about them.
 #pragma once
 
 #include <cstddef>

@@ -13,7 +13,7 @@
 #include "convoy/data/make_sample_path.h"
 #include "convoy/params/parameters.h"
 
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy {
 

@@ -20,7 +20,7 @@
 #include "run/report.h"
 #include "run/run_data.h"
 #include "run/trained_model.h"
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy {
 

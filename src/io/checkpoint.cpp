@@ -206,7 +206,7 @@ std::uint64_t size_of_values(const Checkpoint& checkpoint) {
   };
   add(checkpoint.model);
   add(checkpoint.ema);
-  for (const auto& [slot, tensors] : checkpoint.optimizer) add(tensors);
+  for (const auto& [state, tensors] : checkpoint.optimizer) add(tensors);
   return bytes;
 }
 
@@ -257,7 +257,7 @@ void write_content(hid_t file, const Checkpoint& checkpoint) {
   }
   if (checkpoint.parts) return write_parts_list(file, checkpoint);
   const hdf5::Group optimizer = hdf5::create_group(file, "optimizer");
-  for (const auto& [slot, tensors] : checkpoint.optimizer) write_tensors(optimizer, slot, tensors);
+  for (const auto& [state, tensors] : checkpoint.optimizer) write_tensors(optimizer, state, tensors);
 }
 
 void check_format(hid_t file) {
@@ -325,8 +325,8 @@ Checkpoint read_content(hid_t file, std::uint64_t limit_bytes, bool in_parts) {
   checkpoint.counters = read_counters(file, checkpoint);
   if (hdf5::exists(file, "ema")) checkpoint.ema = read_tensors(file, "ema", limit_bytes);
   const hdf5::Group optimizer = hdf5::open_group(file, "optimizer");
-  for (const std::string& slot : hdf5::member_names(optimizer)) {
-    checkpoint.optimizer[slot] = read_tensors(optimizer, slot, limit_bytes);
+  for (const std::string& state : hdf5::member_names(optimizer)) {
+    checkpoint.optimizer[state] = read_tensors(optimizer, state, limit_bytes);
   }
   return checkpoint;
 }

@@ -99,8 +99,8 @@ void Dataset::Shard::read_sample(std::size_t index, std::int64_t offset, std::sp
 std::string Dataset::Shard::remedy() const {
   if (!copy) return kRemedy;
   return fmt::format(
-      "This is the copy that data.stage made on {}, whose memory or disk is failing; the shard itself is correct. Run "
-      "the same command again; if this message comes again, leave out this node. Checkpoints are not affected.",
+      "This is the copy that data.copy_to made on {}, whose memory or disk is failing; the shard itself is correct. "
+      "Run the same command again; if this message comes again, leave out this node. Checkpoints are not affected.",
       host_name());
 }
 

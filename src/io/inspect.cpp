@@ -237,7 +237,7 @@ std::string describe_checkpoint(const std::string& path) {
       line("written by", checkpoint.written_by.empty() ? "not known" : checkpoint.written_by) +
       describe_model(checkpoint.model) + line("fingerprint", fingerprint_text(fingerprint(checkpoint.model)));
   const auto all = [](const NamedTensor&) { return true; };
-  for (const auto& [slot, tensors] : checkpoint.optimizer) text += line(slot, total(tensors, all));
+  for (const auto& [name, tensors] : checkpoint.optimizer) text += line(name, total(tensors, all));
   if (!checkpoint.ema.empty()) text += line("ema", total(checkpoint.ema, all));
   if (checkpoint.parts)
     text += line("parts", fmt::format("{} in {} next to it, {}", counted(std::ssize(checkpoint.parts->files), "file"),

@@ -46,7 +46,7 @@ PipelineCosts without_messages(PipelineCosts costs) {
 double checkpoint_bytes(const StepPlan& plan) {
   double floats = 0;
   for (const StagePlan& stage : plan.stages()) floats += static_cast<double>(stage.layout.count);
-  return floats * static_cast<double>(kFloatBytes * (1 + plan.num_slots()));
+  return floats * static_cast<double>(kFloatBytes * (1 + plan.num_states()));
 }
 
 // Mean time per step: each rank copies what it owns and, if the steps in between are faster than the disk, waits for

@@ -86,7 +86,7 @@ struct StageUse {
   std::int64_t num_leaves = 1;  ///< number of micro-batches per replica and step
   std::int64_t num_replicas = 1;
   ReductionKind reduction = ReductionKind::kInvariant;
-  std::int64_t num_slots = 1;                   ///< values per parameter that optimizer and moving average keep
+  std::int64_t num_states = 1;                  ///< values per parameter that optimizer and moving average keep
   bool audits = false;                          ///< whether the gradients of one more micro-batch are computed
   std::int64_t memory_accesses_per_update = 5;  ///< reads and writes per value of an update, all in all
   std::int64_t gpu_library_bytes = 0;

@@ -34,12 +34,12 @@ class NetworkLevels {
   /// a time: a node has either whole replicas or a part of one.
   LinkRates after_stage(std::int64_t stage) const;
 
-  /// Returns the time in which R replicas exchange a bucket of b bytes in rounds of f members
-  /// (update/exchange_rounds.h). Each member sends f - 1 messages of the f-th part of what it holds:
-  ///     sum over rounds of (f - 1) (latency + b / (f times the members of all earlier rounds) / bandwidth)
+  /// Returns the time in which R replicas exchange a bucket of b bytes in phases of f members
+  /// (update/exchange_phases.h). Each member sends f - 1 messages of the f-th part of what it holds:
+  ///     sum over phases of (f - 1) (latency + b / (f times the members of all earlier phases) / bandwidth)
   /// (Thakur, Rabenseifner, Gropp 2005, sections 4.1 and 4.3), with the rates of each message's level. All ranks of a
   /// node exchange at the same time, so messages that leave it share its links to the network.
-  ExchangeSeconds exchange(std::span<const std::int64_t> rounds, std::int64_t bytes) const;
+  ExchangeSeconds exchange(std::span<const std::int64_t> phases, std::int64_t bytes) const;
 
   /// Returns the time of a maximum over all ranks, there and back, in seconds: 2 log2(ranks of the level) latencies of
   /// each level (recursive doubling, section 4.4).
@@ -58,7 +58,7 @@ class NetworkLevels {
 ///                       parts of a split one. The backward includes its share of the gradient tree, which has n - 1
 ///                       sums for n leaves
 ///   load, loss          the bytes that they move, divided by the memory's rate
-///   messages            see NetworkLevels. A reduce includes the folds between its rounds. If ranks copy gradients
+///   messages            see NetworkLevels. A reduce includes the folds between its phases. If ranks copy gradients
 ///                       and parameters themselves, the copying is arithmetic of the fold and of the update
 ///   fold, update        the bytes that they move, divided by the memory's rate. An update includes the loading of its
 ///                       cells' new weights

@@ -309,8 +309,8 @@ Schedule StepPlan::evaluation_schedule(std::int64_t replica, std::int64_t num_st
   return make_evaluation(pipeline);
 }
 
-std::int64_t StepPlan::num_slots() const {
-  return num_optimizer_slots(spec_.optimizer.kind) + (spec_.train.ema_decay > 0 ? 1 : 0);
+std::int64_t StepPlan::num_states() const {
+  return num_optimizer_states(spec_.optimizer.kind) + (spec_.train.ema_decay > 0 ? 1 : 0);
 }
 
 std::int64_t StepPlan::memory_accesses_per_update() const {
@@ -323,7 +323,7 @@ StageUse StepPlan::stage_use() const {
   return {.num_leaves = micro_batches_of(busiest_replica()).size(),
           .num_replicas = grid_.replicas,
           .reduction = spec_.run.reduction,
-          .num_slots = num_slots(),
+          .num_states = num_states(),
           .audits = spec_.run.audit_every > 0,
           .memory_accesses_per_update = memory_accesses_per_update(),
           .gpu_library_bytes = spec_.on_gpu ? gpu_library_bytes(grid_, num_chunks(), trains()) : 0};

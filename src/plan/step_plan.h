@@ -118,7 +118,7 @@ class StepPlan {
   /// Returns the number of the stage's cells whose activations the backward computes again.
   std::int64_t num_recomputed(std::int64_t stage) const;
   /// Returns the number of values per parameter that the optimizer and the moving average keep.
-  std::int64_t num_slots() const;
+  std::int64_t num_states() const;
   /// Returns the reads and writes of memory per value in an update: StageUse::memory_accesses_per_update.
   std::int64_t memory_accesses_per_update() const;
 

@@ -16,7 +16,7 @@
 #include "convoy/base/features.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
-#include "convoy/data/stage_shards.h"
+#include "convoy/data/copy_shards.h"
 #include "convoy/io/dataset.h"
 #include "convoy/io/inspect.h"
 #include "convoy/io/shard_files.h"
@@ -198,7 +198,7 @@ std::optional<RunData> check_data(const Parameters& params, Report& report, Stat
   } else {
     report.add("hashes", not_checked("only the heads of the shards were read; check.hash = true reads every byte"));
   }
-  if (params.data.stage != "none") report.add_of_all("copies", check_copies(params.data.stage, opened));
+  if (params.data.copy_to != "none") report.add_of_all("copies", check_copies(params.data.copy_to, opened));
   auto train = take(splits, opened, "data.train"), val = take(splits, opened, "data.val"),
        test = take(splits, opened, "data.test");
   const bool has_all = train && (val || test);

@@ -6,7 +6,7 @@
 
 #include "preflight/report.h"
 #include "run/run_data.h"
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy {
 struct Parameters;

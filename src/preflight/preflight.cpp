@@ -26,7 +26,7 @@
 #include "run/memory_report.h"
 #include "run/report.h"
 #include "run/run_backend.h"
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy::preflight {
 

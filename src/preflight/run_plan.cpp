@@ -73,8 +73,8 @@ std::string describe(const RunPlan& run, std::int64_t batch, bool measures) {
 // The factor for what is not predicted: waiting for data, evaluations, checkpoints.
 constexpr double kMargin = 1.2;
 
-std::vector<std::string> slots_of(const Parameters& params, const RunPlan& plan, ops::Backend& backend) {
-  return make_optimizer(params.optimizer, plan.step.spec().network.type, backend.elementwise())->slot_names();
+std::vector<std::string> states_of(const Parameters& params, const RunPlan& plan, ops::Backend& backend) {
+  return make_optimizer(params.optimizer, plan.step.spec().network.type, backend.elementwise())->state_names();
 }
 
 Start check_checkpoint(const Parameters& params, const RunData& data, const RunPlan& plan, ops::Backend& backend,
@@ -86,7 +86,7 @@ Start check_checkpoint(const Parameters& params, const RunData& data, const RunP
   check_continues(params, data, checkpoint, resumed);
   check_restorable(checkpoint, found.path,
                    {.network = plan.step.network(),
-                    .slots = slots_of(params, plan, backend),
+                    .states = states_of(params, plan, backend),
                     .has_ema = params.train.ema_decay > 0});
   report.add("checkpoint", ok(fmt::format("will resume from {}: {}, {}; it is whole and fits the network",
                                           describe_progress(resumed.state.step, plan.steps, params.train), found.path,

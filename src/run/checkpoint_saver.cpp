@@ -19,7 +19,7 @@
 #include "run/divergence.h"
 #include "run/restart.h"
 #include "run/run_audits.h"
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy {
 

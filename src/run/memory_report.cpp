@@ -62,7 +62,7 @@ std::string describe_sum(const Comparison& largest, bool is_host) {
 }  // namespace
 
 std::int64_t checkpoint_bytes(const StepPlan& plan) {
-  return (1 + plan.num_slots()) * count_values(plan.network()) * kFloatBytes;
+  return (1 + plan.num_states()) * count_values(plan.network()) * kFloatBytes;
 }
 
 HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root, bool resumed) {
@@ -71,7 +71,7 @@ HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root, b
   const bool are_pixels = std::holds_alternative<ImageShape>(plan.spec().network.input);
   const std::int64_t input_bytes = are_pixels ? input.shape.count() : input.bytes();  // as the loader holds them
   const LoaderSpec loading{.threads = plan.spec().loader_threads};
-  if (stage == 0) host.samples = 2 * loading.num_slots() * input_bytes;
+  if (stage == 0) host.samples = 2 * loading.num_buffers() * input_bytes;
   const std::int64_t file = checkpoint_bytes(plan);
   const std::int64_t copied = snapshot_bytes(plan, stage, is_root);
   if (plan.spec().checkpoint.files ==

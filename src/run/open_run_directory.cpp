@@ -15,8 +15,8 @@
 #include "calibrate/calibration.h"
 #include "plan/batch_norm_check.h"
 #include "run/earlier_tables.h"
-#include "run/recorded_run.h"
 #include "run/report.h"
+#include "run/run_tables.h"
 
 namespace convoy {
 

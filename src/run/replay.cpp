@@ -26,13 +26,13 @@
 #include "convoy/params/parse.h"
 
 #include "checkpoint/model_fingerprint.h"
-#include "run/recorded_run.h"
 #include "run/restart.h"
 #include "run/run_calendar.h"
+#include "run/run_tables.h"
 #include "run/training_setup.h"
 #include "step/metric_list.h"
 #include "step/metrics.h"
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy {
 
@@ -63,14 +63,14 @@ class Verdict {
   std::string first_;
 };
 
-using RecordedSteps = std::map<std::int64_t, RecordedRow>;
+using RecordedSteps = std::map<std::int64_t, MetricsRow>;
 
 // Returns the recorded steps on rank 0. Refuses on all ranks if a step is missing.
 RecordedSteps recorded_steps(const Parameters& params, const mpi::Communicator& world) {
   RecordedSteps recorded;
   mpi::on_root(world, [&] {
-    const std::vector<RecordedRow> rows = read_steps(params.run.directory);
-    for (const RecordedRow& step : rows) recorded[step.step] = step;
+    const std::vector<MetricsRow> rows = read_steps(params.run.directory);
+    for (const MetricsRow& step : rows) recorded[step.step] = step;
     for (const std::int64_t step : {params.replay.steps.first, params.replay.steps.last}) {
       if (recorded.contains(step)) continue;
       const std::string has = recorded.empty()
@@ -169,7 +169,7 @@ class MetricVerdicts {
       verdicts_.emplace_back(metric.name() == "loss" ? "losses" : metric.title);
   }
 
-  void add(const RecordedRow& row, const StepMetrics& computed) {
+  void add(const MetricsRow& row, const StepMetrics& computed) {
     for (std::size_t i = 0; i < metrics_.size(); ++i) {
       const auto recorded = row.metrics.find(metrics_[i].name());
       if (recorded == row.metrics.end()) continue;  // an older table lacks the column
@@ -228,7 +228,7 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
     if (!setup.grid.is_root()) continue;
     const StepMetrics computed = metrics.collect();
     if (step < asked.first || !recorded.contains(step)) continue;
-    const RecordedRow& row = recorded.at(step);
+    const MetricsRow& row = recorded.at(step);
     of_metrics.add(row, computed);
     if (is_due && !row.fingerprint.empty())
       fingerprints.add(step, row.fingerprint, fingerprint, fingerprint == row.fingerprint);

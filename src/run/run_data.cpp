@@ -8,7 +8,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/wording.h"
-#include "convoy/data/stage_shards.h"
+#include "convoy/data/copy_shards.h"
 #include "convoy/params/parameters.h"
 
 #include "checkpoint/make_metadata.h"
@@ -125,14 +125,14 @@ std::vector<std::string> RunData::gaps() const {
   return all;
 }
 
-void RunData::stage(const Parameters& params, const mpi::Communicator& world, StatusBoard& board) {
-  if (params.data.stage == "none") return;
+void RunData::copy_to_nodes(const Parameters& params, const mpi::Communicator& world, StatusBoard& board) {
+  if (params.data.copy_to == "none") return;
   std::vector<io::Dataset*> sets = {&train};
   if (val) sets.push_back(&*val);
   if (test) sets.push_back(&*test);
   const ScopedActivity activity(board, Activity::kOpeningData);
-  stage_shards({.to = params.data.stage, .on_progress = [&board] { board.enter(Activity::kOpeningData); }}, sets,
-               world);
+  copy_shards({.to = params.data.copy_to, .on_progress = [&board] { board.enter(Activity::kOpeningData); }}, sets,
+              world);
 }
 
 std::string describe_total(const StepCount& steps, const TrainParams& train) {

@@ -1,4 +1,4 @@
-/// Merges two recorders of each rank, of layers and of instructions, into one table on rank 0.
+/// Merges two timers of each rank, of layers and of instructions, into one table on rank 0.
 #include "run/step_profile.h"
 
 #include <array>
@@ -117,7 +117,8 @@ void add_layers(const std::vector<LayerTime>& times, const Network& network, std
 }
 
 // Adds the time of the instructions that is left without waiting and layers.
-void add_beside(const StageProgram& program, const std::vector<RecordedTimes>& times, std::int64_t stage, Sums& sums) {
+void add_beside(const StageProgram& program, const std::vector<InstructionTimes>& times, std::int64_t stage,
+                Sums& sums) {
   const auto add = [&](Beside what, std::int64_t calls, double seconds) {
     sums.add({.stage = stage, .layer = static_cast<std::int64_t>(what), .calls = calls, .seconds = seconds});
   };
@@ -138,7 +139,7 @@ StepProfile::StepProfile(TrainingStep& training, const TraceWindow& window)
     : StepStudy(training, window), layers_(runtime_.device()) {}
 
 StepProfile::~StepProfile() {
-  runtime_.stage().watch_layers(nullptr);
+  runtime_.stage().observe_layers(nullptr);
 }
 
 // The step before the first measured one tells how many calls of layers there are.
@@ -148,12 +149,12 @@ void StepProfile::begin_step(std::int64_t step) {
     layers_.start(window_.num);
     start(step);
   }
-  runtime_.stage().watch_layers(&layers_);
+  runtime_.stage().observe_layers(&layers_);
 }
 
 void StepProfile::end_step(const StepResult& result) {
-  runtime_.stage().watch_layers(nullptr);
-  if (recorder_ != nullptr && !is_complete()) {
+  runtime_.stage().observe_layers(nullptr);
+  if (timer_ != nullptr && !is_complete()) {
     ++num_steps_;
     seconds_ += result.seconds;
   }
@@ -166,7 +167,7 @@ std::vector<ProfileRow> StepProfile::gather_rows() {
   const ProcessGrid& grid = runtime_.grid();
   Sums own;
   add_layers(layers_.read(), network, grid.stage(), own);
-  add_beside(training_.program(), recorder_->read(), grid.stage(), own);
+  add_beside(training_.program(), timer_->read(), grid.stage(), own);
   const std::vector<Part> mine = own.all();
   const std::vector<std::byte> all = grid.world().gather(std::as_bytes(std::span(mine)), 0);
   const auto* parts = reinterpret_cast<const Part*>(all.data());

@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "run/profile.h"
-#include "step/layer_recorder.h"
+#include "step/layer_timer.h"
 #include "step/step_trace.h"
 
 namespace convoy {
@@ -32,7 +32,7 @@ class StepProfile final : public StepStudy {
 
   std::int64_t num_steps_ = 0;
   double seconds_ = 0;  ///< duration of the measured steps together
-  LayerRecorder layers_;
+  LayerTimer layers_;
 };
 
 }  // namespace convoy

@@ -103,7 +103,8 @@ Trainer::Trainer(TrainingSetup& setup, RunData& data, std::string hosts)
       saver_(params_, data.metadata, setup.training, record_),
       audits_(setup, record_),
       rows_(setup.training, calendar_, record_),
-      monitor_(setup.training, params_.run.rank_seconds, [this](const RankRound& round) { record_->add_round(round); }),
+      monitor_(setup.training, params_.run.rank_seconds,
+               [this](const RankSamples& samples) { record_->add_samples(samples); }),
       studies_(params_.run, setup.training, record_) {}
 
 ExitStatus Trainer::run() {
@@ -179,7 +180,8 @@ void Trainer::begin() {
                        clock_, record_);
   });
   if (bad_steps_.may_go_back() && !is_over() && saved_step_ != state_.step) save_checkpoint();  // one to go to
-  if (!is_over()) data_.stage(params_, setup_.grid.world(), setup_.runtime.board());  // nothing can be refused any more
+  if (!is_over())
+    data_.copy_to_nodes(params_, setup_.grid.world(), setup_.runtime.board());  // nothing can be refused any more
 }
 
 bool Trainer::train_until_stopped(StopRequest& stop) {

@@ -43,8 +43,8 @@ std::int64_t num_chunks(const StageProgram& program) {
   return last + 1;
 }
 
-std::vector<SlotUse> slot_uses(const StageProgram& program) {
-  std::vector<SlotUse> uses;
+std::vector<FrameUse> frame_uses(const StageProgram& program) {
+  std::vector<FrameUse> uses;
   std::vector<std::vector<std::int64_t>> use_of(num_chunks(program));  // by chunk and micro-batch; -1: none
   for (std::size_t i = 0; i < program.size(); ++i) {
     const auto& [op, m, bucket, chunk] = program[i];
@@ -63,7 +63,7 @@ std::vector<SlotUse> slot_uses(const StageProgram& program) {
 
 std::int64_t max_in_flight(const StageProgram& program, std::int64_t chunk) {
   std::vector<std::int64_t> change(program.size() + 1, 0);
-  for (const SlotUse& use : slot_uses(program)) {
+  for (const FrameUse& use : frame_uses(program)) {
     if (use.chunk != chunk) continue;
     ++change[use.taken_at];
     --change[use.released_at + 1];

@@ -15,7 +15,7 @@
 #include "plan/step_plan.h"
 #include "step/shared_weights.h"
 #include "step/stage.h"
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy {
 

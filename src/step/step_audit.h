@@ -7,7 +7,7 @@
 #include <string>
 #include <vector>
 
-#include "step/micro_batch_record.h"
+#include "step/micro_batch_checksums.h"
 #include "step/stage.h"
 #include "step/step_executor.h"
 #include "update/sharded_update.h"
@@ -30,7 +30,7 @@ class MemoryChecksums {
 
   /// Returns the names of the parts, in their order: "the parameters", "the parameters' rounded copies", "the
   /// optimizer's state 1" ... The arguments say which parts exist.
-  static std::vector<std::string> names(bool has_copies, std::int64_t num_slots, bool has_ema);
+  static std::vector<std::string> names(bool has_copies, std::int64_t num_states, bool has_ema);
 
  private:
   /// A range of device memory that has a checksum.
@@ -55,7 +55,7 @@ class MicroBatchRepeat {
   /// All ranks of the grid call it, before the runtime's first step. The arguments must outlive this object.
   MicroBatchRepeat(RankRuntime& runtime, LossScale& loss_scale);
 
-  /// Computes a micro-batch and returns its checksums (MicroBatchRecord::checksums()), which are valid until the next
+  /// Computes a micro-batch and returns its checksums (MicroBatchChecksums::values()), which are valid until the next
   /// call. `number` is the index of the micro-batch in the step, over all replicas; it may belong to another replica.
   /// `source` gives it as its only micro-batch. Cells draw random numbers for training step `step`, counted from 0. All
   /// ranks of this replica call it, between steps.
@@ -65,7 +65,7 @@ class MicroBatchRepeat {
   RankRuntime& runtime_;
   GradientTree tree_;
   std::unique_ptr<StepLoss> loss_;  ///< null except on the last stage
-  MicroBatchRecord record_;
+  MicroBatchChecksums micro_batch_;
   StepExecutor executor_;
 };
 
@@ -78,10 +78,10 @@ class StepAudit {
   /// The checksums that another rank of the same stage has computed.
   struct Expected {
     std::uint64_t parameters = 0;            ///< its MemoryChecksums::parameters()
-    std::vector<std::uint64_t> micro_batch;  ///< its MicroBatchRecord::checksums() for the micro-batch
+    std::vector<std::uint64_t> micro_batch;  ///< its MicroBatchChecksums::values() for the micro-batch
   };
-  /// Lets the next step be checked by this replica's micro-batch m, an even number (MicroBatchRecord). Called between
-  /// steps, after memory().take().
+  /// Lets the next step be checked by this replica's micro-batch m, an even number (MicroBatchChecksums). Called
+  /// between steps, after memory().take().
   void begin(std::int64_t m, Expected expected);
   bool is_checking() const { return is_checking_; }
   /// Whether the memory, the parameters and the micro-batch have the expected checksums. Called before any update, when
@@ -89,12 +89,12 @@ class StepAudit {
   bool holds();
   /// Ends the check of a step. Called after the step.
   void end() {
-    record_.end_recording();
+    micro_batch_.end_recording();
     is_checking_ = false;
   }
 
   /// The checksums of the micro-batch that is checked. Observes the executor of the step.
-  MicroBatchRecord& record() { return record_; }
+  MicroBatchChecksums& micro_batch() { return micro_batch_; }
   /// Computes one micro-batch a second time, between steps.
   MicroBatchRepeat& repeat() { return repeat_; }
   /// The checksums of this rank's memory.
@@ -103,7 +103,7 @@ class StepAudit {
   std::uint64_t memory_changes() const { return memory_changes_; }
 
  private:
-  MicroBatchRecord record_;
+  MicroBatchChecksums micro_batch_;
   MemoryChecksums memory_;
   MicroBatchRepeat repeat_;
   Expected expected_;

@@ -20,28 +20,28 @@ StepExecutor::StepExecutor(RankRuntime& runtime, BoundProgram program, const Exe
       parts_(parts),
       messages_(runtime, program_, is_training()) {
   // A device that runs asynchronously to the host is given a cell's work in microseconds: there is nothing to do in
-  // between, and a recording must hold the stage's work alone.
+  // between, and repeated work must be the stage's work alone.
   on_progress_ = [] {};
   if (runtime.device().is_host()) on_progress_ = [this] { transport_.progress(); };
   if (is_training() && std::ranges::any_of(stage_.plan().chunks, &ChunkPlan::draws))
     draw_keys_ =
         HostBuffer(runtime.device(), program_.num_micro_batches * static_cast<std::int64_t>(sizeof(ops::DrawKey)));
-  plan_recordings();
+  plan_repeated_work();
 }
 
-// Actions that do the same work on the same memory share a recording.
-void StepExecutor::plan_recordings() {
+// Actions that do the same work on the same memory share a RepeatedWork.
+void StepExecutor::plan_repeated_work() {
   using Memory = std::tuple<Op, std::int64_t, std::int64_t, std::int64_t, std::int64_t, const float*, std::int64_t>;
-  std::map<Memory, Recording*> known;
+  std::map<Memory, RepeatedWork*> known;
   for (const Action& action : program_.actions) {
     const Instruction& i = action.instruction;
-    Recording*& recording = recording_of_.emplace_back(nullptr);
+    RepeatedWork*& repeated = repeated_work_of_.emplace_back(nullptr);
     if (i.op != Op::kForward && !is_backward(i.op)) continue;
     const bool has_gradients = i.op == Op::kBackward || i.op == Op::kBackwardWeight;
     const float* leaf = has_gradients ? parts_.tree->leaf(i.micro_batch) : nullptr;
-    Recording*& same = known[{i.op, i.chunk, action.frame, action.gradient_in, action.gradient_out, leaf, i.bucket}];
-    if (same == nullptr) same = recordings_.emplace_back(runtime_.device().make_recording()).get();
-    recording = same;
+    RepeatedWork*& same = known[{i.op, i.chunk, action.frame, action.gradient_in, action.gradient_out, leaf, i.bucket}];
+    if (same == nullptr) same = repeated_work_.emplace_back(runtime_.device().make_repeated_work()).get();
+    repeated = same;
   }
 }
 
@@ -59,7 +59,7 @@ void StepExecutor::run(BatchSource& source, std::int64_t step) {
     board_.begin(action.instruction);
     for (const EarlyReceive& receive : program_.receives_before(action)) messages_.receive(receive).start();
     for (InstructionObserver* observer : observers_) observer->begin(action);
-    execute(action, recording_of_[i], source);
+    execute(action, repeated_work_of_[i], source);
     transport_.progress();
     for (InstructionObserver* observer : observers_) observer->end(action);
     if (runtime_.beside()) runtime_.beside()();
@@ -79,7 +79,7 @@ void StepExecutor::set_draw_keys(std::int64_t step) {
                                         .micro_batch = static_cast<std::uint64_t>(parts_.first_micro_batch + m)};
 }
 
-void StepExecutor::execute(const Action& action, Recording* recording, BatchSource& source) {
+void StepExecutor::execute(const Action& action, RepeatedWork* repeated, BatchSource& source) {
   const ArenaLayout& layout = stage_.plan().layout;
   const std::int64_t bucket = layout.runs[action.instruction.chunk].first_bucket + action.instruction.bucket;
   switch (action.instruction.op) {
@@ -91,7 +91,7 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       note_ready();
       break;
     case Op::kForward:
-      forward(action, *recording);
+      forward(action, *repeated);
       break;
     case Op::kSendActivation:
       messages_.activation_send(action).start();
@@ -105,10 +105,10 @@ void StepExecutor::execute(const Action& action, Recording* recording, BatchSour
       break;
     case Op::kBackward:
     case Op::kBackwardInput:
-      backward(action, *recording);
+      backward(action, *repeated);
       break;
     case Op::kBackwardWeight:
-      backward_weight(action, *recording);
+      backward_weight(action, *repeated);
       break;
     case Op::kSendGradient:
       messages_.gradient_send(action).start();
@@ -143,7 +143,7 @@ void StepExecutor::load(const Action& action, BatchSource& source) {
   const double waited = source.wait_seconds();
   const std::int64_t m = action.instruction.micro_batch;
   stand_by(Wait::kSamples, [&] {
-    stage_.for_each_feature(slot_of(action),
+    stage_.for_each_feature(frame_of(action),
                             [&](const Feature& feature, void* to) { source.load(feature.name, m, to); });
     if (chunk_of(action).is_last) parts_.loss->load(source, m);
   });
@@ -154,42 +154,42 @@ void StepExecutor::load(const Action& action, BatchSource& source) {
 
 void StepExecutor::compute_loss(const Action& action) {
   parts_.loss->run({.micro_batch = action.instruction.micro_batch,
-                    .y = stage_.output(slot_of(action)),
-                    .dy = is_training() ? stage_.output_gradient(slot_of(action)) : nullptr,
+                    .y = stage_.output(frame_of(action)),
+                    .dy = is_training() ? stage_.output_gradient(frame_of(action)) : nullptr,
                     .loss_scale = is_training() ? static_cast<float>(parts_.loss_scale->scale()) : 1.0f});
 }
 
-// A recording that is replayed calls no layer: there would be nothing to watch.
-void StepExecutor::issue(Recording& recording, const std::function<void()>& work) const {
-  if (stage_.is_watched()) return work();
-  recording.run(work);
+// Work that is replayed from a graph calls no layer: there would be nothing to observe.
+void StepExecutor::issue(RepeatedWork& repeated, const std::function<void()>& work) const {
+  if (stage_.is_observed()) return work();
+  repeated.run(work);
 }
 
-void StepExecutor::forward(const Action& action, Recording& recording) {
+void StepExecutor::forward(const Action& action, RepeatedWork& repeated) {
   // What the frame's last output was sent for has long arrived.
   if (!chunk_of(action).is_last) {
     wait_for(messages_.activation_send(action), waits_.sends);
     note_ready();
   }
-  // Outside of the recording, which several micro-batches may share.
+  // Outside of the repeated work, which several micro-batches may share.
   if (is_training() && chunk_of(action).draws)
-    stage_.set_draw_key(slot_of(action), &draw_keys_.as<ops::DrawKey>()[action.instruction.micro_batch]);
-  issue(recording, [this, &action] { stage_.forward(slot_of(action), is_training(), on_progress_); });
+    stage_.set_draw_key(frame_of(action), &draw_keys_.as<ops::DrawKey>()[action.instruction.micro_batch]);
+  issue(repeated, [this, &action] { stage_.forward(frame_of(action), is_training(), on_progress_); });
 }
 
 // Joint, or the data gradient alone.
-void StepExecutor::backward(const Action& action, Recording& recording) {
+void StepExecutor::backward(const Action& action, RepeatedWork& repeated) {
   if (action.first_piece && !chunk_of(action).is_first) {
     wait_for(messages_.gradient_send(action), waits_.sends);
     note_ready();
   }
-  issue(recording, [this, &action] {
+  issue(repeated, [this, &action] {
     const Instruction& i = action.instruction;
     const Bucket range = stage_.plan().piece_of(i.chunk, i.bucket);
     Stage::BackwardPiece piece{
-        .slot = slot_of(action),
+        .frame = frame_of(action),
         .cells = range.cells,
-        .dy = stage_.dy_of(slot_of(action), action.gradient_in),
+        .dy = stage_.dy_of(frame_of(action), action.gradient_in),
         .dx = chunk_of(action).is_first ? nullptr : stage_.gradient_out(i.chunk, action.gradient_out)};
     if (i.op == Op::kBackwardInput) {
       stage_.backward_input(piece, on_progress_);
@@ -201,12 +201,12 @@ void StepExecutor::backward(const Action& action, Recording& recording) {
   });
 }
 
-void StepExecutor::backward_weight(const Action& action, Recording& recording) {
-  issue(recording, [this, &action] {
+void StepExecutor::backward_weight(const Action& action, RepeatedWork& repeated) {
+  issue(repeated, [this, &action] {
     const Instruction& i = action.instruction;
     const Bucket range = stage_.plan().piece_of(i.chunk, i.bucket);
     stage_.backward_weight(
-        {.slot = slot_of(action), .cells = range.cells, .gradients = parts_.tree->leaf(i.micro_batch)}, on_progress_);
+        {.frame = frame_of(action), .cells = range.cells, .gradients = parts_.tree->leaf(i.micro_batch)}, on_progress_);
     parts_.tree->merge(i.micro_batch, range.begin, range.end);
   });
 }

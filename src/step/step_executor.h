@@ -70,19 +70,19 @@ class StepExecutor {
   StepOutcome outcome() const { return outcome_; }
 
  private:
-  static FrameSlot slot_of(const Action& action) { return {.chunk = action.instruction.chunk, .frame = action.frame}; }
+  static FrameId frame_of(const Action& action) { return {.chunk = action.instruction.chunk, .number = action.frame}; }
   const ChunkPlan& chunk_of(const Action& action) const { return stage_.plan().chunks[action.instruction.chunk]; }
   bool is_training() const { return parts_.tree != nullptr; }
   bool is_applied() const { return outcome_ == StepOutcome::kApplied; }
-  void plan_recordings();
+  void plan_repeated_work();
   void set_draw_keys(std::int64_t step);
-  void execute(const Action& action, Recording* recording, BatchSource& source);
+  void execute(const Action& action, RepeatedWork* repeated, BatchSource& source);
   void load(const Action& action, BatchSource& source);
   void compute_loss(const Action& action);
-  void issue(Recording& recording, const std::function<void()>& work) const;
-  void forward(const Action& action, Recording& recording);
-  void backward(const Action& action, Recording& recording);
-  void backward_weight(const Action& action, Recording& recording);
+  void issue(RepeatedWork& repeated, const std::function<void()>& work) const;
+  void forward(const Action& action, RepeatedWork& repeated);
+  void backward(const Action& action, RepeatedWork& repeated);
+  void backward_weight(const Action& action, RepeatedWork& repeated);
   void fold(std::int64_t bucket);
   void gather(const Action& action, std::int64_t bucket);
   void agree_on_update();
@@ -102,9 +102,9 @@ class StepExecutor {
   ExecutorParts parts_;
   StepMessages messages_;
   ProgressHook on_progress_;
-  std::vector<std::unique_ptr<Recording>> recordings_;
-  std::vector<Recording*> recording_of_;  ///< by action; null if its device work is not recorded
-  HostBuffer draw_keys_;                  ///< ops::DrawKey by micro-batch; empty if no cell draws random numbers
+  std::vector<std::unique_ptr<RepeatedWork>> repeated_work_;
+  std::vector<RepeatedWork*> repeated_work_of_;  ///< by action; null if its device work is not repeated
+  HostBuffer draw_keys_;                         ///< ops::DrawKey by micro-batch; empty if no cell draws random numbers
   StepOutcome outcome_ = StepOutcome::kApplied;
   RankWaits waits_;
   std::vector<InstructionObserver*> observers_;

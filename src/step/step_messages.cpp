@@ -1,4 +1,4 @@
-/// Virtual stages follow each other round the stages: after the last one's chunk c comes the first one's chunk c + 1.
+/// Virtual stages follow each other around the stages: after the last one's chunk c comes the first one's chunk c + 1.
 #include "step/step_messages.h"
 
 #include "convoy/comm/tags.h"

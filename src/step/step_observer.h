@@ -1,4 +1,4 @@
-/// What is told of steps to recorders, audits, traces and whatever else looks at them: of each instruction by the
+/// What is told of steps to timers, audits, traces and whatever else looks at them: of each instruction by the
 /// executor, of each step of a training by the trainer.
 #pragma once
 

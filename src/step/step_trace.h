@@ -1,4 +1,4 @@
-/// Records a few training steps on all ranks, gathers them on rank 0, and writes them as trace.json and trace.svg.
+/// Traces a few training steps on all ranks, gathers them on rank 0, and writes them as trace.json and trace.svg.
 #pragma once
 
 #include <cstdint>
@@ -9,7 +9,7 @@
 #include "convoy/comm/root_clock.h"
 #include "convoy/schedule/timeline.h"
 
-#include "step/step_recorder.h"
+#include "step/instruction_timer.h"
 #include "step/training_step.h"
 
 namespace convoy {
@@ -21,7 +21,7 @@ struct TraceWindow {
   std::int64_t end() const { return first + num; }
 };
 
-/// Returns the steps to record: `wanted` steps after the warm-up, in which caches are filled and GPU graphs are made.
+/// Returns the steps to trace: `wanted` steps after the warm-up, in which caches are filled and GPU graphs are made.
 /// If the run has only `steps_left` steps and that is too few, returns its last ones, but never the first.
 TraceWindow trace_window(std::int64_t wanted, std::int64_t steps_left);
 
@@ -51,7 +51,7 @@ class StepStudy : public StepObserver {
   RankRuntime& runtime_;
   TraceWindow window_;
   std::int64_t num_made_ = 0, first_step_ = 0;
-  std::unique_ptr<StepRecorder> recorder_;  ///< null before start()
+  std::unique_ptr<InstructionTimer> timer_;  ///< null before start()
 };
 
 /// Records when each instruction runs.
@@ -60,8 +60,8 @@ class StepTrace final : public StepStudy {
   using StepStudy::StepStudy;
 
   void begin_step(std::int64_t step) override;
-  /// Ends the recording. Rank 0 returns all recorded steps of all ranks, in seconds of its own clock. Returns nothing
-  /// on other ranks, or if no step was recorded.
+  /// Ends the trace. Rank 0 returns all traced steps of all ranks, in seconds of its own clock. Returns nothing
+  /// on other ranks, or if no step was traced.
   std::optional<Timeline> end();
   std::string write(const std::string& directory) override;
 
@@ -69,7 +69,7 @@ class StepTrace final : public StepStudy {
   Timeline gather(const RootClock& clock);
 
   ClockReading clock_before_;
-  /// Largest error between the clocks of two ranks, set when the recording has ended.
+  /// Largest error between the clocks of two ranks, set when the trace has ended.
   double clock_error_seconds_ = 0;
 };
 

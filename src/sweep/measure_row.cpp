@@ -25,7 +25,7 @@
 #include "run/stop_request.h"
 #include "run/training_setup.h"
 #include "step/step_trace.h"
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy {
 

@@ -25,7 +25,7 @@
 #include "sweep/sweep_files.h"
 #include "sweep/sweep_rows.h"
 #include "sweep/sweep_table.h"
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy {
 

@@ -55,11 +55,11 @@ class SweepFiles {
   /// failed. If the program ended twice during a row, the row is recorded as failed, because it would probably end the
   /// program again.
   bool wants(std::int64_t row, std::int64_t round);
-  /// Records that the measurement of a row starts. Throws Error if that cannot be written.
+  /// Writes a marker that the measurement of a row starts. Throws Error if that cannot be written.
   void begin(std::int64_t row, std::int64_t round);
   /// Records the result of a row in a round. Throws Error if it cannot be written.
   void end(std::int64_t row, std::int64_t round, const RowMeasurement& measured);
-  /// Removes the record of begin(). Called instead of end() if the sweep was stopped by a signal: the row is not the
+  /// Removes the marker of begin(). Called instead of end() if the sweep was stopped by a signal: the row is not the
   /// cause.
   void abandon(std::int64_t row, std::int64_t round);
 

@@ -11,7 +11,7 @@ namespace convoy {
 namespace {
 
 constexpr std::int64_t kWarmUpSteps = 3;
-constexpr std::int64_t kRecordedSteps = 8;  // of each interval
+constexpr std::int64_t kTimedSteps = 8;  // of each interval
 
 // statm: pages in all, and those that are resident.
 std::int64_t resident_bytes() {
@@ -42,7 +42,7 @@ double* cause_of(Op op, RankWaits& waits) {
 
 }  // namespace
 
-RankWaits waits_of(const StageProgram& list, std::span<const RecordedTimes> times) {
+RankWaits waits_of(const StageProgram& list, std::span<const InstructionTimes> times) {
   RankWaits waits;
   for (std::size_t i = 0; i < times.size(); ++i)
     if (double* const sum = cause_of(list[i % list.size()].op, waits)) *sum += times[i].ready - times[i].begin;
@@ -54,9 +54,9 @@ RankMeter::RankMeter(TrainingStep& training) : training_(training), runtime_(tra
 }
 
 void RankMeter::begin_step() {
-  if (runtime_.device().is_host() || recorder_ || recorded_ || num_warm_ < kWarmUpSteps) return;
-  recorder_ = std::make_unique<StepRecorder>(runtime_.device(), std::ssize(training_.program()), kRecordedSteps);
-  training_.tell(*recorder_);
+  if (runtime_.device().is_host() || timer_ || waits_ || num_warm_ < kWarmUpSteps) return;
+  timer_ = std::make_unique<InstructionTimer>(runtime_.device(), std::ssize(training_.program()), kTimedSteps);
+  training_.tell(*timer_);
 }
 
 void RankMeter::end_step(double seconds) {
@@ -67,15 +67,14 @@ void RankMeter::end_step(double seconds) {
   }
   ++num_steps_;
   seconds_ += seconds;
-  if (recorder_ && recorder_->num_steps() == kRecordedSteps) read_recorder();
+  if (timer_ && timer_->num_steps() == kTimedSteps) read_timer();
 }
 
-void RankMeter::read_recorder() {
-  recorded_ = waits_of(training_.program(), recorder_->read());
+void RankMeter::read_timer() {
+  waits_ = waits_of(training_.program(), timer_->read());
   stop();
-  const double factor = 1.0 / static_cast<double>(kRecordedSteps);  // of a step
-  for (double* const sum : {&recorded_->neighbours, &recorded_->sends, &recorded_->replicas, &recorded_->samples})
-    *sum *= factor;
+  const double factor = 1.0 / static_cast<double>(kTimedSteps);  // of a step
+  for (double* const sum : {&waits_->neighbours, &waits_->sends, &waits_->replicas, &waits_->samples}) *sum *= factor;
 }
 
 RankSample RankMeter::take(std::int64_t step) {
@@ -88,17 +87,17 @@ RankSample RankMeter::take(std::int64_t step) {
                     .samples = now.samples - before.samples};
   } else {
     const auto steps = static_cast<double>(num_steps_);
-    sample.has_waits = recorded_.has_value();
-    if (recorded_)
-      sample.waits = {.neighbours = steps * recorded_->neighbours,
-                      .sends = steps * recorded_->sends,
-                      .replicas = steps * recorded_->replicas,
-                      .samples = steps * recorded_->samples};
+    sample.has_waits = waits_.has_value();
+    if (waits_)
+      sample.waits = {.neighbours = steps * waits_->neighbours,
+                      .sends = steps * waits_->sends,
+                      .replicas = steps * waits_->replicas,
+                      .samples = steps * waits_->samples};
     sample.device_bytes = runtime_.device().allocated_bytes();
     sample.gpu = sensors_->read();
   }
-  if (recorder_) stop();  // fewer steps than room for them: the next ones are recorded anew
-  recorded_.reset();
+  if (timer_) stop();  // fewer steps than room for them: the next ones are timed anew
+  waits_.reset();
   waits_before_ = now;
   num_steps_ = 0;
   seconds_ = 0;
@@ -106,9 +105,9 @@ RankSample RankMeter::take(std::int64_t step) {
 }
 
 void RankMeter::stop() {
-  if (!recorder_) return;
-  training_.stop_telling(*recorder_);
-  recorder_.reset();
+  if (!timer_) return;
+  training_.stop_telling(*timer_);
+  timer_.reset();
 }
 
 }  // namespace convoy

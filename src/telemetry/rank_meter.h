@@ -1,5 +1,5 @@
 /// Measures what a rank does with its time, without a trace: on a CPU from sums that each step keeps anyway, on a GPU
-/// from a few recorded steps.
+/// from a few timed steps.
 #pragma once
 
 #include <cstdint>
@@ -11,7 +11,7 @@
 #include "convoy/device/gpu_sensors.h"
 #include "convoy/schedule/instruction.h"
 
-#include "step/step_recorder.h"
+#include "step/instruction_timer.h"
 #include "step/training_step.h"
 
 namespace convoy {
@@ -21,7 +21,7 @@ struct RankSample {
   std::int64_t step = 0, num_steps = 0;  ///< number of the last of these steps, and how many they are
   double seconds = 0;     ///< duration of these steps, without the time between them (checkpoints, evaluations)
   RankWaits waits = {};   ///< waits in all these steps together
-  bool has_waits = true;  ///< whether `waits` is known: on a GPU not if no step could be recorded
+  bool has_waits = true;  ///< whether `waits` is known: on a GPU not if no step could be timed
   std::int64_t resident_bytes = 0;  ///< resident memory of the process (RSS)
   std::int64_t device_bytes = 0;    ///< size of the buffers in GPU memory; 0 on a CPU
   GpuReading gpu = {};
@@ -33,9 +33,9 @@ struct RankSample {
 };
 static_assert(std::is_trivially_copyable_v<RankSample>);
 
-/// Returns the waits of recorded instructions by cause, in seconds. `list` has the instructions of one step, `times`
+/// Returns the waits of timed instructions by cause, in seconds. `list` has the instructions of one step, `times`
 /// the times of one or several whole steps.
-RankWaits waits_of(const StageProgram& list, std::span<const RecordedTimes> times);
+RankWaits waits_of(const StageProgram& list, std::span<const InstructionTimes> times);
 
 /// Measures this rank.
 class RankMeter {
@@ -55,11 +55,11 @@ class RankMeter {
   /// Returns the measurements of the steps since the last take(), the last of which is step number `step`. Reads the
   /// memory of the process and the sensors.
   RankSample take(std::int64_t step);
-  /// Ends the recording of steps, if one has begun.
+  /// Ends the timing of steps, if it has begun.
   void stop();
 
  private:
-  void read_recorder();
+  void read_timer();
 
   TrainingStep& training_;
   RankRuntime& runtime_;
@@ -67,8 +67,8 @@ class RankMeter {
   std::int64_t num_warm_ = 0, num_steps_ = 0;
   double seconds_ = 0;
   RankWaits waits_before_;  ///< the executor's waits at the begin of the measured steps
-  std::unique_ptr<StepRecorder> recorder_;
-  std::optional<RankWaits> recorded_;  ///< on a GPU: waits per step, the mean over the recorded steps
+  std::unique_ptr<InstructionTimer> timer_;
+  std::optional<RankWaits> waits_;  ///< on a GPU: waits per step, the mean over the timed steps
 };
 
 }  // namespace convoy

@@ -20,7 +20,7 @@ constexpr double kFirstSeconds = 2;
 }  // namespace
 
 RankMonitor::RankMonitor(TrainingStep& training, double interval_seconds,
-                         std::function<void(const RankRound&)> on_round)
+                         std::function<void(const RankSamples&)> on_round)
     : world_(training.runtime().grid().world()),
       meter_(training),
       interval_seconds_(interval_seconds),
@@ -69,11 +69,11 @@ void RankMonitor::take_packet(std::size_t rank) {
 }
 
 void RankMonitor::collect() {
-  while (const auto round = next_round()) on_round_(*round);
+  while (const auto samples = next_round()) on_round_(*samples);
 }
 
 // Returns the oldest round whose samples have arrived from all ranks.
-std::optional<RankRound> RankMonitor::next_round() {
+std::optional<RankSamples> RankMonitor::next_round() {
   if (peers_.empty() || peers_.front().samples.empty()) return std::nullopt;
   bool is_complete = true;
   for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
@@ -82,12 +82,12 @@ std::optional<RankRound> RankMonitor::next_round() {
     is_complete = is_complete && !peer.samples.empty();
   }
   if (!is_complete) return std::nullopt;
-  RankRound round;
+  RankSamples samples;
   for (Peer& peer : peers_) {
-    round.push_back(peer.samples.front());
+    samples.push_back(peer.samples.front());
     peer.samples.pop_front();
   }
-  return round;
+  return samples;
 }
 
 void RankMonitor::finish() {

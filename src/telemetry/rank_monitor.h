@@ -15,14 +15,14 @@
 namespace convoy {
 
 /// One sample of each rank, by rank, of about the same time.
-using RankRound = std::vector<RankSample>;
+using RankSamples = std::vector<RankSample>;
 
 /// Collects the samples of all ranks on rank 0. All ranks of the grid call every member.
 class RankMonitor final : public StepObserver {
  public:
   /// Takes a sample every `interval_seconds`; the first one earlier. Rank 0 calls `on_round` between steps with each
   /// round that has arrived from all ranks. `training` must outlive this object.
-  RankMonitor(TrainingStep& training, double interval_seconds, std::function<void(const RankRound&)> on_round);
+  RankMonitor(TrainingStep& training, double interval_seconds, std::function<void(const RankSamples&)> on_round);
   RankMonitor(const RankMonitor&) = delete;
   RankMonitor& operator=(const RankMonitor&) = delete;
 
@@ -58,12 +58,12 @@ class RankMonitor final : public StepObserver {
   void start_receive(std::size_t rank);
   void take_packet(std::size_t rank);
   void collect();
-  std::optional<RankRound> next_round();
+  std::optional<RankSamples> next_round();
 
   const mpi::Communicator& world_;
   RankMeter meter_;
   double interval_seconds_, due_seconds_ = 0;
-  std::function<void(const RankRound&)> on_round_;
+  std::function<void(const RankSamples&)> on_round_;
   std::int64_t step_ = 0;  ///< number of the latest step
   std::vector<std::string> hosts_;
   bool has_sensors_ = false;

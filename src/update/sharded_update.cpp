@@ -27,7 +27,7 @@ ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& t
     state.shard_offset = shard.offsets[b];
     find_runs(state);
   }
-  for (std::size_t slot = 0; slot < tools.optimizer.slot_names().size(); ++slot)
+  for (std::size_t i = 0; i < tools.optimizer.state_names().size(); ++i)
     state_.emplace_back(tools.device, shard_count_ * kFloatBytes);
   state_pointers_.resize(state_.size());
   if (spec.ema_decay > 0) ema_ = Buffer(tools.device, shard_count_ * kFloatBytes);
@@ -150,8 +150,8 @@ void ShardedUpdate::update(std::int64_t bucket) {
 // The arguments are valid until the next call.
 UpdateArguments ShardedUpdate::arguments_of(const BucketState& state, const Run& run) {
   const std::int64_t in_slice = run.begin - state.own.begin;
-  for (std::size_t slot = 0; slot < state_.size(); ++slot)
-    state_pointers_[slot] = state_[slot].floats() + state.shard_offset + in_slice;
+  for (std::size_t i = 0; i < state_.size(); ++i)
+    state_pointers_[i] = state_[i].floats() + state.shard_offset + in_slice;
   const bool has_norms = spec_.tensor_norms != TensorNorms::kNone;
   return {.gradient = state.gradient + in_slice,
           .weight = spec_.parameters.masters + run.begin,
@@ -212,7 +212,7 @@ void ShardedUpdate::copy(const float* from, float* to, std::int64_t count) const
   tools_.elementwise.round_to(DataType::kFloat32, from, to, count);
 }
 
-std::vector<float*> ShardedUpdate::slots() const {
+std::vector<float*> ShardedUpdate::states() const {
   std::vector<float*> pointers;
   for (const Buffer& buffer : state_) pointers.push_back(buffer.floats());
   return pointers;

@@ -113,13 +113,13 @@ class ShardedUpdate {
   /// Time in seconds that this object has waited for messages in all.
   double wait_seconds() const { return wait_seconds_ + exchange_.wait_seconds(); }
 
-  /// Number of floats in a slot of the optimizer state that this replica keeps: one for each value of its slices.
+  /// Number of floats in the shard of an optimizer state that this replica keeps: one for each value of its slices.
   std::int64_t shard_count() const { return shard_count_; }
-  /// The slots of this replica's optimizer state in device memory, in the order of Optimizer::slot_names(). Each holds
-  /// the values of the slices of all buckets, one after the other.
-  std::vector<float*> slots() const;
+  /// This replica's shards of the optimizer states in device memory, in the order of Optimizer::state_names(). Each
+  /// holds the values of the slices of all buckets, one after the other.
+  std::vector<float*> states() const;
 
-  /// The moving average of this replica's slices in device memory, laid out as a slot of slots(); null if ema_decay is
+  /// The moving average of this replica's slices in device memory, laid out as one of states(); null if ema_decay is
   /// 0.
   float* ema() const { return ema_.floats(); }
   /// Sets the moving average to the current parameters. Does nothing if ema_decay is 0.
@@ -148,7 +148,7 @@ class ShardedUpdate {
   /// This replica's slice of a bucket.
   struct BucketState {
     Slice own;
-    std::int64_t shard_offset = 0;  ///< index of the slice's first value in a slot of the optimizer state
+    std::int64_t shard_offset = 0;  ///< index of the slice's first value in the shard of an optimizer state
     std::vector<Run> runs;          ///< the runs of the slice
     float* gradient = nullptr;      ///< the summed gradient of the slice, in device memory
   };

@@ -78,7 +78,7 @@ StepCalls calls_per_step(int replicas, ReductionKind reduction = ReductionKind::
   runtime.take_new_parameters();  // zeros: convolutions pack them
   test::FixedBatch batch(runtime, 5);
   StepCalls step;
-  for (int i = 0; i < 2; ++i) {  // the first one also records graphs
+  for (int i = 0; i < 2; ++i) {  // the first one also captures graphs
     calls() = {};
     training.run(batch, 0.1);
     runtime.finish();
@@ -127,7 +127,7 @@ TEST(Calls, OfAStepGrowWithTheLogarithmOfTheReplicas) {
   EXPECT_EQ(steps[0].calls.nccl, 0);
 }
 
-// For N values, each replica sends N - N/R sums and as many parameters: 7/8 N of each in the first round, on the node.
+// For N values, each replica sends N - N/R sums and as many parameters: 7/8 N of each in the first phase, on the node.
 TEST(Calls, SendAllButTheOwnSliceMostOfItOnTheNode) {
   for (const int replicas : {8, 64, 1024}) {
     const StepCalls step = calls_per_step(replicas);

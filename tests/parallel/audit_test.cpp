@@ -199,7 +199,7 @@ class Flipper {
       case Target::kCopies:
         return flip_in(parameters.copies, parameters.copies == nullptr ? 0 : count * size_of(parameters.type));
       case Target::kOptimizer:
-        return flip_in(training_.update().slots().front(), shard_bytes);
+        return flip_in(training_.update().states().front(), shard_bytes);
       case Target::kAverage:
         return flip_in(training_.update().ema(), shard_bytes);
       case Target::kFrame:
@@ -250,7 +250,7 @@ class Memory {
     std::vector<std::pair<std::byte*, std::int64_t>> all = {
         {reinterpret_cast<std::byte*>(parameters.masters), count * kFloatBytes},
         {reinterpret_cast<std::byte*>(training_.update().ema()), shard_bytes}};
-    for (float* slot : training_.update().slots()) all.emplace_back(reinterpret_cast<std::byte*>(slot), shard_bytes);
+    for (float* state : training_.update().states()) all.emplace_back(reinterpret_cast<std::byte*>(state), shard_bytes);
     return all;
   }
 

@@ -22,7 +22,7 @@ namespace {
 
 constexpr int kTag = 7;
 constexpr std::uint64_t kSeed = 5;
-constexpr int kSteps = 4;  // recorded work is issued, captured, then replayed
+constexpr int kSteps = 4;  // repeated work is issued, captured, then replayed
 constexpr double kLearningRate = 0.05;
 
 constexpr StorageWay kWays[] = {

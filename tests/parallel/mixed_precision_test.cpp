@@ -150,7 +150,7 @@ std::vector<std::byte> memory_of(const TrainingStep& training) {
   };
   append(parameters.masters, count * kFloatBytes);
   append(parameters.copies, count * size_of(parameters.type));
-  for (const float* slot : training.update().slots()) append(slot, training.update().shard_count() * kFloatBytes);
+  for (const float* state : training.update().states()) append(state, training.update().shard_count() * kFloatBytes);
   return all;
 }
 

@@ -47,7 +47,7 @@ void expect_same(const io::Checkpoint& got, const io::Checkpoint& want) {
   expect_same_bits(got.model, want.model);
   expect_same_bits(got.ema, want.ema);
   ASSERT_EQ(got.optimizer.size(), want.optimizer.size());
-  for (const auto& [slot, tensors] : want.optimizer) expect_same_bits(got.optimizer.at(slot), tensors);
+  for (const auto& [state, tensors] : want.optimizer) expect_same_bits(got.optimizer.at(state), tensors);
   EXPECT_EQ(got.counters, want.counters);
 }
 

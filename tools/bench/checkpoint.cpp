@@ -54,7 +54,7 @@ double wait_of(CheckpointSaver& saver, const std::string& path, const mpi::Commu
 class PlainCopy {
  public:
   explicit PlainCopy(const RankRuntime& runtime) {
-    const std::int64_t replicas = runtime.plan().grid().replicas, kinds = 1 + runtime.plan().num_slots();
+    const std::int64_t replicas = runtime.plan().grid().replicas, kinds = 1 + runtime.plan().num_states();
     std::int64_t floats = 0;
     for (const StagePlan& stage : runtime.plan().stages())
       floats = std::max(floats, kinds * shard_of(stage.layout, 0, replicas).count);

@@ -1,6 +1,6 @@
 /// The ranks as a grid of replicas x stages, and their communicators. (Others are made elsewhere: the exchange of
-/// gradients has one with the replicas in another order, data.stage one for the ranks of a node, and an evaluation one
-/// for the replicas that share their weights.)
+/// gradients has one with the replicas in another order, data.copy_to one for the ranks of a node, and an evaluation
+/// one for the replicas that share their weights.)
 ///   rank = replica * stages + stage        neighbours in rank are neighbours in the pipeline
 #pragma once
 

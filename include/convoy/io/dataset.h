@@ -75,7 +75,7 @@ class Dataset final : public SampleStore {
   /// alone; info() then counts the samples of each class in this shard only.
   std::int64_t num_shards_of_import() const { return num_shards_of_import_; }
 
-  // --- Copies of shards on the node (data.stage). The body of a shard is its samples and their names.
+  // --- Copies of shards on the node (data.copy_to). The body of a shard is its samples and their names.
   std::int64_t num_shards() const { return std::ssize(shards_); }
   const std::string& shard_path(std::int64_t shard) const;
   std::int64_t body_bytes(std::int64_t shard) const;

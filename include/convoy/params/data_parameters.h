@@ -16,7 +16,7 @@ struct DataParams {
   bool shuffle = true;
   bool balanced = false;            ///< whether each class is drawn equally often
   std::int64_t loader_threads = 1;  ///< number of threads of each rank that read samples
-  std::string stage = "none";       ///< where shards are copied before they are read: "none", "memory", or a folder
+  std::string copy_to = "none";     ///< where shards are copied before they are read: "none", "memory", or a folder
   VerifyKind verify = VerifyKind::kEpoch;  ///< how often a sample's bytes are compared with their hash
   bool allow_part = false;                 ///< whether `train` may be one shard of several
   bool operator==(const DataParams&) const = default;

@@ -139,7 +139,7 @@ Schedule make_audit(ScheduleKind kind, const PipelineSpec& spec);
 
 /// The time for which a chunk stores the activations of one micro-batch: from the begin of instruction taken_at to the
 /// end of instruction released_at, which are indices in the stage's list.
-struct SlotUse {
+struct FrameUse {
   std::int64_t chunk = 0;
   std::int64_t micro_batch = 0;
   std::size_t taken_at = 0;  ///< index of the micro-batch's first Load or RecvActivation
@@ -147,8 +147,8 @@ struct SlotUse {
   std::size_t released_at = 0;
 };
 
-/// Returns the SlotUse of each chunk and micro-batch in the list, in the order of taken_at.
-std::vector<SlotUse> slot_uses(const StageProgram& program);
+/// Returns the FrameUse of each chunk and micro-batch in the list, in the order of taken_at.
+std::vector<FrameUse> frame_uses(const StageProgram& program);
 
 /// Returns the largest number of micro-batches whose activations the chunk stores at once, which is the number of
 /// frames that it needs. Different chunks may reach their maxima at different times.

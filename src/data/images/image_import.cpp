@@ -24,7 +24,7 @@
 #include "data/images/image_source.h"
 #include "data/images/resample.h"
 #include "data/import_input.h"
-#include "data/import_rounds.h"
+#include "data/import_sums.h"
 
 namespace convoy {
 
@@ -47,15 +47,15 @@ class ImageScan {
       : source_(source), world_(world) {
     for (const SourceSplit& split : source.listing().splits) total_ += split.size();
     const std::int64_t begin = total_ * world.rank() / world.size(), end = total_ * (world.rank() + 1) / world.size();
-    ImportRounds rounds(world, "looking", total_, show);
+    ImportSums sums(world, "looking", total_, show);
     std::int64_t number = 0;
     const auto& splits = source.listing().splits;
     for (std::size_t s = 0; s < splits.size(); ++s) {
       for (std::int64_t i = 0; i < splits[s].size(); ++i, ++number) {
-        if (number >= begin && number < end) rounds.add(read_header(static_cast<std::int64_t>(s), i));
+        if (number >= begin && number < end) sums.add(read_header(static_cast<std::int64_t>(s), i));
       }
     }
-    rounds.end(false);
+    sums.end(false);
   }
 
   bool any_colour() const { return world_.max(colour_ ? 1 : 0) > 0; }
@@ -238,7 +238,7 @@ class ImageImport final : public ImportInput {
   const ImportParams& params_;
   mpi::Communicator world_;
   std::unique_ptr<ImageSource> source_;
-  ImageShape image_;                       ///< shape that shards record; 0, 0, C if files are kept
+  ImageShape image_;                       ///< shape of the images in shards; 0, 0, C if files are kept
   std::vector<io::ChannelCounts> counts_;  ///< counts of each split
   ImageLosses losses_;
   std::int64_t num_read_ = 0;  ///< good images, by this rank

@@ -19,24 +19,24 @@ namespace convoy {
 
 namespace {
 
-/// Layout of a slot: the cuts, then the images, which begin on a cache line of their own.
-struct SlotLayout {
-  explicit SlotLayout(const ImagePath& path)
+/// Layout of a buffer: the cuts, then the images, which begin on a cache line of their own.
+struct BufferLayout {
+  explicit BufferLayout(const ImagePath& path)
       : image_bytes(path.augmenter().image().count()),
         images_offset(round_up(path.batch_micro() * static_cast<std::int64_t>(sizeof(ops::ImageCut)), 256)),
-        slot_bytes(images_offset + path.batch_micro() * image_bytes) {}
+        buffer_bytes(images_offset + path.batch_micro() * image_bytes) {}
 
-  std::int64_t image_bytes, images_offset, slot_bytes;
+  std::int64_t image_bytes, images_offset, buffer_bytes;
 };
 
-class ImageWriter final : public SlotWriter {
+class ImageWriter final : public BufferWriter {
  public:
   explicit ImageWriter(const ImagePath& path)
       : path_(path), layout_(path), preparer_(path.augmenter(), path.samples().info().oriented) {}
 
-  void write(const BatchSamples& batch, std::int64_t i, std::byte* slot) override {
+  void write(const BatchSamples& batch, std::int64_t i, std::byte* buffer) override {
     const io::SampleStore& samples = path_.samples();
-    const std::span<std::byte> target(slot + layout_.images_offset + i * layout_.image_bytes,
+    const std::span<std::byte> target(buffer + layout_.images_offset + i * layout_.image_bytes,
                                       static_cast<std::size_t>(layout_.image_bytes));
     ImageOrder order{.epoch = batch.epoch, .sample = batch.samples[static_cast<std::size_t>(i)]};
     if (samples.info().encoded) {
@@ -47,20 +47,20 @@ class ImageWriter final : public SlotWriter {
       order.image = reinterpret_cast<const std::uint8_t*>(pixels.data());
     }
     const PreparedImage image = preparer_.prepare(order);
-    cuts(slot)[i] = image.cut;
+    cuts(buffer)[i] = image.cut;
     if (target.data() != reinterpret_cast<const std::byte*>(image.pixels))
       std::memcpy(target.data(), image.pixels, target.size());
   }
 
-  void write_padding(std::int64_t i, std::byte* slot) override { cuts(slot)[i] = {.is_padding = 1}; }
+  void write_padding(std::int64_t i, std::byte* buffer) override { cuts(buffer)[i] = {.is_padding = 1}; }
 
-  void finish(const BatchSamples& batch, std::byte* slot) override {
+  void finish(const BatchSamples& batch, std::byte* buffer) override {
     if (!path_.mixes()) return;
-    for (std::int64_t i = 0; i < std::ssize(batch.samples); ++i) cuts(slot)[i].mix = path_.mix(batch, i).image;
+    for (std::int64_t i = 0; i < std::ssize(batch.samples); ++i) cuts(buffer)[i].mix = path_.mix(batch, i).image;
   }
 
  private:
-  static ops::ImageCut* cuts(std::byte* slot) { return reinterpret_cast<ops::ImageCut*>(slot); }
+  static ops::ImageCut* cuts(std::byte* buffer) { return reinterpret_cast<ops::ImageCut*>(buffer); }
 
   // Returns the final memory, `target`, if it is large enough: most images have the network's size, and are not moved
   // again.
@@ -72,13 +72,13 @@ class ImageWriter final : public SlotWriter {
   }
 
   const ImagePath& path_;
-  SlotLayout layout_;
+  BufferLayout layout_;
   ImagePreparer preparer_;
   std::vector<std::byte> memory_;  ///< holds a file, or pixels of another size than the network's
 };
 
-/// Passes slots to the device. The host reads a slot in place; for another device it is copied to one of two buffers in
-/// turn.
+/// Passes buffers to the device. The host reads a buffer in place; for another device it is copied to one of two
+/// buffers in turn.
 class ImageReader final : public FeatureReader {
  public:
   ImageReader(const ImagePath& path, ops::Backend& backend)
@@ -89,49 +89,49 @@ class ImageReader final : public FeatureReader {
                                                .type = path.type(),
                                                .border = path.augmenter().spec().params.border})) {
     Device& device = backend.device();
-    for (DeviceSlot& device_slot : device_slots_) {
-      if (!device.is_host()) device_slot.memory = Buffer(device, layout_.slot_bytes);
-      device_slot.lane = device.make_copy_lane();
+    for (DeviceBuffer& device_buffer : device_buffers_) {
+      if (!device.is_host()) device_buffer.memory = Buffer(device, layout_.buffer_bytes);
+      device_buffer.lane = device.make_copy_lane();
     }
   }
 
-  std::int64_t slot_bytes() const override { return layout_.slot_bytes; }
-  std::unique_ptr<SlotWriter> make_writer() const override { return std::make_unique<ImageWriter>(path_); }
-  bool ready() const override { return device_slots_[num_started_ % device_slots_.size()].lane->done(); }
+  std::int64_t buffer_bytes() const override { return layout_.buffer_bytes; }
+  std::unique_ptr<BufferWriter> make_writer() const override { return std::make_unique<ImageWriter>(path_); }
+  bool ready() const override { return device_buffers_[num_started_ % device_buffers_.size()].lane->done(); }
 
-  void start(const std::byte* slot) override {
+  void start(const std::byte* buffer) override {
     while (!ready()) std::this_thread::yield();
-    DeviceSlot& device_slot = device_slots_[num_started_++ % device_slots_.size()];
-    device_slot.slot = slot;
-    if (device_slot.memory.data() == nullptr) return;
-    device_slot.lane->start_to_device(device_slot.memory.data(), slot, layout_.slot_bytes);
-    device_slot.slot = device_slot.memory.data();
+    DeviceBuffer& device_buffer = device_buffers_[num_started_++ % device_buffers_.size()];
+    device_buffer.data = buffer;
+    if (device_buffer.memory.data() == nullptr) return;
+    device_buffer.lane->start_to_device(device_buffer.memory.data(), buffer, layout_.buffer_bytes);
+    device_buffer.data = device_buffer.memory.data();
   }
 
   /// Writes x (N,H,W,C).
   void finish(void* x) override {
-    last_ = &device_slots_[(num_started_ - 1) % device_slots_.size()];
+    last_ = &device_buffers_[(num_started_ - 1) % device_buffers_.size()];
     last_->lane->join();
-    op_->run(reinterpret_cast<const std::uint8_t*>(last_->slot + layout_.images_offset),
-             reinterpret_cast<const ops::ImageCut*>(last_->slot), x);
+    op_->run(reinterpret_cast<const std::uint8_t*>(last_->data + layout_.images_offset),
+             reinterpret_cast<const ops::ImageCut*>(last_->data), x);
     last_->lane->mark();  // the next copy to this buffer waits until the kernel has read it
   }
 
   bool has_left() const override { return last_ == nullptr || last_->lane->done(); }
 
  private:
-  struct DeviceSlot {
+  struct DeviceBuffer {
     Buffer memory;  ///< empty on the host
     std::unique_ptr<CopyLane> lane;
-    const std::byte* slot = nullptr;  ///< address for the device
+    const std::byte* data = nullptr;  ///< address for the device
   };
 
   const ImagePath& path_;
-  SlotLayout layout_;
+  BufferLayout layout_;
   std::unique_ptr<ops::ImageBatchOp> op_;
-  std::array<DeviceSlot, 2> device_slots_;
+  std::array<DeviceBuffer, 2> device_buffers_;
   std::size_t num_started_ = 0;
-  const DeviceSlot* last_ = nullptr;
+  const DeviceBuffer* last_ = nullptr;
 };
 
 }  // namespace

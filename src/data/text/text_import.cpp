@@ -13,7 +13,7 @@
 #include "convoy/params/data_parameters.h"
 
 #include "data/import_input.h"
-#include "data/import_rounds.h"
+#include "data/import_sums.h"
 #include "data/text/subwords.h"
 #include "data/text/text_source.h"
 #include "data/text/text_table.h"
@@ -106,7 +106,7 @@ void TextImport::check_request() const {
 // Counts words. A text that cannot be read is ignored here: it is reported when it is to be stored.
 io::Tokenization TextImport::count_words(const ShowImport& show) {
   const SourceSplit& train = listing().splits.front();
-  ImportRounds rounds(world_, "counting words", train.size(), show);
+  ImportSums sums(world_, "counting words", train.size(), show);
   WordCounts words;
   const std::int64_t end = train.size() * (world_.rank() + 1) / world_.size();
   for (std::int64_t i = train.size() * world_.rank() / world_.size(); i < end; ++i) {
@@ -116,9 +116,9 @@ io::Tokenization TextImport::count_words(const ShowImport& show) {
     } catch (const Error&) {
       is_good = false;
     }
-    rounds.add(is_good);
+    sums.add(is_good);
   }
-  rounds.end(false);
+  sums.end(false);
   // Rank 0 has its own counts already.
   const std::string mine = world_.rank() == 0 ? "" : words.pack();
   const std::vector<std::byte> others = world_.gather(std::as_bytes(std::span(mine)), 0);

@@ -38,21 +38,21 @@ struct Row {
 
 // --- How words travel ------------------------------------------------------------------------------------------------
 
-/// Writes slots of a row of whole numbers for each sample.
-class RowWriter final : public SlotWriter {
+/// Writes buffers of a row of whole numbers for each sample.
+class RowWriter final : public BufferWriter {
  public:
   RowWriter(const Row& row, std::int64_t width) : row_(row), width_(static_cast<std::size_t>(width)) {}
 
-  void write(const BatchSamples& batch, std::int64_t i, std::byte* slot) override {
-    write_padding(i, slot);
-    row_.write(batch.epoch, batch.samples[static_cast<std::size_t>(i)], row_of(i, slot), memory_);
+  void write(const BatchSamples& batch, std::int64_t i, std::byte* buffer) override {
+    write_padding(i, buffer);
+    row_.write(batch.epoch, batch.samples[static_cast<std::size_t>(i)], row_of(i, buffer), memory_);
   }
-  void write_padding(std::int64_t i, std::byte* slot) override { std::ranges::fill(row_of(i, slot), row_.padding); }
+  void write_padding(std::int64_t i, std::byte* buffer) override { std::ranges::fill(row_of(i, buffer), row_.padding); }
   void finish(const BatchSamples&, std::byte*) override {}
 
  private:
-  std::span<std::int32_t> row_of(std::int64_t i, std::byte* slot) const {
-    return {reinterpret_cast<std::int32_t*>(slot) + i * static_cast<std::int64_t>(width_), width_};
+  std::span<std::int32_t> row_of(std::int64_t i, std::byte* buffer) const {
+    return {reinterpret_cast<std::int32_t*>(buffer) + i * static_cast<std::int64_t>(width_), width_};
   }
 
   const Row& row_;
@@ -60,22 +60,22 @@ class RowWriter final : public SlotWriter {
   MaskedPairs::Memory memory_;
 };
 
-/// Copies rows straight from the slot to the feature's memory.
+/// Copies rows straight from the buffer to the feature's memory.
 class RowReader final : public FeatureReader {
  public:
   RowReader(const Row& row, const TensorSpec& spec, Device& device)
       : row_(row), spec_(spec), lane_(device.make_copy_lane()) {}
 
-  std::int64_t slot_bytes() const override { return spec_.bytes(); }
-  std::unique_ptr<SlotWriter> make_writer() const override {
+  std::int64_t buffer_bytes() const override { return spec_.bytes(); }
+  std::unique_ptr<BufferWriter> make_writer() const override {
     return std::make_unique<RowWriter>(row_, spec_.shape.length());
   }
   bool ready() const override { return true; }
-  void start(const std::byte* slot) override { slot_ = slot; }
+  void start(const std::byte* buffer) override { buffer_ = buffer; }
   void finish(void* to) override {
     while (!lane_->done()) std::this_thread::yield();
     lane_->mark();  // waits for work that still reads the old values
-    lane_->start_to_device(to, slot_, slot_bytes());
+    lane_->start_to_device(to, buffer_, buffer_bytes());
     lane_->join();
   }
   bool has_left() const override { return lane_->done(); }
@@ -84,7 +84,7 @@ class RowReader final : public FeatureReader {
   const Row& row_;
   TensorSpec spec_;
   std::unique_ptr<CopyLane> lane_;
-  const std::byte* slot_ = nullptr;
+  const std::byte* buffer_ = nullptr;
 };
 
 // --- The path --------------------------------------------------------------------------------------------------------

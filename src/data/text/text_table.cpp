@@ -42,14 +42,14 @@ void check_not_quoted(const std::string& path, const TableRow& row, const TableH
   const TableFormat format = table_format(path);
   if (format.has_quotes) return;
   TableReader reader(path, {.separator = format.separator}, row.offset, row.first_line);
-  TableRow record;
-  if (!reader.next(record) || record.fault != TableFault::kNone || record.num_fields != header.num_fields ||
-      record.last_line == row.first_line)
+  TableRow next_row;
+  if (!reader.next(next_row) || next_row.fault != TableFault::kNone || next_row.num_fields != header.num_fields ||
+      next_row.last_line == row.first_line)
     return;
   refuse(
       "'{}': lines {} to {} are one row with a line break in quotes, which a .tsv does not have. Write it as .csv "
       "(pandas: to_csv('NEW.csv', index=False)), or take the line breaks out of the texts",
-      path, record.first_line, record.last_line);
+      path, next_row.first_line, next_row.last_line);
 }
 
 class Listing {

@@ -136,7 +136,7 @@ TEST(BatchNormOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(BatchNormBits);
+CONVOY_RUN_ON_ALL_BACKENDS(BatchNormBits);
 
 }  // namespace
 }  // namespace convoy

@@ -106,7 +106,7 @@ TEST_P(BatchNormDigits, BackwardMasksWhatForwardRoundedToZero) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(BatchNormDigits);
+CONVOY_RUN_ON_ALL_BACKENDS(BatchNormDigits);
 
 }  // namespace
 }  // namespace convoy

@@ -218,7 +218,7 @@ TEST(BatchNormPoolingOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(BatchNormPoolingTest);
+CONVOY_RUN_ON_ALL_BACKENDS(BatchNormPoolingTest);
 
 }  // namespace
 }  // namespace convoy

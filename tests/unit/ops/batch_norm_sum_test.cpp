@@ -363,7 +363,7 @@ TEST(BatchNormSumOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(BatchNormSumTest);
+CONVOY_RUN_ON_ALL_BACKENDS(BatchNormSumTest);
 
 }  // namespace
 }  // namespace convoy

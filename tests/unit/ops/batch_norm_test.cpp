@@ -130,7 +130,7 @@ TEST_P(BatchNormTest, BackwardOfInferenceMatchesDoubleLoopsInPlaceToo) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(BatchNormTest);
+CONVOY_RUN_ON_ALL_BACKENDS(BatchNormTest);
 
 }  // namespace
 }  // namespace convoy

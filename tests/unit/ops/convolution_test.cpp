@@ -203,7 +203,7 @@ TEST(ConvolutionOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(ConvolutionTest);
+CONVOY_RUN_ON_ALL_BACKENDS(ConvolutionTest);
 
 }  // namespace
 }  // namespace convoy

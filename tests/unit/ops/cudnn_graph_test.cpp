@@ -106,7 +106,7 @@ TEST_P(CudnnGraphTest, MeasuringMemorySeesEveryChangeOfTheResult) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(CudnnGraphTest);
+CONVOY_RUN_ON_ALL_BACKENDS(CudnnGraphTest);
 
 }  // namespace
 }  // namespace convoy

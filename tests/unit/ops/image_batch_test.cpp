@@ -137,7 +137,7 @@ TEST_P(ImageBatchTest, PastesABoxOfThePartnerAsItIsCut) {
     for_each_type(shape, cuts, expect_rounded);
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(ImageBatchTest);
+CONVOY_RUN_ON_ALL_BACKENDS(ImageBatchTest);
 
 }  // namespace
 }  // namespace convoy

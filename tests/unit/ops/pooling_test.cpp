@@ -118,7 +118,7 @@ TEST_P(PoolingTest, GlobalAverageEqualsDoubleLoops) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(PoolingTest);
+CONVOY_RUN_ON_ALL_BACKENDS(PoolingTest);
 
 }  // namespace
 }  // namespace convoy

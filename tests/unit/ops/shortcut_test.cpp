@@ -37,7 +37,7 @@ TEST_P(ShortcutTest, EqualsPlainLoopsExactly) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(ShortcutTest);
+CONVOY_RUN_ON_ALL_BACKENDS(ShortcutTest);
 
 }  // namespace
 }  // namespace convoy

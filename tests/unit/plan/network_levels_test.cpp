@@ -4,7 +4,7 @@
 #include <gtest/gtest.h>
 
 #include "plan/step_costs.h"
-#include "update/exchange_rounds.h"
+#include "update/exchange_phases.h"
 
 namespace convoy {
 

@@ -101,7 +101,7 @@ TEST(StepCosts, OfAnExchangeAreThoseOfItsSlices) {
   const auto bytes = static_cast<double>(plan.stages()[0].layout.count * 4);
   EXPECT_NEAR(costs.chunks[0].buckets[0].reduce_seconds, 3 * 2 + 0.75 * bytes, 1e-3);
   EXPECT_EQ(costs.chunks[0].buckets[0].gather_seconds, costs.chunks[0].buckets[0].reduce_seconds);
-  EXPECT_EQ(costs.agree_seconds, 2 * 2 * 2.0) << "there and back in two rounds";
+  EXPECT_EQ(costs.agree_seconds, 2 * 2 * 2.0) << "there and back in two phases";
 }
 
 TEST(StepCosts, OfAnExchangeThatRanksCopyThemselvesAreArithmetic) {
@@ -161,7 +161,7 @@ TEST(StepCosts, OfAnUpdateAreWhatItsOptimizerReadsAndWrites) {
     spec.optimizer.kind = kind;
     return seconds_per_value() - sgd;
   };
-  EXPECT_NEAR(more_than_sgd(OptimizerKind::kAdam), 2, 1e-9) << "a second slot";
+  EXPECT_NEAR(more_than_sgd(OptimizerKind::kAdam), 2, 1e-9) << "a second state";
   EXPECT_NEAR(more_than_sgd(OptimizerKind::kLars), 2, 1e-9) << "norms of gradients and weights";
   EXPECT_NEAR(more_than_sgd(OptimizerKind::kLamb), 2 + 2 + 3, 1e-9) << "directions, written down for their norms";
   spec.train.clip_norm = 1;

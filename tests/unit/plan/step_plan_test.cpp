@@ -25,7 +25,7 @@ std::string refusal_of(const RuntimeSpec& spec, const GridShape& grid) {
   return test::message_of<RequestError>([&] { StepPlan(spec, grid); });
 }
 
-TEST(StepPlan, ChunksAreRunsOfCellsRoundTheStages) {
+TEST(StepPlan, ChunksAreRunsOfCellsAroundTheStages) {
   for (const auto& [stages, chunks] : {std::pair{2, 2}, {2, 5}, {3, 3}, {5, 2}, {4, 1}}) {
     const ScheduleKind kind = chunks > 1 ? ScheduleKind::kInterleaved : ScheduleKind::k1F1B;
     const StepPlan plan(spec_of(kind, chunks), {.stages = stages});

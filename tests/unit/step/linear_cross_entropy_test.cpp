@@ -161,7 +161,7 @@ TEST_P(LinearCrossEntropyTest, LogitsAreNeverWholeInMemory) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(LinearCrossEntropyTest);
+CONVOY_RUN_ON_ALL_BACKENDS(LinearCrossEntropyTest);
 
 TEST(LinearCrossEntropy, ABlockHoldsWholeSamplesAndAboutFiveHundredRows) {
   EXPECT_EQ(samples_of_block(32, 19), 16);
