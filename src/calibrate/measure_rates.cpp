@@ -180,7 +180,7 @@ double measure_product_rate(ops::Backend& backend, DataType type) {
     best = std::max(best, product.flop() / seconds);
     if (seconds < kLargeSeconds && side < kMaxSide) continue;
     const double begin = now_seconds();
-    for (int round = 0; round < kMinRounds || now_seconds() - begin < kEnoughSeconds; ++ping)
+    for (int round = 0; round < kMinRounds || now_seconds() - begin < kEnoughSeconds; ++round)
       best = std::max(best, product.flop() / product.time_once());
     break;
   }

@@ -10,6 +10,10 @@
 
 namespace convoy {
 
+namespace mpi {
+class Communicator;
+}
+
 struct AugmentParams;
 struct Parameters;
 

@@ -10,6 +10,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/features.h"
 #include "convoy/base/text.h"
+#include "convoy/model/network_file.h"
 #include "convoy/ops/pooling.h"
 
 #include "model/layers/activation.h"
@@ -444,6 +445,14 @@ void check(const ArgumentSpec& spec, Argument& value) {
   if (const auto* const number = std::get_if<double>(&value)) check_range(spec, *number);
 }
 
+std::string shown_value(const ArgumentSpec& spec) {
+  if (!spec.initial) return "";
+  if (const auto* const whole = std::get_if<std::int64_t>(&*spec.initial)) return fmt::format(" ({})", *whole);
+  if (const auto* const number = std::get_if<double>(&*spec.initial)) return fmt::format(" ({})", *number);
+  if (const auto* const flag = std::get_if<bool>(&*spec.initial)) return *flag ? " (true)" : " (false)";
+  return "";
+}
+
 struct FeatureKind {
   const char* name;
   TensorSpec (*spec)(std::int64_t n, const TextShape& text);
@@ -490,6 +499,30 @@ std::span<const LayerFunction> layer_functions() {
 const LayerFunction* find_layer_function(std::string_view name) {
   const auto found = std::ranges::find(layer_functions(), name, &LayerFunction::name);
   return found == layer_functions().end() ? nullptr : &*found;
+}
+
+std::string describe_layer_functions() {
+  std::string text =
+      "\n## Functions of network files\n\n[networks.md](networks.md) shows how they are used. The arguments in braces "
+      "are given in a table; "
+      "the first of them may also be given without its name: `conv(\"conv1\", x, {16, kernel = 3})`.\n\n"
+      "| function | meaning |\n| --- | --- |\n"
+      "| `feature(\"NAME\")` | what the samples have: `image`; `tokens`, `length` and others of texts |\n";
+  for (const LayerFunction& function : layer_functions()) {
+    std::vector<std::string> given;
+    if (function.has_name) given.emplace_back("\"NAME\"");
+    for (std::int64_t i = 0; i < std::min<std::int64_t>(function.max_inputs, 2); ++i)
+      given.push_back(i < function.min_inputs ? (i == 0 ? "x" : "x2") : "[x2]");
+    std::vector<std::string> names;
+    std::string meaning = function.about;
+    for (const ArgumentSpec& spec : function.arguments) {
+      names.push_back(spec.name);
+      meaning += fmt::format("; `{}`: {}{}", spec.name, spec.about, shown_value(spec));
+    }
+    if (!names.empty()) given.push_back(fmt::format("{{{}}}", fmt::join(names, ", ")));
+    text += fmt::format("| `{}({})` | {} |\n", function.name, fmt::join(given, ", "), meaning);
+  }
+  return text;
 }
 
 void complete(const LayerFunction& function, LayerCall& call) {

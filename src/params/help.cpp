@@ -240,10 +240,11 @@ std::string help_text(const std::vector<std::string>& topics, int columns) {
   return topics.empty() ? format_all(columns) : format_topics(topics, columns);
 }
 
-std::string markdown_help(const std::vector<NetworkHelp>& networks) {
+std::string markdown_help(const std::vector<NetworkHelp>& networks, const std::string& functions) {
   std::string text = kIntroduction + markdown_commands();
   text += "\n## Networks\n\n| `model.name` | is |\n| --- | --- |\n";
   for (const NetworkHelp& network : networks) text += fmt::format("| {} | {} |\n", network.names, network.sentence);
+  text += functions;
   for (const std::string& section : sections()) text += markdown_section(section);
   return text;
 }

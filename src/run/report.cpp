@@ -159,7 +159,7 @@ std::string describe_audits(const StepPlan& plan) {
 std::string describe_work(const Parameters& params, const RuntimeSpec& spec, const io::DatasetInfo& data) {
   const Network network = make_network(spec.network);
   const std::int64_t frozen = count_frozen_parameters(network);
-  return fmt::format("{}: {} parameters{}; {} {}, {}\n", params.model.name, human_count(count_parameters(network)),
+  return fmt::format("{}: {} parameters{}; {} {}, {}\n", spec.network.name, human_count(count_parameters(network)),
                      frozen > 0 ? fmt::format(", {} of them frozen", human_count(frozen)) : "",
                      counted(data.num_samples, "training sample"), describe_input(spec.network.input),
                      counted(std::ssize(data.class_names), "class")) +

@@ -46,11 +46,11 @@ void MicroBatchChecksums::begin(const Action& action) {
   const Instruction& i = action.instruction;
   if (i.micro_batch != micro_batch_) return;
   const ChunkPlan& chunk = stage_.plan().chunks[i.chunk];
-  const FrameId slot{.chunk = i.chunk, .frame = action.frame};
-  if (i.op == Op::kForward) add(Kind::kInput, i.chunk, stage_.input(slot), chunk.boundary_in_bytes);
-  if (i.op == Op::kSendActivation) add(Kind::kOutput, i.chunk, stage_.output(slot), chunk.boundary_out_bytes);
+  const FrameId frame{.chunk = i.chunk, .number = action.frame};
+  if (i.op == Op::kForward) add(Kind::kInput, i.chunk, stage_.input(frame), chunk.boundary_in_bytes);
+  if (i.op == Op::kSendActivation) add(Kind::kOutput, i.chunk, stage_.output(frame), chunk.boundary_out_bytes);
   if (action.first_piece)
-    add(Kind::kOutputGradient, i.chunk, stage_.dy_of(slot, action.gradient_in),
+    add(Kind::kOutputGradient, i.chunk, stage_.dy_of(frame, action.gradient_in),
         chunk.is_last ? stage_.last_cell().dy().bytes() : chunk.boundary_out_bytes);
   if (i.op == Op::kSendGradient)
     add(Kind::kInputGradient, i.chunk, stage_.gradient_out(i.chunk, action.gradient_out), chunk.boundary_in_bytes);
@@ -61,7 +61,7 @@ void MicroBatchChecksums::end(const Action& action) {
   const Instruction& i = action.instruction;
   if (i.micro_batch != micro_batch_) return;
   if (i.op == Op::kLoad)
-    stage_.for_each_feature({.chunk = i.chunk, .frame = action.frame}, [&](const Feature& feature, const void* data) {
+    stage_.for_each_feature({.chunk = i.chunk, .number = action.frame}, [&](const Feature& feature, const void* data) {
       add(Kind::kFeatures, i.chunk, data, feature.spec.bytes());
     });
   if (i.op == Op::kLoss) add_loss(action);
@@ -71,7 +71,7 @@ void MicroBatchChecksums::end(const Action& action) {
 void MicroBatchChecksums::add_loss(const Action& action) {
   const Instruction& i = action.instruction;
   const std::span<const ops::LossSums> sums = loss_->sums_of_micro_batch(i.micro_batch);
-  add(Kind::kOutput, i.chunk, stage_.output({.chunk = i.chunk, .frame = action.frame}), stage_.last_cell().y().bytes());
+  add(Kind::kOutput, i.chunk, stage_.output({.chunk = i.chunk, .number = action.frame}), stage_.last_cell().y().bytes());
   add(Kind::kLoss, i.chunk, sums.data(), static_cast<std::int64_t>(sums.size_bytes()));
 }
 

@@ -87,7 +87,7 @@ TrainingStep::TrainingStep(RankRuntime& runtime)
   judge_ = std::make_unique<StepJudge>(runtime, parts_, audit_.get());
   parts_.judge = judge_.get();
   executor_ = std::make_unique<StepExecutor>(runtime, bind_program(program()), parts_);
-  if (audit_) executor_->tell(audit_->record());
+  if (audit_) executor_->tell(audit_->micro_batch());
   runtime.on_new_parameters([this] { update_.start_ema(); });
 }
 

@@ -68,7 +68,7 @@ class Sweep {
     if (params.sweep.row > std::ssize(table_.rows))
       refuse("sweep.row = {}: this sweep has {} rows. sweep.list = true prints them.", params.sweep.row,
              table_.rows.size());
-    head_ = {.network = params.model.name,
+    head_ = {.network = metadata_.name,
              .sample = std::string(input_kinds::one_of(metadata_.kind())),
              .machine = fmt::format("{}; {}", processor_name(), host_summary(find_topology(world))),
              .date = fmt::format("{:%Y-%m-%d}", fmt::localtime(static_cast<std::time_t>(wall_clock_seconds()))),
