@@ -1,4 +1,5 @@
 /// Replicas that only evaluate read one copy of their weights, where the system allows it, and compute the same.
+#include "step/evaluation_step.h"
 #include "step/shared_weights.h"
 
 #include <cstddef>

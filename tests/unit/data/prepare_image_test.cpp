@@ -9,6 +9,7 @@
 
 #include "convoy/base/error.h"
 
+#include "data/images/augmenter.h"
 #include "data/images/auto_augment.h"
 #include "data/images/crops.h"
 #include "reference/image_batch.h"

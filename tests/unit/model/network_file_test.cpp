@@ -54,7 +54,7 @@ TEST(NetworkFile, BuildsAListThatGivesTheCells) {
       build_cells(built.list, {.input = ImageShape{12, 10, 3}, .micro_batch = 5, .type = DataType::kBfloat16});
   ASSERT_EQ(network.size(), 4u);
   EXPECT_EQ(network[1]->name(), "block1");
-  EXPECT_EQ(network[1]->y(), (TensorSpec{Shape{5, 12, 10, 16}, DataType::kBfloat16}));
+  EXPECT_EQ(network[1]->y(), (TensorSpec{Shape::images(5, 12, 10, 16), DataType::kBfloat16}));
   EXPECT_EQ(network[1]->memory().parameters().front().spec.name, "block1.conv.weight");
   EXPECT_EQ(network[0]->memory().parameters().front().spec.name, "conv1.weight");
   ASSERT_EQ(built.parameters.size(), 2u);

@@ -46,9 +46,9 @@ std::vector<Values> four_steps(const OptimizerParams& params, const Facts& facts
   const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
   const auto optimizer = make_optimizer(params, DataType::kFloat32, backend->elementwise());
   EXPECT_EQ(std::ssize(optimizer->state_names()), num_optimizer_states(params.kind));
-  std::vector<Values> state(optimizer->state_names().size(), Values(kCount, 0.0f)), after;
+  std::vector<Values> states(optimizer->state_names().size(), Values(kCount, 0.0f)), after;
   std::vector<float*> pointers;
-  for (Values& state : state) pointers.push_back(state.data());
+  for (Values& state : states) pointers.push_back(state.data());
   Values weights = kFirstWeights;
   for (std::int64_t step = 1; step <= 4; ++step) {
     Values gradient = gradient_at(step, weights);
