@@ -7,6 +7,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/model/partition.h"
+#include "convoy/params/step_parameters.h"
 
 #include "unit/messages.h"
 
