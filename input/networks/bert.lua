@@ -3,6 +3,7 @@
 -- the same names for the parameters that they share.
 local name = network{
   names = {"bert", "bert_classifier"},
+  reads = "text",
   about = "Devlin et al. 2018, BERT; its size is given by the same keys as transformer's. bert predicts masked words and " ..
           "whether one span of a text follows another; bert_classifier starts from the weights of bert (init.weights) and " ..
           "predicts classes",

@@ -2,6 +2,7 @@
 -- networks", section 4.1, the block of figure 6 (d) with the shortcut of figure 5 (b).
 network{
   form = "pyramidnet{depth}-a{alpha}",
+  reads = "images",
   about = "Han et al. 2017, for small images; DEPTH is 6n + 2. For example pyramidnet110-a270",
 }
 local depth = parameter("depth", 110, "number of convolutions and linear layers: 6 n + 2", {min = 8, max = 2000})

@@ -2,6 +2,7 @@
 -- blocks with 16, 32 and 64 filters, shortcuts without parameters.
 local name = network{
   names = {"resnet20", "resnet32", "resnet44", "resnet56", "resnet110"},
+  reads = "images",
   about = "He et al. 2015, section 4.2, for small images",
 }
 local depth = tonumber(name:sub(7))  -- "resnet20": 20 = 6 n + 2

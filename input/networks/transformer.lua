@@ -2,6 +2,7 @@
 -- need", figure 1 (left). The names of parameters are those of torch.nn.TransformerEncoder.
 network{
   names = {"transformer"},
+  reads = "text",
   about = "Vaswani et al. 2017: the encoder, with a mean over the words, for texts. model.layers, model.heads, model.width " ..
           "and model.feedforward set its size",
 }

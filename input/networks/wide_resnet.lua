@@ -2,6 +2,7 @@
 -- two 3 x 3 convolutions that begin with batch norm and ReLU, without dropout.
 network{
   form = "wrn{depth}-{width}",
+  reads = "images",
   about = "Zagoruyko & Komodakis 2016, for small images, without dropout; DEPTH is 6n + 4. For example wrn28-10",
 }
 local depth = parameter("depth", 28, "number of convolutions and linear layers: 6 n + 4", {min = 10, max = 2000})

@@ -117,6 +117,7 @@ void choose_schedule(const Parameters& params, const GridShape& grid, RuntimeSpe
 }
 
 GridShape requested_grid(const Parameters& params, std::int64_t ranks) {
+  if (params.model.file.empty()) check_network_name(params.model.name);
   return grid_shape(std::max<std::int64_t>(1, params.grid.stages), ranks);
 }
 

@@ -32,8 +32,8 @@ struct RunLayout {
 /// 1.5 times its memory. Predictions use the costs in `runtime`, or modelled ones.
 void choose_schedule(const Parameters& params, const GridShape& grid, RuntimeSpec& runtime);
 
-/// Returns the grid with grid.stages stages (auto: 1) on that many ranks. Throws RequestError as grid_shape() does.
-/// Whether the network has as many cells is known when the data are open.
+/// Returns the grid with grid.stages stages (auto: 1) on that many ranks. Throws RequestError as grid_shape() does,
+/// and for an unknown model.name. Whether the network has as many cells is known when the data are open.
 GridShape requested_grid(const Parameters& params, std::int64_t ranks);
 
 /// Chooses the layout of a training on the ranks of world. With several ranks it measures costs that run.directory does

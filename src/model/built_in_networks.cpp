@@ -30,13 +30,13 @@ std::vector<BuiltInNetwork> read_all() {
 }  // namespace
 
 const std::string& network_prelude() {
-  static const std::string text(network_prelude_text());
-  return text;
+  static const std::string kText(network_prelude_text());
+  return kText;
 }
 
 const std::vector<BuiltInNetwork>& built_in_networks() {
-  static const std::vector<BuiltInNetwork> all = read_all();
-  return all;
+  static const std::vector<BuiltInNetwork> kAll = read_all();
+  return kAll;
 }
 
 std::string shown_form(const std::string& form) {

@@ -67,7 +67,10 @@ struct FileCells::Handle {
   std::int64_t cell = 0;   // from 0
   std::int64_t value = 0;  // its number in the cell, or kOutput
 
-  void* pointer() const { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(((cell + 1) << 24) | value)); }
+  void* pointer() const {
+    return reinterpret_cast<void*>(
+        static_cast<std::uintptr_t>(((cell + 1) << 24) | value));  // NOLINT(performance-no-int-to-ptr)
+  }
   static Handle of(const void* pointer) {
     const auto bits = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer));
     return {.cell = (bits >> 24) - 1, .value = bits & kOutput};

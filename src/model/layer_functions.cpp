@@ -89,7 +89,8 @@ Value add_convolution(const LayerArguments& call) {
   check_divides("groups", groups, filters, "filters");
   check_window(x, call.integer("kernel"), padding_of(call));
   const auto kernel = static_cast<double>(call.integer("kernel"));
-  check_num_weights(kernel * kernel * static_cast<double>(filters) * static_cast<double>(x.c / groups));
+  check_num_weights(kernel * kernel * static_cast<double>(filters) * static_cast<double>(x.c) /
+                    static_cast<double>(groups));
   return convolution(call.name(), call.x(),
                      {.num_filters = filters,
                       .kernel = call.integer("kernel"),
@@ -492,8 +493,8 @@ constexpr FeatureKind kTextFeatures[] = {
 }  // namespace
 
 std::span<const LayerFunction> layer_functions() {
-  static const std::vector<LayerFunction> functions = make_layer_functions();
-  return functions;
+  static const std::vector<LayerFunction> kFunctions = make_layer_functions();
+  return kFunctions;
 }
 
 const LayerFunction* find_layer_function(std::string_view name) {
@@ -554,18 +555,23 @@ void complete(const LayerFunction& function, LayerCall& call) {
 }
 
 Value add_feature(CellBuilder& cell, const std::string& name, const InputShape& input, std::int64_t n) {
+  const auto found = std::ranges::find(kTextFeatures, name, &FeatureKind::name);
+  const bool is_of_texts = found != std::end(kTextFeatures);
   if (const auto* const image = std::get_if<ImageShape>(&input)) {
     if (name == features::kImage) return cell.feature(name, {image->batch(n), cell.type()});
+    if (is_of_texts)
+      refuse("the network reads texts, and the data holds images. Give a network of images, or a data set of texts");
     refuse("the data holds images, which have the feature '{}' and not '{}'", features::kImage, excerpt(name));
   }
-  const TextShape& text = std::get<TextShape>(input);
-  const auto found = std::ranges::find(kTextFeatures, name, &FeatureKind::name);
-  if (found == std::end(kTextFeatures)) {
+  if (name == features::kImage)
+    refuse("the network reads images, and the data holds texts. Give a network of texts, or a data set of images");
+  if (!is_of_texts) {
     std::vector<std::string> names;
     for (const FeatureKind& kind : kTextFeatures) names.emplace_back(kind.name);
     refuse("the data holds texts, which do not have the feature '{}'. They have: {}", excerpt(name),
            fmt::join(names, ", "));
   }
+  const TextShape& text = std::get<TextShape>(input);
   return cell.feature(name, found->spec(n, text), found->num_values(text));
 }
 

@@ -67,6 +67,11 @@ Network make_network(const NetworkSpec& spec) {
   return network;
 }
 
+void check_network_name(const std::string& name) {
+  std::map<std::string, std::string> settings;
+  find_built_in_network(name, settings);
+}
+
 std::uint64_t hash_of(const NetworkSpec& spec) {
   return spec.make_cells == nullptr ? hash_name(to_text(list_of(spec))) : 0;
 }

@@ -110,7 +110,7 @@ std::string difference(const CellList& now, const CellList& before) {
   if (now.prefix != before.prefix)
     return fmt::format("its parameters' names begin with '{}', not '{}'", now.prefix, before.prefix);
   for (std::size_t i = 0; i < std::min(now.layers.size(), before.layers.size()); ++i)
-    if (const std::string text = difference(now.layers[i], before.layers[i]); !text.empty()) return text;
+    if (std::string text = difference(now.layers[i], before.layers[i]); !text.empty()) return text;
   if (now.layers.size() != before.layers.size())
     return fmt::format("it has {} layers, not {}", now.layers.size(), before.layers.size());
   return now.output == before.output ? "" : "its output is the result of another layer";

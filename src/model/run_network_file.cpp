@@ -196,14 +196,20 @@ Returned NetworkFileRun::declare(lua_State* lua) {
         declaration_.names.push_back(text_at(lua, 4));
     } else if (key == "form" && is_text(lua, 3)) {
       declaration_.form = text_at(lua, 3);
+    } else if (key == "reads" && is_text(lua, 3)) {
+      declaration_.reads = text_at(lua, 3);
     } else if (key == "about" && is_text(lua, 3)) {
       declaration_.about = text_at(lua, 3);
     } else {
-      refuse("network: it has names (a list), form and about (texts), but no '{}'", excerpt(key));
+      refuse("network: it has names (a list), form, reads and about (texts), but no '{}'", excerpt(key));
     }
   }
   is_declared_ = true;
   if (declares_only_) throw Declared();
+  if (!declaration_.reads.empty() && declaration_.reads != kind_of(request_.input))
+    throw Refusal(
+        fmt::format("the network reads {0}, and the data holds {1}. Give a network of {1}, or a data set of {0}.",
+                    excerpt(declaration_.reads), kind_of(request_.input)));
   if (!request_.name.empty()) return request_.name;
   return parameters_.take("name", declaration_.names.empty() ? "" : declaration_.names.front());
 }

@@ -13,6 +13,7 @@ namespace convoy {
 struct NetworkDeclaration {
   std::vector<std::string> names;  ///< names of networks that model.name can give; only of built-in files
   std::string form;                ///< form of names with parameters in them: "wrn{depth}-{width}"; or empty
+  std::string reads;               ///< input_kinds::kImages or kText (convoy/base/features.h); empty: any samples
   std::string about;               ///< paper, variant, kind of samples: for the help text
 };
 

@@ -187,7 +187,7 @@ void add_networks(const Seeds& seeds) {
   seeds.add_words("network_file", words);
   seeds.add_words("network_list", words);
   for (const BuiltInNetwork& network : built_in_networks()) {
-    const bool reads_texts = network.source.name == "transformer.lua" || network.source.name == "bert.lua";
+    const bool reads_texts = network.declaration.reads == input_kinds::kText;
     const std::string flag(1, reads_texts ? '\1' : '\0');
     seeds.add("network_file", network.source.name, flag + network.source.text);
     const NetworkRequest request{.input = reads_texts ? InputShape(TextShape{.length = 16, .vocabulary = 100})

@@ -46,6 +46,9 @@ const TextShape& text_of(const NetworkSpec& spec);
 /// network cannot read samples of this shape, and for patterns that match nothing or leave nothing to train.
 Network make_network(const NetworkSpec& spec);
 
+/// Throws RequestError, with the nearest name, if there is no built-in network with this name.
+void check_network_name(const std::string& name);
+
 /// A hash of all layers of a network, for keys of what depends on them. It does not depend on the size of
 /// micro-batches, on types, or on what is frozen.
 std::uint64_t hash_of(const NetworkSpec& spec);

@@ -3,6 +3,7 @@
 #include <string>
 #include <vector>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/model/network_file.h"
@@ -51,7 +52,7 @@ TEST(CostKeys, DifferForNetworksWhoseCellsTakeAnotherTime) {
                 n.name = "convnext_tiny", n.input = ImageShape{32, 32, 3}, n.settings["stochastic_depth"] = "0.1";
               }),
       changed(kTexts, [](NetworkSpec& n) { n.settings["layers"] = "2"; }),
-      changed(kTexts, [](NetworkSpec& n) { n.settings["heads"] = "2"; }),
+      changed(kTexts, [](NetworkSpec& n) { n.settings["width"] = "32", n.settings["heads"] = "2"; }),
       changed(kTexts, [](NetworkSpec& n) { n.settings["width"] = "32"; }),
       changed(kTexts, [](NetworkSpec& n) { n.settings["feedforward"] = "32"; }),
       changed(kTexts, [](NetworkSpec& n) { n.settings["dropout"] = "0.5"; })};
@@ -83,12 +84,13 @@ TEST(CostKeys, DifferForDevicesRanksAndSharedCores) {
 }
 
 // The costs of earlier runs stay valid only if their keys stay as they are.
-TEST(CostKeys, AreThoseOfEarlierVersions) {
+TEST(CostKeys, HaveTheirFormAndTheHashOfAllLayers) {
   const auto ops = backend();
   const std::string device = ops->device().description();
-  EXPECT_EQ(costs_key(kImages, *ops, 8, {.ranks = 4, .ranks_at_once = 1.5}),
-            "resnet20 on 16x16x3 for 10 classes, micro-batch 4, f32, frozen []; " + device +
-                "; 1.5 of 4 ranks at once on a node, 8 in all");
+  EXPECT_EQ(
+      costs_key(kImages, *ops, 8, {.ranks = 4, .ranks_at_once = 1.5}),
+      fmt::format("resnet20 {:016x} on 16x16x3 for 10 classes, micro-batch 4, f32, frozen []; ", hash_of(kImages)) +
+          device + "; 1.5 of 4 ranks at once on a node, 8 in all");
   EXPECT_EQ(rates_key({.message_bytes = 7, .arena_bytes = 9}, *ops, 2, {.ranks = 2, .ranks_at_once = 2}),
             "messages of 7 bytes, arenas of 9; " + device + "; 2 ranks at once, 2 on a node");
 }
