@@ -71,7 +71,8 @@ void MicroBatchChecksums::end(const Action& action) {
 void MicroBatchChecksums::add_loss(const Action& action) {
   const Instruction& i = action.instruction;
   const std::span<const ops::LossSums> sums = loss_->sums_of_micro_batch(i.micro_batch);
-  add(Kind::kOutput, i.chunk, stage_.output({.chunk = i.chunk, .number = action.frame}), stage_.last_cell().y().bytes());
+  add(Kind::kOutput, i.chunk, stage_.output({.chunk = i.chunk, .number = action.frame}),
+      stage_.last_cell().y().bytes());
   add(Kind::kLoss, i.chunk, sums.data(), static_cast<std::int64_t>(sums.size_bytes()));
 }
 

@@ -1,5 +1,4 @@
 /// Replicas that only evaluate read one copy of their weights, where the system allows it, and compute the same.
-#include "step/evaluation_step.h"
 #include "step/shared_weights.h"
 
 #include <cstddef>
@@ -19,6 +18,7 @@
 #include "parallel/mpi_main.h"
 #include "parallel/storage_ways.h"
 #include "parallel/system_limit.h"
+#include "step/evaluation_step.h"
 
 namespace convoy::test {
 

@@ -1,5 +1,5 @@
-/// Lets long work that sends no message report its progress, so that the watchdog knows that this rank is not stuck. The
-/// program has one listener: work deep inside a call needs no object to report progress.
+/// Lets long work that sends no message report its progress, so that the watchdog knows that this rank is not stuck.
+/// The program has one listener: work deep inside a call needs no object to report progress.
 #pragma once
 
 #include <functional>
