@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 
 #include "ops/cpu/normalisation/batch_norm_forward.h"
 #include "ops/cpu/normalisation/batch_norm_rows.h"
