@@ -68,8 +68,8 @@ struct FileCells::Handle {
   std::int64_t value = 0;  // its number in the cell, or kOutput
 
   void* pointer() const {
-    return reinterpret_cast<void*>(
-        static_cast<std::uintptr_t>(((cell + 1) << 24) | value));  // NOLINT(performance-no-int-to-ptr)
+    const std::int64_t bits = ((cell + 1) << 24) | value;
+    return reinterpret_cast<void*>(bits);  // NOLINT(performance-no-int-to-ptr)
   }
   static Handle of(const void* pointer) {
     const auto bits = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer));
