@@ -60,7 +60,8 @@ TEST_F(NetworkFileRun, ParametersOfTheFileAreSetByModelSet) {
   arguments_.push_back("--model.set=width=4");
   train("narrow", {1, 1}, 1);
   for (const io::NamedTensor& tensor : checkpoint("narrow", 1).model) {
-    if (tensor.name == "stem.conv.weight") EXPECT_EQ(tensor.dims.front(), 4);
+    if (tensor.name != "stem.conv.weight") continue;
+    EXPECT_EQ(tensor.dims.front(), 4);
   }
   arguments_.back() = "--model.set=wdith=4";
   const ProcessResult refused = run_program({.arguments = arguments_});
