@@ -6,8 +6,8 @@
 #include "convoy/comm/session.h"
 #include "convoy/params/parse.h"
 
-#include "commands/run_command.h"
-#include "watch/watch.h"
+#include "commands/commands.h"
+#include "watchdog/watchdog_session.h"
 
 namespace {
 
@@ -45,11 +45,11 @@ int main(int argc, char** argv) {
   }
   // or on all ranks, which are watched from before MPI starts until it has ended
   const convoy::RunParams& params = asked.request.params.run;
-  convoy::StartWatch start(convoy::start_spec(params));
+  convoy::StartWatchdog start(convoy::start_spec(params));
   return convoy::mpi::run_guarded(argc, argv, [&](convoy::mpi::Session& session) {
     const convoy::Request& request = asked.get();
-    convoy::Watch watch(params, session);
+    convoy::WatchdogSession watchdog(params, session);
     start.end();
-    return convoy::commands::run(request, launch, watch);
+    return convoy::commands::run(request, launch, watchdog);
   });
 }

@@ -2,9 +2,7 @@
 #include "audit/audit.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstdlib>
-#include <cstring>
 #include <limits>
 #include <span>
 
@@ -13,6 +11,7 @@
 #include "convoy/base/host_name.h"
 #include "convoy/base/random.h"
 #include "convoy/comm/gather_texts.h"
+#include "convoy/comm/packed.h"
 #include "convoy/comm/tags.h"
 
 namespace convoy {
@@ -26,27 +25,6 @@ std::string own_place(Device& device) {
                      hardware.empty() ? device.description() : hardware);
 }
 
-/// Takes numbers off packed evidence, one after the other.
-class Unpacker {
- public:
-  explicit Unpacker(std::span<const std::byte> bytes) : bytes_(bytes) {}
-
-  std::uint64_t number() {
-    std::uint64_t value = 0;
-    std::memcpy(&value, bytes_.data(), sizeof value);
-    bytes_ = bytes_.subspan(sizeof value);
-    return value;
-  }
-  std::vector<std::uint64_t> numbers(std::size_t count) {
-    std::vector<std::uint64_t> values;
-    for (std::size_t i = 0; i < count; ++i) values.push_back(number());
-    return values;
-  }
-
- private:
-  std::span<const std::byte> bytes_;
-};
-
 std::int64_t num_computations(const GridShape& grid) {
   return grid.replicas >= 3 ? kNumComputations : kNumComputations - 1;
 }
@@ -54,7 +32,7 @@ std::int64_t num_computations(const GridShape& grid) {
 }  // namespace
 
 bool Audit::is_due(std::int64_t step) const {
-  const std::int64_t every = runtime_.plan().spec().audit_every;
+  const std::int64_t every = runtime_.plan().spec().run.audit_every;
   return every > 0 && step % every == 0;
 }
 
@@ -69,7 +47,7 @@ std::int64_t Audit::choose_micro_batch(std::int64_t step) const {
   const StepPlan& plan = runtime_.plan();
   std::int64_t fewest = std::numeric_limits<std::int64_t>::max();
   for (std::int64_t r = 0; r < plan.grid().replicas; ++r) fewest = std::min(fewest, plan.micro_batches_of(r).size());
-  const RandomKey key{.seed = plan.spec().seed, .purpose = Purpose::kAudit};
+  const RandomKey key{.seed = plan.spec().train.seed, .purpose = Purpose::kAudit};
   const auto num_even = static_cast<std::uint64_t>((fewest + 1) / 2);
   return 2 * static_cast<std::int64_t>(random_below(key, static_cast<std::uint64_t>(step), num_even));
 }
@@ -87,20 +65,20 @@ void Audit::prepare(std::int64_t step) {
 void Audit::begin(std::int64_t step) {
   if (prepared_ == nullptr || prepared_step_ != step) prepare(step);
   step_ = step;
-  draws_for_ = runtime_.num_steps();
+  draws_for_ = training_.counts().steps;
   micro_batch_ = choose_micro_batch(step);
-  runtime_.finish();
-  runtime_.audit()->memory().take();
+  training_.runtime().finish();
+  training_.audit()->memory().take();
   neighbour_ = compute(1, *prepared_);
   prepared_.reset();
-  runtime_.audit()->begin(micro_batch_, exchange(neighbour_));
+  training_.audit()->begin(micro_batch_, exchange(neighbour_));
 }
 
 // Computes the micro-batch of the replica that is `shift` after this one.
 std::vector<std::uint64_t> Audit::compute(std::int64_t shift, BatchSource& source) {
-  const std::span<const std::uint64_t> record =
-      runtime_.repeat_micro_batch(source, number_of(micro_batch_, shift), draws_for_);
-  return {record.begin(), record.end()};
+  const std::span<const std::uint64_t> checksums =
+      training_.audit()->repeat().run(source, number_of(micro_batch_, shift), draws_for_);
+  return {checksums.begin(), checksums.end()};
 }
 
 std::vector<std::uint64_t> Audit::compute_again(std::int64_t shift) {
@@ -111,7 +89,7 @@ std::vector<std::uint64_t> Audit::compute_again(std::int64_t shift) {
 // Exchanges checksums with the ranks of this stage in the replicas before and after this one.
 StepAudit::Expected Audit::exchange(const std::vector<std::uint64_t>& neighbour) const {
   const ProcessGrid& grid = runtime_.grid();
-  std::vector<std::uint64_t> sent = {runtime_.audit()->memory().parameters()};
+  std::vector<std::uint64_t> sent = {training_.audit()->memory().parameters()};
   sent.insert(sent.end(), neighbour.begin(), neighbour.end());
   std::vector<std::uint64_t> received = sent;
   if (grid.num_replicas() > 1) {
@@ -128,32 +106,34 @@ StepAudit::Expected Audit::exchange(const std::vector<std::uint64_t>& neighbour)
 
 Audit::Result Audit::settle() {
   const StepPlan& plan = runtime_.plan();
-  const std::span<const std::uint64_t> own = runtime_.audit()->record().checksums();
-  std::vector<std::vector<std::uint64_t>> records = {
+  const std::span<const std::uint64_t> own = training_.audit()->micro_batch().values();
+  std::vector<std::vector<std::uint64_t>> checksums = {
       {own.begin(), own.end()}, neighbour_, compute_again(0), compute_again(1)};
-  if (plan.grid().replicas >= 3) records.push_back(compute_again(2));
-  const std::vector<std::byte> all = runtime_.grid().world().gather(pack(records), 0);
+  if (plan.grid().replicas >= 3) checksums.push_back(compute_again(2));
+  const std::vector<std::byte> all = runtime_.grid().world().gather(pack(checksums), 0);
   Result result{.findings = {}, .places = mpi::gather_texts(runtime_.grid().world(), own_place(runtime_.device()))};
   if (!runtime_.grid().is_root()) return result;
-  std::vector<std::vector<RecordItem>> items;
-  for (const StagePlan& stage : plan.stages()) items.push_back(record_items(stage));
+  std::vector<std::vector<ChecksumItem>> items;
+  for (const StagePlan& stage : plan.stages()) items.push_back(checksum_items(stage));
   std::vector<AuditEvidence> evidence;
-  Unpacker unpacker(all);
+  mpi::Unpacker unpacker(all);
+  const auto next = [&] { return static_cast<std::uint64_t>(unpacker.number()); };
   for (std::int64_t rank = 0; rank < plan.grid().ranks(); ++rank) {
     AuditEvidence& of_rank = evidence.emplace_back();
-    of_rank.memory_changes = unpacker.number();
-    of_rank.parameters = unpacker.number();
+    of_rank.memory_changes = next();
+    of_rank.parameters = next();
     for (std::int64_t i = 0; i < num_computations(plan.grid()); ++i)
-      of_rank.records.push_back(unpacker.numbers(items[rank % plan.grid().stages].size()));
+      std::ranges::generate(of_rank.checksums.emplace_back(items[rank % plan.grid().stages].size()), next);
   }
   result.findings = judge(plan.grid(), items, evidence);
   return result;
 }
 
-std::vector<std::byte> Audit::pack(const std::vector<std::vector<std::uint64_t>>& records) const {
-  StepAudit& audit = *runtime_.audit();
+std::vector<std::byte> Audit::pack(const std::vector<std::vector<std::uint64_t>>& checksums) const {
+  StepAudit& audit = *training_.audit();
   std::vector<std::uint64_t> numbers = {audit.memory_changes(), audit.memory().parameters()};
-  for (const std::vector<std::uint64_t>& record : records) numbers.insert(numbers.end(), record.begin(), record.end());
+  for (const std::vector<std::uint64_t>& computed : checksums)
+    numbers.insert(numbers.end(), computed.begin(), computed.end());
   const std::span<const std::byte> bytes = std::as_bytes(std::span(numbers));
   return {bytes.begin(), bytes.end()};
 }

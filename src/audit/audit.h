@@ -25,7 +25,7 @@
 #include "convoy/data/batch_source.h"
 
 #include "audit/judge.h"
-#include "step/rank_runtime.h"
+#include "step/training_step.h"
 
 namespace convoy {
 
@@ -37,8 +37,9 @@ class Audit {
   /// replicas, `step` from 1.
   using OpenMicroBatch = std::function<std::unique_ptr<BatchSource>(std::int64_t step, std::int64_t number)>;
 
-  /// `runtime` must outlive this object.
-  Audit(RankRuntime& runtime, OpenMicroBatch open) : runtime_(runtime), open_(std::move(open)) {}
+  /// `training` must outlive this object.
+  Audit(TrainingStep& training, OpenMicroBatch open)
+      : training_(training), runtime_(training.runtime()), open_(std::move(open)) {}
 
   /// Whether step number `step`, counted from 1, is checked.
   bool is_due(std::int64_t step) const;
@@ -69,12 +70,13 @@ class Audit {
   std::vector<std::uint64_t> compute(std::int64_t shift, BatchSource& source);
   std::vector<std::uint64_t> compute_again(std::int64_t shift);
   StepAudit::Expected exchange(const std::vector<std::uint64_t>& neighbour) const;
-  std::vector<std::byte> pack(const std::vector<std::vector<std::uint64_t>>& records) const;
+  std::vector<std::byte> pack(const std::vector<std::vector<std::uint64_t>>& checksums) const;
 
-  RankRuntime& runtime_;
+  TrainingStep& training_;
+  const RankRuntime& runtime_;
   OpenMicroBatch open_;
   std::int64_t step_ = 0;       ///< number of the latest checked step
-  std::int64_t draws_for_ = 0;  ///< RankRuntime::num_steps() before that step: cells draw random numbers by it
+  std::int64_t draws_for_ = 0;  ///< TrainingStep::counts().steps before that step: cells draw random numbers by it
   std::int64_t micro_batch_ = 0;
   std::vector<std::uint64_t> neighbour_;
   std::unique_ptr<BatchSource>

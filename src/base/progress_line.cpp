@@ -1,7 +1,6 @@
 /// Bar and lines on standard output.
 #include "convoy/base/progress_line.h"
 
-#include <algorithm>
 #include <cstdio>
 
 #include <fmt/core.h>

@@ -17,7 +17,8 @@ std::string to_string(const TextShape& s) {
 }  // namespace
 
 std::string to_string(const Shape& s) {
-  return fmt::format("{}x{}x{}x{}", s.n, s.h, s.w, s.c);
+  const std::string slices = s.d == 1 ? "" : fmt::format("{}x", s.d);
+  return fmt::format("{}x{}{}x{}x{}", s.n, slices, s.h, s.w, s.c);
 }
 
 std::string to_string(const ImageShape& s) {

@@ -1,15 +1,20 @@
-/// Asks the system.
+/// Asks the system about the terminal, and writes to standard output.
 #include "convoy/base/terminal.h"
 
 #include <array>
 #include <atomic>
 #include <climits>
+#include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <string_view>
 
 #include <fmt/core.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
+
+#include "convoy/base/print.h"
+#include "convoy/base/text.h"
 
 namespace convoy {
 
@@ -43,6 +48,12 @@ void set_unfinished_line(bool is_there) {
 
 bool has_unfinished_line() {
   return unfinished_line;
+}
+
+// Does not check for errors: the program's end asks the stream whether all was written.
+void print_text(std::string_view text) {
+  const std::string shown = printable(text);
+  std::fwrite(shown.data(), 1, shown.size(), stdout);
 }
 
 }  // namespace convoy

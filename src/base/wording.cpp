@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
 
 namespace convoy {
 
@@ -43,6 +43,11 @@ std::int64_t num_letters(std::string_view text) {
 
 std::string counted(std::int64_t count, std::string_view one) {
   return count == 1 ? fmt::format("1 {}", one) : fmt::format("{} {}", count, plural(one));
+}
+
+std::string first_few(const std::vector<std::string>& names, std::size_t count) {
+  const auto end = names.begin() + static_cast<std::ptrdiff_t>(std::min(names.size(), count));
+  return fmt::format("{}{}", fmt::join(names.begin(), end, ", "), end == names.end() ? "" : ", ...");
 }
 
 std::string counted_range(std::int64_t first, std::int64_t last, std::string_view one) {

@@ -1,10 +1,13 @@
-/// The file consists of blocks of lines, separated by empty lines. A block's second line is the key of its measurement.
+/// The file of costs consists of blocks of lines, separated by empty lines. A block's second line is the key of its
+/// measurement.
 #include "calibrate/calibration.h"
 
 #include <algorithm>
+#include <variant>
 #include <vector>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
@@ -17,16 +20,20 @@
 #include "convoy/io/atomic_file.h"
 #include "convoy/params/run_parameters.h"
 
-#include "calibrate/cost_keys.h"
 #include "calibrate/measure.h"
 #include "calibrate/measure_cell_costs.h"
-#include "calibrate/measure_rates.h"
 #include "plan/step_plan.h"
 #include "step/share_engines.h"
 
 namespace convoy {
 
 namespace {
+
+// Returns the last part of the keys: "4 ranks at once", or "2 of 4 ranks at once on a node, 8 in all".
+std::string describe_ranks(std::int64_t ranks, const NodeLoad& node) {
+  if (!node.is_shared()) return fmt::format("{} ranks at once", ranks);
+  return fmt::format("{:g} of {} ranks at once on a node, {} in all", node.ranks_at_once, node.ranks, ranks);
+}
 
 constexpr std::size_t kMaxBlocks = 64;  // older measurements are dropped
 
@@ -47,29 +54,46 @@ std::string head_of(const std::string& block) {
   return block.substr(0, title_end == std::string::npos ? title_end : block.find('\n', title_end + 1));
 }
 
-// Returns the first of the file's blocks that `parse` accepts. If it throws, the values are measured again, and rank 0
-// logs the reason.
-template <typename Parse>
-auto find(const std::string& text, const std::string& file, bool is_root, const Parse& parse) -> decltype(parse(text)) {
-  try {
-    for (const std::string& block : blocks_of(text))
-      if (auto found = parse(block)) return found;
-  } catch (const Error& error) {
-    if (is_root) log_warning(fmt::format("{} cannot be used: {}. Its values are measured again", file, error.what()));
+RatesSpec rates_spec(const Network& network) {
+  RatesSpec spec;
+  for (std::size_t i = 0; i < network.size(); ++i) {
+    if (i > 0) spec.message_bytes = std::max(spec.message_bytes, network[i]->x().bytes());
+    spec.arena_bytes += network[i]->memory().arena_count() * kFloatBytes;
   }
-  return std::nullopt;
+  return spec;
 }
 
-std::int64_t largest_boundary(const Network& network) {
-  std::int64_t bytes = 0;
-  for (std::size_t i = 1; i < network.size(); ++i) bytes = std::max(bytes, network[i]->x().bytes());
-  return bytes;
+// The keys of both parts of the costs.
+struct Keys {
+  std::string cells, rates;
+};
+
+Keys keys_of(const CalibrationSpec& spec, const Network& network, std::int64_t ranks, ops::Backend& backend) {
+  return {.cells = costs_key(spec.network, backend, ranks, spec.node),
+          .rates = rates_key(rates_spec(network), backend, ranks, spec.node)};
 }
 
-std::int64_t arena_bytes(const Network& network) {
-  std::int64_t count = 0;
-  for (const auto& cell : network) count += cell->memory().arena_count();
-  return count * kFloatBytes;
+// The parts of the costs that a file holds.
+struct FoundCosts {
+  std::optional<CellCosts> cells;
+  std::optional<MachineRates> rates;
+
+  bool are_complete() const { return cells && rates; }
+};
+
+// Finds the costs in a file's text. The values of a damaged block are measured again, and rank 0 logs the reason.
+FoundCosts find_costs(const std::string& text, const std::string& file, bool is_root, const Keys& keys,
+                      std::size_t num_cells) {
+  FoundCosts found;
+  for (const std::string& block : blocks_of(text)) {
+    try {
+      if (!found.cells) found.cells = CellCosts::parse(block, keys.cells, num_cells);
+      if (!found.rates) found.rates = MachineRates::parse(block, keys.rates);
+    } catch (const Error& error) {
+      if (is_root) log_warning(fmt::format("{} cannot be used: {}. Its values are measured again", file, error.what()));
+    }
+  }
+  return found;
 }
 
 /// Tells the user on rank 0 what is being measured, and at the end how far its repetitions differ. Prints nothing if
@@ -175,6 +199,18 @@ class CellPasses {
 
 }  // namespace
 
+std::string costs_key(const NetworkSpec& network, ops::Backend& backend, std::int64_t ranks, const NodeLoad& node) {
+  return fmt::format("{} {:016x} on {} for {} classes, micro-batch {}, {}, frozen [{}]; {}; {}", network.name,
+                     hash_of(network), to_string(network.input), network.num_classes, network.micro_batch,
+                     to_string(network.type), fmt::join(network.freeze, ", "), backend.device().description(),
+                     describe_ranks(ranks, node));
+}
+
+std::string rates_key(const RatesSpec& spec, ops::Backend& backend, std::int64_t ranks, const NodeLoad& node) {
+  return fmt::format("messages of {} bytes, arenas of {}; {}; {}, {} on a node", spec.message_bytes, spec.arena_bytes,
+                     backend.device().description(), describe_ranks(ranks, node), node.ranks);
+}
+
 std::string costs_path(const RunParams& run) {
   return run.directory + "/costs.txt";
 }
@@ -193,49 +229,37 @@ MachineCosts find_machine_costs(const CalibrationSpec& spec, const mpi::Communic
   mpi::on_root(world, [&] { text = io::read_text(spec.file).value_or(""); });
   text = world.broadcast(text, 0);
   const Network network = make_network(spec.network);
-  const RatesSpec rates{.message_bytes = largest_boundary(network), .arena_bytes = arena_bytes(network)};
   // All ranks use the root's keys: nodes may differ in their processors, but all ranks must find or measure the same.
-  const std::string cells_key = world.broadcast(costs_key(spec.network, backend, world.size(), spec.node), 0);
-  const std::string rates_key_of_root = world.broadcast(rates_key(rates, backend, world.size(), spec.node), 0);
-  const auto cells_found = find(text, spec.file, world.rank() == 0, [&](const std::string& block) {
-    return CellCosts::parse(block, cells_key, network.size());
-  });
-  const auto rates_found = find(text, spec.file, world.rank() == 0, [&](const std::string& block) {
-    return MachineRates::parse(block, rates_key_of_root);
-  });
-  if (cells_found && rates_found) return {.cells = *cells_found, .rates = *rates_found, .node = spec.node};
+  Keys keys = keys_of(spec, network, world.size(), backend);
+  for (std::string* key : {&keys.cells, &keys.rates}) *key = world.broadcast(*key, 0);
+  const FoundCosts found = find_costs(text, spec.file, world.rank() == 0, keys, network.size());
+  if (found.are_complete()) return {.cells = *found.cells, .rates = *found.rates, .node = spec.node};
   MachineCosts costs{.node = spec.node};
   Announcement announcement(spec,
-                            cells_found   ? "messages and memory"
-                            : rates_found ? "cells"
+                            found.cells   ? "messages and memory"
+                            : found.rates ? "cells"
                                           : "cells, messages and memory",
                             world);
   CellPasses passes(spec, world, backend, announcement);
-  if (!cells_found) {
+  if (!found.cells) {
     share_engines(network, world, spec.engines_file, backend);
     passes.begin();
   }
-  costs.rates = rates_found ? *rates_found : measure_rates(rates, spec.node, world, backend);
-  const CellPass cells = cells_found ? CellPass{.costs = *cells_found} : passes.end();
+  costs.rates = found.rates ? *found.rates : measure_rates(rates_spec(network), spec.node, world, backend);
+  const CellPass cells = found.cells ? CellPass{.costs = *found.cells} : passes.end();
   announcement.end(cells.spread);
   costs.cells = cells.costs;
-  costs.cells.key = cells_key;
-  costs.rates.key = rates_key_of_root;
+  costs.cells.key = keys.cells;
+  costs.rates.key = keys.rates;
   return costs;
 }
 
 std::optional<MachineCosts> find_kept_costs(const CalibrationSpec& spec, std::int64_t ranks, ops::Backend& backend) {
-  const std::string text = io::read_text(spec.file).value_or("");
   const Network network = make_network(spec.network);
-  const RatesSpec rates{.message_bytes = largest_boundary(network), .arena_bytes = arena_bytes(network)};
-  const auto cells_found = find(text, spec.file, true, [&](const std::string& block) {
-    return CellCosts::parse(block, costs_key(spec.network, backend, ranks, spec.node), network.size());
-  });
-  const auto rates_found = find(text, spec.file, true, [&](const std::string& block) {
-    return MachineRates::parse(block, rates_key(rates, backend, ranks, spec.node));
-  });
-  if (!cells_found || !rates_found) return std::nullopt;
-  return MachineCosts{.cells = *cells_found, .rates = *rates_found, .node = spec.node};
+  const FoundCosts found = find_costs(io::read_text(spec.file).value_or(""), spec.file, true,
+                                      keys_of(spec, network, ranks, backend), network.size());
+  if (!found.are_complete()) return std::nullopt;
+  return MachineCosts{.cells = *found.cells, .rates = *found.rates, .node = spec.node};
 }
 
 std::string with_costs(const std::string& text, const MachineCosts& costs) {

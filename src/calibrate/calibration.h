@@ -7,20 +7,27 @@
 
 #include "convoy/base/node_load.h"
 #include "convoy/comm/communicator.h"
+#include "convoy/model/network.h"
 #include "convoy/ops/backend.h"
 #include "convoy/params/parameters.h"
 
-#include "plan/step_costs.h"
+#include "calibrate/measure_rates.h"
+#include "plan/machine_costs.h"
 
 namespace convoy {
 
-struct RunParams;
+/// Returns the key of cell costs, by which they are found again: a line with the network, shapes, micro-batch, type,
+/// frozen layers, the device with its threads, and the ranks that measure at the same time.
+std::string costs_key(const NetworkSpec& network, ops::Backend& backend, std::int64_t ranks, const NodeLoad& node);
+
+/// Returns the key of rates: a line with sizes, the device with its threads, and the ranks.
+std::string rates_key(const RatesSpec& spec, ops::Backend& backend, std::int64_t ranks, const NodeLoad& node);
 
 /// What find_machine_costs() finds or measures.
 struct CalibrationSpec {
   NetworkSpec network;
   std::string file;               ///< path of costs.txt; empty: costs are not kept
-  std::string engines_file = {};  ///< as in RuntimeSpec; only read if cells are measured
+  std::string engines_file = {};  ///< path of the file of engines, which is read if cells are measured
   NodeLoad node = {};
 };
 

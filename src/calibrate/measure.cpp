@@ -5,6 +5,8 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/comm/topology.h"
+#include "convoy/device/device.h"
+#include "convoy/ops/elementwise.h"
 
 namespace convoy {
 
@@ -32,6 +34,15 @@ Steadiest measure_together(const mpi::Communicator& world, const NodeLoad& node,
 
 double slowest(const mpi::Communicator& world, double seconds) {
   return static_cast<double>(world.max(std::llround(seconds * 1e9))) * 1e-9;
+}
+
+void fill(ops::Backend& backend, DataType type, void* to, std::int64_t count) {
+  std::vector<float> values(static_cast<std::size_t>(count));
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = 0.01f * static_cast<float>(i * 37 % 101);
+  const Buffer floats(backend.device(), count * kFloatBytes);
+  backend.device().copy_to_device(floats.data(), values.data(), count * kFloatBytes);
+  backend.elementwise().round_to(type, floats.floats(), to, count);
+  backend.device().synchronize();
 }
 
 }  // namespace convoy

@@ -1,15 +1,18 @@
-/// Measurements that all ranks make together, and whose results they agree on.
+/// Measurements that all ranks make together, and whose results they agree on; and the values to measure with.
 #pragma once
 
 #include <algorithm>
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <span>
 #include <vector>
 
+#include "convoy/base/data_type.h"
 #include "convoy/base/node_load.h"
 #include "convoy/base/repetitions.h"
 #include "convoy/comm/communicator.h"
+#include "convoy/ops/backend.h"
 
 namespace convoy {
 
@@ -36,5 +39,9 @@ std::vector<T> gather_on_all(const mpi::Communicator& world, const T& mine) {
   std::ranges::copy(bytes, std::as_writable_bytes(std::span(all)).begin());
   return all;
 }
+
+/// Writes `count` values of ordinary size into the device's memory at `to`, and waits until they are written. Zeros are
+/// faster than a step's numbers on some devices, and subnormal numbers are slower on all.
+void fill(ops::Backend& backend, DataType type, void* to, std::int64_t count);
 
 }  // namespace convoy

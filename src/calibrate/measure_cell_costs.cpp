@@ -10,7 +10,6 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/median.h"
 
-#include "calibrate/fill.h"
 #include "calibrate/measure.h"
 #include "step/stage.h"
 
@@ -21,7 +20,7 @@ namespace {
 // Neighbouring cells are measured together in windows of up to this many bytes, far more than caches hold.
 constexpr std::int64_t kWindowBytes = std::int64_t{1} << 28;
 
-constexpr FrameSlot kFirstSlot{};
+constexpr FrameId kFirstFrame{};
 
 constexpr int kMinRounds = 2, kMaxRounds = 9;
 constexpr double kEnoughSeconds = 0.5;  // after this time no more rounds of a window are made
@@ -89,14 +88,14 @@ class Lap {
                                       std::ssize(values) * kFloatBytes);
     }
     stage_.reload_weights();
-    if (cells.begin > 0) fill(backend, spec.type, stage_.input(kFirstSlot), stage_.first_cell().x().shape.count());
-    stage_.for_each_feature(kFirstSlot, [&](const Feature& feature, void* to) { fill_feature(backend, feature, to); });
+    if (cells.begin > 0) fill(backend, spec.type, stage_.input(kFirstFrame), stage_.first_cell().x().shape.count());
+    stage_.for_each_feature(kFirstFrame, [&](const Feature& feature, void* to) { fill_feature(backend, feature, to); });
     fill(backend, stage_.last_cell().dy().type, dy_.data(), stage_.last_cell().dy().shape.count());
   }
 
   // These functions return seconds by cell. Those of backward run from the last cell to the first trained one.
   std::vector<double> forward(bool training = true) {
-    return timed([&](const ProgressHook& mark) { stage_.forward(kFirstSlot, training, mark); });
+    return timed([&](const ProgressHook& mark) { stage_.forward(kFirstFrame, training, mark); });
   }
   std::vector<double> load_weights() {
     return timed([&](const ProgressHook& mark) {
@@ -119,9 +118,9 @@ class Lap {
   Stage::BackwardPiece all() const {
     const ChunkPlan& chunk = stage_.plan().chunks.front();
     const Stage::BackwardPiece piece{
-        .slot = kFirstSlot,
+        .frame = kFirstFrame,
         .cells = cells_,
-        .dy = chunk.is_last ? stage_.output_gradient(kFirstSlot) : stage_.gradient_in(0, 0),
+        .dy = chunk.is_last ? stage_.output_gradient(kFirstFrame) : stage_.gradient_in(0, 0),
         .dx = chunk.is_first ? nullptr : stage_.gradient_out(0, 0),
         .gradients = gradients_.floats()};
     const TensorSpec dy = stage_.last_cell().dy();

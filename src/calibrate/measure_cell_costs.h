@@ -9,7 +9,7 @@
 #include "convoy/model/network.h"
 #include "convoy/ops/backend.h"
 
-#include "plan/cell_costs.h"
+#include "plan/machine_costs.h"
 
 namespace convoy {
 

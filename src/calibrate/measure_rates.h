@@ -1,15 +1,17 @@
-/// Measures the speed of memory and of messages among the ranks of this job, as a step uses them.
+/// Measures the speed of memory and of messages among the ranks of this job, as a step uses them, and the speed of
+/// arithmetic of a device that waits for nothing: the yardstick for the speed of layers.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <span>
 
+#include "convoy/base/data_type.h"
 #include "convoy/base/node_load.h"
 #include "convoy/comm/communicator.h"
 #include "convoy/ops/backend.h"
 
-#include "plan/machine_rates.h"
+#include "plan/machine_costs.h"
 
 namespace convoy {
 
@@ -22,8 +24,8 @@ std::optional<std::int64_t> partner_on_another_node(std::span<const std::int64_t
 
 /// The sizes to measure with.
 struct RatesSpec {
-  std::int64_t message_bytes = 0;  ///< the largest message between stages
-  std::int64_t arena_bytes = 0;    ///< all parameters in float32
+  std::int64_t message_bytes = 0;  ///< size of the largest message between stages
+  std::int64_t arena_bytes = 0;    ///< size of all parameters in float32
 };
 
 /// Measures messages and memory. All ranks of world call it and get the same rates, without a key.
@@ -36,5 +38,9 @@ struct RatesSpec {
 /// other level; if neither has pairs, both keep the defaults of MachineRates.
 MachineRates measure_rates(const RatesSpec& spec, const NodeLoad& node, const mpi::Communicator& world,
                            ops::Backend& backend);
+
+/// Returns the floating-point operations per second of the fastest of several large matrix products of values of this
+/// type. Takes about half a second, and on a GPU up to 1 GiB of memory. Throws Error if the memory is not available.
+double measure_product_rate(ops::Backend& backend, DataType type);
 
 }  // namespace convoy

@@ -14,17 +14,17 @@ namespace {
 constexpr int kTag = 0;
 constexpr double kMaxSpread = 0.5;  // spread of repetitions: short messages always vary
 
-/// This rank's messages of a round; none without a partner.
+/// This rank's messages of a ping; none without a partner.
 class PairMessages {
  public:
-  PairMessages(const PingRound& round, Transport& transport, Device& device)
+  PairMessages(const Ping& ping, Transport& transport, Device& device)
       : transport_(transport),
         device_(device),
-        there_(device, memory_bytes(round)),
-        back_(device, memory_bytes(round)),
-        begins_(round.group.rank() < round.partner) {
-    for (std::int64_t at = 0; at + round.message_bytes <= there_.size_bytes(); at += round.message_bytes)
-      pieces_.push_back(make_piece(round, at));
+        there_(device, memory_bytes(ping)),
+        back_(device, memory_bytes(ping)),
+        begins_(ping.group.rank() < ping.partner) {
+    for (std::int64_t at = 0; at + ping.message_bytes <= there_.size_bytes(); at += ping.message_bytes)
+      pieces_.push_back(make_piece(ping, at));
   }
 
   /// Returns the times of one message in one direction. Both ranks of the pair call it.
@@ -42,20 +42,20 @@ class PairMessages {
     std::unique_ptr<Message> receive, send;  ///< to and fro
   };
 
-  static std::int64_t memory_bytes(const PingRound& round) {
-    return round.partner ? std::max(round.message_bytes, round.arena_bytes) : 0;
+  static std::int64_t memory_bytes(const Ping& ping) {
+    return ping.partner ? std::max(ping.message_bytes, ping.arena_bytes) : 0;
   }
 
-  Piece make_piece(const PingRound& round, std::int64_t at) const {
+  Piece make_piece(const Ping& ping, std::int64_t at) const {
     const auto message = [&](const Buffer& memory) {
-      return MessageSpec{.group = round.group,
+      return MessageSpec{.group = ping.group,
                          .data = memory.data() + at,
-                         .size_bytes = round.message_bytes,
-                         .peer = static_cast<int>(*round.partner),
+                         .size_bytes = ping.message_bytes,
+                         .peer = static_cast<int>(*ping.partner),
                          .tag = kTag};
     };
     Piece piece;
-    if (round.at_once) {
+    if (ping.at_once) {
       piece.both = transport_.exchange({{.receives = {message(back_)}, .sends = {message(there_)}}});
     } else {
       piece.receive = transport_.receive(message(back_));
@@ -92,16 +92,16 @@ class PairMessages {
 
 }  // namespace
 
-std::vector<std::vector<double>> ping(const std::vector<PingRound>& rounds, const NodeLoad& node,
+std::vector<std::vector<double>> ping(const std::vector<Ping>& pings, const NodeLoad& node,
                                       const mpi::Communicator& world, Transport& transport, Device& device) {
   std::vector<std::unique_ptr<PairMessages>> messages;
-  for (const PingRound& round : rounds) messages.push_back(std::make_unique<PairMessages>(round, transport, device));
+  for (const Ping& one : pings) messages.push_back(std::make_unique<PairMessages>(one, transport, device));
   transport.connect();
   std::vector<std::vector<double>> seconds;
-  for (const auto& of_round : messages) {
+  for (const auto& of_ping : messages) {
     std::vector<double> attempts;
     const Steadiest best = measure_together(world, node, /*in_pairs=*/true, kMaxSpread, [&] {
-      const Repetitions mine = of_round->measure();
+      const Repetitions mine = of_ping->measure();
       attempts.push_back(mine.median_seconds);
       return mine;
     });

@@ -13,9 +13,9 @@
 
 namespace convoy {
 
-/// What a rank sends and receives in a round, in which pairs of ranks send each other messages of one size. The ranks
+/// What a rank sends and receives while pairs of ranks send each other messages of one size. The ranks
 /// of a pair name each other; all else is the same for both.
-struct PingRound {
+struct Ping {
   mpi::Communicator group;
   std::optional<std::int64_t> partner;  ///< rank in the group; none: this rank only waits for the others
   std::int64_t message_bytes = 0;
@@ -26,14 +26,14 @@ struct PingRound {
   std::int64_t arena_bytes = 0;
 };
 
-/// Sends the messages of each round several times, all pairs at the same time, one round after the other. Returns for
-/// each round the seconds of one message in one direction, by rank of world; 0 for ranks without a partner. The result
-/// is the same on all ranks. Rounds that something else on the machine disturbed are repeated.
+/// Sends the messages of each ping several times, all pairs at the same time, one ping after the other. Returns for
+/// each ping the seconds of one message in one direction, by rank of world; 0 for ranks without a partner. The result
+/// is the same on all ranks. Pings that something else on the machine disturbed are repeated.
 ///
 /// If ranks share cores (`node`), they take turns: ranks 2 i and 2 i + 1 of a node must then be partners, or have
 /// partners with these numbers on another node. The transport is new: its messages are made here, and it is connected.
-/// All ranks of world call it with the same number of rounds.
-std::vector<std::vector<double>> ping(const std::vector<PingRound>& rounds, const NodeLoad& node,
+/// All ranks of world call it with the same number of pings.
+std::vector<std::vector<double>> ping(const std::vector<Ping>& pings, const NodeLoad& node,
                                       const mpi::Communicator& world, Transport& transport, Device& device);
 
 /// Returns the rate at which a message of `bytes` moves after its latency, from the time of the whole message. If that

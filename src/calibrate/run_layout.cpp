@@ -2,7 +2,6 @@
 #include "calibrate/run_layout.h"
 
 #include <algorithm>
-#include <optional>
 #include <vector>
 
 #include "convoy/base/error.h"
@@ -30,8 +29,8 @@ std::string shown(const Prediction& prediction) {
 constexpr double kMinGain = 1.05, kMaxMoreMemory = 1.5;
 
 // Compares layouts with the micro-batch and the recomputing of the parameters. `stages` = 0 compares all numbers.
-Comparison compare(const Parameters& params, const RuntimeSpec& runtime, const MachineCosts& machine,
-                   std::int64_t ranks, std::int64_t stages) {
+LayoutComparison compare(const Parameters& params, const RuntimeSpec& runtime, const MachineCosts& machine,
+                         std::int64_t ranks, std::int64_t stages) {
   std::vector<ScheduleKind> schedules = {ScheduleKind::k1F1B, ScheduleKind::kZeroBubble};
   if (!runtime.on_gpu) schedules.push_back(ScheduleKind::kInterleaved);  // needs NCCL links for each chunk
   if (params.schedule.kind) schedules = {*params.schedule.kind};
@@ -45,7 +44,7 @@ Comparison compare(const Parameters& params, const RuntimeSpec& runtime, const M
 }
 
 // Returns the fastest layout; with schedule.kind = auto the fastest 1f1b layout unless another one is worth it.
-const Prediction& best_of(const Parameters& params, const Comparison& comparison) {
+const Prediction& best_of(const Parameters& params, const LayoutComparison& comparison) {
   const Prediction& fastest = comparison.predictions.front();
   if (params.schedule.kind || fastest.layout.schedule == ScheduleKind::k1F1B) return fastest;
   const auto usual = std::ranges::find_if(comparison.predictions,
@@ -61,7 +60,7 @@ std::int64_t chunks_of(const Parameters& params, ScheduleKind schedule) {
   return traits_of(schedule).has_chunks ? params.schedule.chunks : 1;
 }
 
-void take_best(const Parameters& params, const Comparison& comparison, RunLayout& layout) {
+void take_best(const Parameters& params, const LayoutComparison& comparison, RunLayout& layout) {
   if (comparison.predictions.empty()) {
     std::string reasons;
     for (const auto& [key, num] : comparison.refused)
@@ -110,7 +109,7 @@ void choose(const Parameters& params, std::int64_t ranks, RuntimeSpec& runtime, 
 
 void choose_schedule(const Parameters& params, const GridShape& grid, RuntimeSpec& runtime) {
   if (params.schedule.kind || grid.stages == 1) return;
-  const Comparison comparison =
+  const LayoutComparison comparison =
       compare(params, runtime, known_or_modelled(runtime), grid.stages * grid.replicas, grid.stages);
   if (comparison.predictions.empty()) return;  // the plan with 1f1b will report why
   runtime.schedule = best_of(params, comparison).layout.schedule;
@@ -118,10 +117,8 @@ void choose_schedule(const Parameters& params, const GridShape& grid, RuntimeSpe
 }
 
 GridShape requested_grid(const Parameters& params, std::int64_t ranks) {
-  const std::int64_t stages = std::max<std::int64_t>(1, params.grid.stages);
-  // The number of cells must not depend on the data, which may not be opened yet.
-  partition(std::vector<double>(static_cast<std::size_t>(count_cells(params.model.name, params.transformer))), stages);
-  return grid_shape(stages, ranks);
+  if (params.model.file.empty()) check_network_name(params.model.name);
+  return grid_shape(std::max<std::int64_t>(1, params.grid.stages), ranks);
 }
 
 RunLayout choose_layout(const Parameters& params, const io::ModelMetadata& metadata, const mpi::Communicator& world,

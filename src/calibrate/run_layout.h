@@ -11,7 +11,7 @@
 #include "convoy/ops/backend.h"
 #include "convoy/params/choices.h"
 
-#include "plan/step_costs.h"
+#include "plan/machine_costs.h"
 
 namespace convoy {
 
@@ -22,10 +22,9 @@ struct RuntimeSpec;
 struct RunLayout {
   std::int64_t stages = 1;
   ScheduleKind schedule = ScheduleKind::k1F1B;
-  std::int64_t chunks = 1;              ///< runs of cells per stage
-  std::optional<MachineCosts> machine;  ///< measured, or read from run.directory; none on one rank
-                                        ///< and with plan.measure = false
-  std::string reason;                   ///< a line that explains the choice, if grid.stages = auto
+  std::int64_t chunks = 1;              ///< number of runs of cells per stage
+  std::optional<MachineCosts> machine;  ///< measured costs; none on one rank and with plan.measure = false
+  std::string reason;                   ///< a line that explains the choice; empty unless grid.stages = auto
 };
 
 /// If schedule.kind = auto and the grid has several stages, sets the schedule and the chunks of `runtime` to those with
@@ -33,8 +32,8 @@ struct RunLayout {
 /// 1.5 times its memory. Predictions use the costs in `runtime`, or modelled ones.
 void choose_schedule(const Parameters& params, const GridShape& grid, RuntimeSpec& runtime);
 
-/// Returns the grid with grid.stages stages (auto: 1) on that many ranks. Throws RequestError if the network has fewer
-/// cells than stages, else as grid_shape() does.
+/// Returns the grid with grid.stages stages (auto: 1) on that many ranks. Throws RequestError as grid_shape() does,
+/// and for an unknown model.name. Whether the network has as many cells is known when the data are open.
 GridShape requested_grid(const Parameters& params, std::int64_t ranks);
 
 /// Chooses the layout of a training on the ranks of world. With several ranks it measures costs that run.directory does

@@ -13,7 +13,6 @@
 #include "convoy/comm/tags.h"
 
 #include "checkpoint/arena_tensors.h"
-#include "checkpoint/restore_parts.h"
 
 namespace convoy {
 
@@ -28,9 +27,7 @@ std::string shape(const std::vector<std::int64_t>& dims) {
 // Appends "2 missing (fc.weight, fc.bias)" or "40 missing (a, b, c, ...)"; nothing if there are no names.
 void append(std::string& text, const std::vector<std::string>& names, const char* kind) {
   if (names.empty()) return;
-  const std::vector<std::string> shown(names.begin(), names.begin() + std::min(names.size(), kShown));
-  text += fmt::format("{}{} {} ({}{})", text.empty() ? "" : "; ", names.size(), kind, fmt::join(shown, ", "),
-                      shown.size() < names.size() ? ", ..." : "");
+  text += fmt::format("{}{} {} ({})", text.empty() ? "" : "; ", names.size(), kind, first_few(names, kShown));
 }
 
 using TensorsByName = std::unordered_map<std::string, const io::NamedTensor*>;
@@ -105,22 +102,22 @@ void write_parameters(RankRuntime& runtime, const ValuesOf& values_of) {
   runtime.take_new_parameters();
 }
 
-// Returns the tensors of a slot, which must exist for each parameter of the network.
-TensorsByName find_slot(const Network& network, const io::Checkpoint& checkpoint, const std::string& where,
-                        const std::string& slot) {
-  const auto in_file = checkpoint.optimizer.find(slot);
+// Returns the tensors of an optimizer state, which must exist for each parameter of the network.
+TensorsByName find_optimizer_state(const Network& network, const io::Checkpoint& checkpoint, const std::string& where,
+                                   const std::string& state) {
+  const auto in_file = checkpoint.optimizer.find(state);
   if (in_file == checkpoint.optimizer.end())
     refuse(
         "{} holds no optimizer state '{}': it was written with another optimizer.kind. Start from its weights with "
         "init.weights instead",
-        where, slot);
+        where, state);
   TensorsByName tensors = by_name(in_file->second);
   for (const auto& cell : network) {
     for (const auto& entry : cell->memory().parameters()) {
       if (entry.spec.is_statistic()) continue;
       const auto found = tensors.find(entry.spec.name);
       if (found == tensors.end() || found->second->dims != entry.spec.dims)
-        refuse("{} has no /optimizer/{}/{} of the right shape: it cannot be resumed with this model", where, slot,
+        refuse("{} has no /optimizer/{}/{} of the right shape: it cannot be resumed with this model", where, state,
                entry.spec.name);
     }
   }
@@ -137,8 +134,8 @@ void check_ema(const Network& network, const io::Checkpoint& checkpoint, const s
   if (!match.is_exact()) refuse("{}: its moving average does not match this model: {}", where, match.differences());
 }
 
-// Gathers a slot of a stage from the shards of its replicas: an arena on rank 0, nothing elsewhere.
-std::vector<float> gather_slot(const RankRuntime& runtime, std::int64_t stage, const float* mine) {
+// Gathers a stage's shards of an optimizer state or of the moving average: an arena on rank 0, nothing elsewhere.
+std::vector<float> gather_shards(const RankRuntime& runtime, std::int64_t stage, const float* mine) {
   const ProcessGrid& grid = runtime.grid();
   const ArenaLayout& layout = runtime.plan().stages()[stage].layout;
   std::vector<float> arena(grid.is_root() ? layout.count : 0);
@@ -155,8 +152,8 @@ std::vector<float> gather_slot(const RankRuntime& runtime, std::int64_t stage, c
   return arena;
 }
 
-// Fills this replica's part of a slot from tensors; running statistics have none.
-void restore_slot(const TensorsByName& tensors, float* mine, RankRuntime& runtime) {
+// Fills this replica's shard from tensors; running statistics have none.
+void restore_shard(const TensorsByName& tensors, float* mine, RankRuntime& runtime) {
   const ProcessGrid& grid = runtime.grid();
   const ArenaLayout& layout = runtime.stage().plan().layout;
   std::vector<float> arena(layout.count, 0.0f);
@@ -169,11 +166,11 @@ void restore_slot(const TensorsByName& tensors, float* mine, RankRuntime& runtim
                                     shard.slices[b].count() * kFloatBytes);
 }
 
-void restore_optimizer(const io::Checkpoint& checkpoint, const std::string& where, RankRuntime& runtime) {
-  const std::vector<std::string> slots = runtime.optimizer().slot_names();
-  for (std::size_t k = 0; k < slots.size(); ++k)
-    restore_slot(find_slot(runtime.plan().network(), checkpoint, where, slots[k]), runtime.update().slots()[k],
-                 runtime);
+void restore_optimizer(const io::Checkpoint& checkpoint, const std::string& where, TrainingStep& training) {
+  const std::vector<std::string> states = training.optimizer().state_names();
+  for (std::size_t k = 0; k < states.size(); ++k)
+    restore_shard(find_optimizer_state(training.runtime().plan().network(), checkpoint, where, states[k]),
+                  training.update().states()[k], training.runtime());
 }
 
 }  // namespace
@@ -203,11 +200,12 @@ std::string WeightMatch::remedy() const {
   return "Check model.name, and whether the data has the classes and channels that these weights were trained with.";
 }
 
-io::Checkpoint gather_checkpoint(const RankRuntime& runtime) {
+io::Checkpoint gather_checkpoint(const TrainingStep& training) {
+  const RankRuntime& runtime = training.runtime();
   const ProcessGrid& grid = runtime.grid();
   io::Checkpoint checkpoint;
-  if (grid.is_root()) checkpoint.counters = runtime.batch_counters();
-  const std::vector<std::string> slots = runtime.optimizer().slot_names();
+  if (grid.is_root()) checkpoint.counters = training.batch_counters();
+  const std::vector<std::string> states = training.optimizer().state_names();
   for (std::int64_t s = 0; s < grid.num_stages(); ++s) {
     const ArenaLayout& layout = runtime.plan().stages()[s].layout;
     const int holder = grid.world_rank(0, s);
@@ -216,12 +214,12 @@ io::Checkpoint gather_checkpoint(const RankRuntime& runtime) {
       mine = to_host(runtime.device(), runtime.stage().parameters().masters, layout.count);
     const auto arena = bring_to_root(grid, holder, tags::kParameters, std::move(mine), layout.count);
     if (grid.is_root()) append_tensors(layout, arena, true, checkpoint.model);
-    for (std::size_t k = 0; k < slots.size(); ++k) {
-      const auto slot = gather_slot(runtime, s, runtime.update().slots()[k]);
-      if (grid.is_root()) append_tensors(layout, slot, false, checkpoint.optimizer[slots[k]]);
+    for (std::size_t k = 0; k < states.size(); ++k) {
+      const auto state = gather_shards(runtime, s, training.update().states()[k]);
+      if (grid.is_root()) append_tensors(layout, state, false, checkpoint.optimizer[states[k]]);
     }
-    if (!runtime.has_ema()) continue;
-    const auto average = gather_slot(runtime, s, runtime.update().ema());
+    if (!training.has_ema()) continue;
+    const auto average = gather_shards(runtime, s, training.update().ema());
     if (grid.is_root()) append_tensors(layout, average, true, checkpoint.ema);
   }
   sort_as_network(runtime.plan().network(), checkpoint);
@@ -230,22 +228,23 @@ io::Checkpoint gather_checkpoint(const RankRuntime& runtime) {
 
 void check_restorable(const io::Checkpoint& checkpoint, const std::string& where, const ResumeNeeds& needs) {
   check_model(needs.network, checkpoint.model, where);
-  for (const std::string& slot : needs.slots) find_slot(needs.network, checkpoint, where, slot);
+  for (const std::string& state : needs.states) find_optimizer_state(needs.network, checkpoint, where, state);
   if (needs.has_ema && !checkpoint.ema.empty()) check_ema(needs.network, checkpoint, where);
 }
 
-void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, RankRuntime& runtime) {
-  check_restorable(
-      checkpoint, where,
-      {.network = runtime.plan().network(), .slots = runtime.optimizer().slot_names(), .has_ema = runtime.has_ema()});
-  runtime.set_batch_counters(checkpoint.counters);
-  runtime.set_num_updates(checkpoint.state.updates);
-  runtime.set_num_steps(checkpoint.state.step);
-  if (checkpoint.parts) return restore_parts(checkpoint, where, runtime);
+void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, TrainingStep& training) {
+  RankRuntime& runtime = training.runtime();
+  check_restorable(checkpoint, where,
+                   {.network = runtime.plan().network(),
+                    .states = training.optimizer().state_names(),
+                    .has_ema = training.has_ema()});
+  training.set_batch_counters(checkpoint.counters);
+  training.set_counts({.updates = checkpoint.state.updates, .steps = checkpoint.state.step});
+  if (checkpoint.parts) return restore_parts(checkpoint, where, training);
   restore_weights(checkpoint.model, where, runtime);
-  restore_optimizer(checkpoint, where, runtime);
-  if (runtime.has_ema() && !checkpoint.ema.empty())
-    restore_slot(by_name(checkpoint.ema), runtime.update().ema(), runtime);
+  restore_optimizer(checkpoint, where, training);
+  if (training.has_ema() && !checkpoint.ema.empty())
+    restore_shard(by_name(checkpoint.ema), training.update().ema(), runtime);
 }
 
 void restore_weights(const std::vector<io::NamedTensor>& tensors, const std::string& where, RankRuntime& runtime) {

@@ -8,7 +8,7 @@
 
 #include "convoy/io/checkpoint.h"
 
-#include "step/rank_runtime.h"
+#include "step/training_step.h"
 
 namespace convoy {
 
@@ -34,7 +34,7 @@ WeightMatch match_weights(const Network& network, const std::vector<io::NamedTen
 /// What a checkpoint must hold for a training to resume from it.
 struct ResumeNeeds {
   const Network& network;
-  std::vector<std::string> slots;  ///< names of the optimizer's slots
+  std::vector<std::string> states;  ///< names of the optimizer states
   bool has_ema = false;
 };
 /// Throws the RequestError of restore_checkpoint() if `checkpoint` lacks what is needed. `where` names the file in
@@ -43,13 +43,19 @@ void check_restorable(const io::Checkpoint& checkpoint, const std::string& where
 
 /// Gathers a checkpoint: all ranks of the grid call it and send their parameters and optimizer state. Rank 0 returns
 /// the tensors; the other ranks return a checkpoint without tensors.
-io::Checkpoint gather_checkpoint(const RankRuntime& runtime);
+io::Checkpoint gather_checkpoint(const TrainingStep& training);
 
-/// Restores the state from which training resumes: the parameters, the optimizer's slots, the numbers of steps and
+/// Restores the state from which training resumes: the parameters, the optimizer states, the numbers of steps and
 /// updates, and the moving average (it begins at the parameters if the checkpoint has none). All ranks of the grid call
 /// it, with the same checkpoint. If that is in parts, each rank reads its values from the files next to `where`, the
 /// checkpoint's path. Throws RequestError if the tensors do not match the network.
-void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, RankRuntime& runtime);
+void restore_checkpoint(const io::Checkpoint& checkpoint, const std::string& where, TrainingStep& training);
+
+/// Restores parameters, the optimizer states and the moving average from the part files of the checkpoint at `path`,
+/// which must have the tensors of the network: each rank reads only the files that hold values of its stage. All ranks
+/// of the grid call it. It takes host memory for one file, the stage's parameters and this rank's slices. Throws Error
+/// naming the file if one cannot be read; RequestError if a value is infinite or NaN.
+void restore_parts(const io::Checkpoint& checkpoint, const std::string& path, TrainingStep& training);
 
 /// Restores parameters and running statistics. All ranks of the grid call it; ranks without
 /// RankRuntime::writes_parameters() need no tensors. Throws RequestError, which lists the tensors that are missing,

@@ -2,11 +2,15 @@
 #include "checkpoint/make_metadata.h"
 
 #include <algorithm>
+#include <filesystem>
 
 #include <fmt/format.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/wording.h"
+#include "convoy/comm/on_root.h"
+#include "convoy/io/atomic_file.h"
+#include "convoy/model/network_file.h"
 #include "convoy/params/parameters.h"
 
 namespace convoy {
@@ -91,14 +95,55 @@ void check_images(const io::ImageInput& input, const io::DatasetInfo& data, cons
 
 }  // namespace
 
-io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo& train) {
+namespace {
+
+// Reads the file of a network; its name is the last part of its path.
+NetworkSource read_network(const std::string& path) {
+  const auto text = io::read_text(path);
+  if (!text) refuse("model.file = {}: there is no such file.", path);
+  return {.name = std::filesystem::path(path).filename().string(), .text = *text};
+}
+
+void build_network(const Parameters& params, io::ModelMetadata& metadata) {
+  NetworkSettings settings = parse_network_settings(params.model.set);
+  settings.merge(network_settings(params.transformer, params.model.stochastic_depth));
+  NetworkRequest request{.name = params.model.name,
+                         .settings = std::move(settings),
+                         .input = metadata.shape(),
+                         .num_classes = std::ssize(metadata.class_names)};
+  if (!params.model.file.empty()) request.file = read_network(params.model.file);
+  const BuiltNetwork built = build_network_list(request);
+  metadata.network = to_text(built.list);
+  metadata.network_file = built.source.text;
+}
+
+void broadcast(const mpi::Communicator& ranks, std::string& text) {
+  std::int64_t size = std::ssize(text);
+  ranks.broadcast(&size, sizeof size, 0);
+  text.resize(static_cast<std::size_t>(size));
+  ranks.broadcast(text.data(), size, 0);
+}
+
+}  // namespace
+
+io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo& train,
+                                 const mpi::Communicator* ranks) {
   io::ModelMetadata metadata{
-      .name = params.model.name, .transformer = params.transformer, .class_names = train.class_names};
+      .name = params.model.file.empty() ? params.model.name : std::filesystem::path(params.model.file).stem().string(),
+      .transformer = params.transformer,
+      .class_names = train.class_names};
   if (train.kind == input_kinds::kText)
     metadata.input = io::TextInput{
         .length = params.model.length, .tokenization = train.text.tokenization, .columns = train.text.columns};
   else
     metadata.input = image_input(params.augment, train);
+  if (ranks == nullptr) {
+    build_network(params, metadata);
+    return metadata;
+  }
+  mpi::on_root(*ranks, [&] { build_network(params, metadata); });
+  broadcast(*ranks, metadata.network);
+  broadcast(*ranks, metadata.network_file);
   return metadata;
 }
 

@@ -10,12 +10,17 @@
 
 namespace convoy {
 
+namespace mpi {
+class Communicator;
+}
+
 struct AugmentParams;
 struct Parameters;
 
 /// Returns the metadata of the network that `params` trains on the data set `train`. Throws RequestError if its images
 /// have different sizes and augment.size does not bring them to one.
-io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo& train);
+io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo& train,
+                                 const mpi::Communicator* ranks = nullptr);
 
 /// Returns the metadata with the image size and crop that an evaluation asks for by augment.size and
 /// augment.eval_resize; 0 keeps the value of the metadata.

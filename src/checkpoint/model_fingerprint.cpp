@@ -1,46 +1,33 @@
 /// Reads slices in place if the device is the host, and copies them otherwise.
 #include "checkpoint/model_fingerprint.h"
 
-#include <algorithm>
 #include <array>
-#include <span>
+#include <cstddef>
 #include <vector>
 
 #include "convoy/comm/communicator.h"
 #include "convoy/model/arena_layout.h"
 
+#include "checkpoint/arena_tensors.h"
+
 namespace convoy {
 
 namespace {
 
-/// Returns the part of the fingerprint that the slice's values contribute; the slice may begin and end within tensors.
-/// `values` begin with the slice's first.
-std::uint64_t part_of_slice(const ArenaLayout& layout, const Slice& slice, std::span<const float> values) {
-  std::uint64_t sum = 0;
-  for (const ArenaEntry& entry : layout.entries) {
-    const std::int64_t begin = std::max(entry.offset, slice.begin);
-    const std::int64_t end = std::min(entry.offset + entry.spec.count(), slice.end);
-    if (begin < end)
-      sum += fingerprint_part(entry.spec, begin - entry.offset, values.subspan(begin - slice.begin, end - begin));
-  }
-  return sum;
-}
-
 std::uint64_t part_of_rank(const RankRuntime& runtime) {
   const ArenaLayout& layout = runtime.stage().plan().layout;
+  const Shard shard = shard_of(layout, runtime.grid().replica(), runtime.grid().num_replicas());
   const float* const masters = runtime.stage().parameters().masters;
   Device& device = runtime.device();
-  std::vector<float> copy;
+  std::vector<float> copy(device.is_host() ? 0 : shard.count);
+  for (std::size_t b = 0; b < shard.slices.size() && !copy.empty(); ++b)
+    device.copy_to_host(copy.data() + shard.offsets[b], masters + shard.slices[b].begin,
+                        shard.slices[b].count() * kFloatBytes);
+  device.synchronize();
   std::uint64_t sum = 0;
-  for (const Slice& slice : shard_of(layout, runtime.grid().replica(), runtime.grid().num_replicas()).slices) {
-    if (device.is_host()) {
-      sum += part_of_slice(layout, slice, {masters + slice.begin, static_cast<std::size_t>(slice.count())});
-      continue;
-    }
-    copy.resize(slice.count());
-    device.copy_to_host(copy.data(), masters + slice.begin, slice.count() * kFloatBytes);
-    device.synchronize();
-    sum += part_of_slice(layout, slice, copy);
+  for (const ShardPiece& piece : pieces_of(layout, shard)) {
+    const float* const values = copy.empty() ? masters + piece.entry->offset + piece.first : copy.data() + piece.offset;
+    sum += fingerprint_part(piece.entry->spec, piece.first, {values, static_cast<std::size_t>(piece.count)});
   }
   return sum;
 }
@@ -50,7 +37,6 @@ std::uint64_t part_of_rank(const RankRuntime& runtime) {
 // Sums the parts in two halves of 32 bits, since MPI sums signed integers, which must not overflow.
 std::uint64_t model_fingerprint(RankRuntime& runtime) {
   runtime.finish();
-  runtime.device().synchronize();
   const std::uint64_t part = part_of_rank(runtime);
   const std::array<std::int64_t, 2> mine = {static_cast<std::int64_t>(part & 0xffffffffU),
                                             static_cast<std::int64_t>(part >> 32)};

@@ -1,6 +1,4 @@
-/// Moves values only: the files store them as the ranks hold them.
-#include "checkpoint/restore_parts.h"
-
+/// Restores a checkpoint in parts. Values are moved only: the files store them as the ranks hold them.
 #include <algorithm>
 #include <map>
 #include <vector>
@@ -9,7 +7,8 @@
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/checkpoint_parts.h"
 
-#include "checkpoint/owned_values.h"
+#include "checkpoint/arena_tensors.h"
+#include "checkpoint/checkpointing.h"
 #include "checkpoint/weights_file.h"
 
 namespace convoy {
@@ -40,8 +39,8 @@ std::map<std::int64_t, std::vector<StagePiece>> pieces_by_part(const ArenaLayout
 /// The host's copy of the values that the rank will hold.
 class StageValues {
  public:
-  StageValues(const RankRuntime& runtime, bool has_ema)
-      : owned_(runtime), has_ema_(has_ema), parameters_(runtime.stage().plan().layout.count, 0.0f) {
+  StageValues(const TrainingStep& training, bool has_ema)
+      : owned_(training), has_ema_(has_ema), parameters_(training.runtime().stage().plan().layout.count, 0.0f) {
     shards_.resize(owned_.groups().size() - 1, std::vector<float>(owned_.shard().count, 0.0f));
   }
 
@@ -57,7 +56,7 @@ class StageValues {
     }
   }
   const std::vector<float>& parameters() const { return parameters_; }
-  /// Returns the shards of the optimizer's slots, then that of the moving average.
+  /// Returns the shards of the optimizer states, then that of the moving average.
   const std::vector<std::vector<float>>& shards() const { return shards_; }
 
  private:
@@ -85,9 +84,10 @@ class StageValues {
 
 }  // namespace
 
-void restore_parts(const io::Checkpoint& checkpoint, const std::string& path, RankRuntime& runtime) {
-  const bool has_ema = runtime.has_ema() && !checkpoint.ema.empty();
-  StageValues values(runtime, has_ema);
+void restore_parts(const io::Checkpoint& checkpoint, const std::string& path, TrainingStep& training) {
+  RankRuntime& runtime = training.runtime();
+  const bool has_ema = training.has_ema() && !checkpoint.ema.empty();
+  StageValues values(training, has_ema);
   for (const auto& [part, pieces] : pieces_by_part(runtime.stage().plan().layout, *checkpoint.parts)) {
     const io::PartReader reader(path, *checkpoint.parts, part);
     for (const StagePiece& piece : pieces) values.read(reader, piece, path);
@@ -100,9 +100,9 @@ void restore_parts(const io::Checkpoint& checkpoint, const std::string& path, Ra
   copy(runtime.stage().parameters().masters, values.parameters());
   device.synchronize();
   runtime.take_new_parameters();
-  const auto slots = runtime.update().slots();
-  for (std::size_t k = 0; k < slots.size(); ++k) copy(slots[k], values.shards()[k]);
-  if (has_ema) copy(runtime.update().ema(), values.shards().back());
+  const auto states = training.update().states();
+  for (std::size_t k = 0; k < states.size(); ++k) copy(states[k], values.shards()[k]);
+  if (has_ema) copy(training.update().ema(), values.shards().back());
   device.synchronize();  // the host's copies are freed at the end of this scope
 }
 

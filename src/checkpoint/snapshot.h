@@ -9,7 +9,7 @@
 #include "convoy/params/choices.h"
 
 #include "plan/step_plan.h"
-#include "step/rank_runtime.h"
+#include "step/training_step.h"
 
 namespace convoy {
 
@@ -39,18 +39,24 @@ class Snapshot {
   virtual std::string not_finite() const = 0;
 
  protected:
-  explicit Snapshot(const RankRuntime& runtime) : runtime_(runtime) {}
+  explicit Snapshot(const TrainingStep& training) : training_(training) {}
 
-  const RankRuntime& runtime() const { return runtime_; }
+  const TrainingStep& training() const { return training_; }
+  const RankRuntime& runtime() const { return training_.runtime(); }
 
  private:
-  const RankRuntime& runtime_;
+  const TrainingStep& training_;
 };
 
-/// Makes the snapshot for this value of checkpoint.files. `directory` is the folder of the checkpoints. `runtime` must
+/// Makes the snapshot for this value of checkpoint.files. `directory` is the folder of the checkpoints. `training` must
 /// outlive the snapshot. All ranks of the grid call it.
 std::unique_ptr<Snapshot> make_snapshot(CheckpointFiles files, const std::string& directory,
-                                        const RankRuntime& runtime);
+                                        const TrainingStep& training);
+
+/// The snapshot for checkpoint.files = one: rank 0 receives the copies of all ranks into its host memory.
+std::unique_ptr<Snapshot> make_gathered_snapshot(const TrainingStep& training);
+/// The snapshot for checkpoint.files = sharded: each rank writes its copy to a file of its own.
+std::unique_ptr<Snapshot> make_sharded_snapshot(const std::string& directory, const TrainingStep& training);
 
 /// Returns the bytes of host memory that a snapshot takes: on rank 0 if `is_root`, otherwise on a rank of this stage.
 std::int64_t snapshot_bytes(const StepPlan& plan, std::int64_t stage, bool is_root);

@@ -9,9 +9,8 @@
 #include <set>
 #include <utility>
 
-#include <fmt/format.h>
-
 #include "convoy/base/error.h"
+#include "convoy/base/wording.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/foreign_kind.h"
 
@@ -32,8 +31,7 @@ std::string files_of_weights(const fs::path& folder) {
     }
   }
   std::sort(found.begin(), found.end());  // best.h5 before step-00000001.h5
-  const std::vector<std::string> shown(found.begin(), found.begin() + std::min<std::ptrdiff_t>(3, std::ssize(found)));
-  return found.empty() ? "" : fmt::format("{}{}", fmt::join(shown, ", "), found.size() > shown.size() ? ", ..." : "");
+  return first_few(found, 3);
 }
 
 }  // namespace

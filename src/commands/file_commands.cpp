@@ -1,5 +1,5 @@
-/// convoy info, convoy check, convoy compare, convoy join, convoy export: shows what files hold, checks that they are
-/// whole, compares two, joins many into one, and writes weights for other programs. Runs in one process, without MPI.
+/// convoy info, convoy check, convoy compare, convoy join, convoy watch: shows what files hold, checks that they are
+/// whole, compares two, joins many into one, and shows a run in the terminal. Runs in one process, without MPI.
 #include <algorithm>
 #include <cstdio>
 #include <filesystem>
@@ -9,8 +9,6 @@
 #include <system_error>
 #include <utility>
 #include <vector>
-
-#include <fmt/core.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/host_name.h"
@@ -22,7 +20,7 @@
 
 #include "commands/commands.h"
 #include "commands/machine_info.h"
-#include "inference/inference.h"
+#include "dashboard/dashboard.h"
 #include "preflight/report.h"
 #include "run/compare.h"
 
@@ -53,6 +51,16 @@ ExitStatus for_each_path(const Request& request, const char* needed, const char*
   return status;
 }
 
+// Locks the run of a checkpoint. A training writes parts of its next checkpoint into the same folder, and until it is
+// complete they look like remains.
+std::optional<io::RunLock> lock_run_of(const std::string& checkpoint) {
+  namespace fs = std::filesystem;
+  const fs::path run = fs::absolute(checkpoint).lexically_normal().parent_path().parent_path();
+  std::error_code unknown;
+  if (!fs::is_regular_file(run / "lock", unknown)) return std::nullopt;
+  return std::optional<io::RunLock>(std::in_place, run.string());
+}
+
 }  // namespace
 
 ExitStatus info(const Request& request) {
@@ -66,8 +74,8 @@ ExitStatus info(const Request& request) {
   });
 }
 
-ExitStatus info_of_ranks(const Request&, Watch& watch) {
-  const preflight::Report ranks(watch.world());  // used because it gathers texts
+ExitStatus info_of_ranks(const Request&, WatchdogSession& watchdog) {
+  const preflight::Report ranks(watchdog.world());  // used because it gathers texts
   const std::vector<std::string> processors = ranks.gather(describe_own_processors());
   if (ranks.is_root()) print("{}", describe_machine_and_ranks(ranks.hosts(), processors));
   return ExitStatus::kDone;
@@ -83,20 +91,6 @@ ExitStatus check_files(const Request& request) {
     return is_whole;
   });
 }
-
-namespace {
-
-// Locks the run of a checkpoint. A training writes parts of its next checkpoint into the same folder, and until it is
-// complete they look like remains.
-std::optional<io::RunLock> lock_run_of(const std::string& checkpoint) {
-  namespace fs = std::filesystem;
-  const fs::path run = fs::absolute(checkpoint).lexically_normal().parent_path().parent_path();
-  std::error_code unknown;
-  if (!fs::is_regular_file(run / "lock", unknown)) return std::nullopt;
-  return std::optional<io::RunLock>(std::in_place, run.string());
-}
-
-}  // namespace
 
 ExitStatus join(const Request& request) {
   return for_each_path(request, "sharded checkpoints", "runs/a/checkpoints/*.h5", [](const std::string& path) {
@@ -114,9 +108,9 @@ ExitStatus compare(const Request& request) {
   return comparison.equal ? ExitStatus::kDone : ExitStatus::kFailed;
 }
 
-ExitStatus export_weights(const Request& request) {
-  convoy::export_weights(request);
-  return ExitStatus::kDone;
+ExitStatus watch(const Request& request) {
+  if (request.arguments.size() != 1) refuse("convoy watch needs one run directory, as in convoy watch runs/convoy");
+  return watch_run(request.arguments.front(), request.params.watch.once);
 }
 
 }  // namespace convoy::commands

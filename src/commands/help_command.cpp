@@ -8,6 +8,7 @@
 #include "convoy/base/terminal.h"
 #include "convoy/base/version.h"
 #include "convoy/model/network.h"
+#include "convoy/model/network_file.h"
 
 #include "commands/commands.h"
 
@@ -36,7 +37,8 @@ std::vector<NetworkHelp> networks() {
 }  // namespace
 
 ExitStatus help(const Request& request) {
-  print("{}", request.as_markdown ? markdown_help(networks()) : help_text(request.arguments, text_columns()));
+  print("{}", request.as_markdown ? markdown_help(networks(), describe_layer_functions())
+                                  : help_text(request.arguments, text_columns()));
   return ExitStatus::kDone;
 }
 

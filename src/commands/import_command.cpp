@@ -31,16 +31,17 @@ void print_split(const ImportedSplit& split) {
 
 }  // namespace
 
-ExitStatus import(const Request& request, Watch& watch) {
+ExitStatus import(const Request& request, WatchdogSession& watchdog) {
   const double start = now_seconds();
-  watch.board().enter(Activity::kImporting);
+  watchdog.board().enter(Activity::kImporting);
   CountedProgress line("samples");
   const auto show = [&](const ImportProgress& progress) {  // called on rank 0
     line.show(progress.work, progress.done, progress.total,
               progress.skipped > 0 ? fmt::format("  {} bad", progress.skipped) : "");
   };
-  const ImportSummary summary = import_samples(request.params.import, request.params.train.seed, watch.world(), show);
-  if (watch.world().rank() != 0) return ExitStatus::kDone;
+  const ImportSummary summary =
+      import_samples(request.params.import, request.params.train.seed, watchdog.world(), show);
+  if (watchdog.world().rank() != 0) return ExitStatus::kDone;
   line.clear();
   for (const SkippedSample& bad : summary.skipped)
     log_warning(fmt::format("skipped '{}': {}", excerpt(bad.name), bad.reason));

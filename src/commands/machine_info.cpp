@@ -8,13 +8,11 @@
 #include <iterator>
 #include <string_view>
 #include <system_error>
-#include <vector>
 
 #include <fmt/format.h>
 
 #include "convoy/base/text.h"
 #include "convoy/base/version.h"
-#include "convoy/comm/machine.h"
 #include "convoy/ops/backend.h"
 
 #include "preflight/machine_checks.h"

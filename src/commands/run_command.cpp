@@ -1,6 +1,4 @@
 /// Finds a command's function by its name.
-#include "commands/run_command.h"
-
 #include <array>
 #include <csignal>
 #include <cstdio>
@@ -12,6 +10,7 @@
 #include "convoy/base/log.h"
 
 #include "commands/commands.h"
+#include "inference/inference.h"
 
 namespace convoy::commands {
 
@@ -23,7 +22,7 @@ struct AloneCommand {
 };
 
 const std::map<std::string, AloneCommand>& alone_commands() {
-  static const std::map<std::string, AloneCommand> kCommands = {{"export", {export_weights, true}},
+  static const std::map<std::string, AloneCommand> kCommands = {{"export", {convoy::export_weights, true}},
                                                                 {"watch", {watch}},
                                                                 {"compare", {compare}},
                                                                 {"join", {join, true}},
@@ -75,16 +74,16 @@ ExitStatus run_alone(const Request& request, const Launch& launch) {
   return command.run(request);
 }
 
-ExitStatus run(const Request& request, const Launch& launch, Watch& watch) {
-  static const std::map<std::string, ExitStatus (*)(const Request&, Watch&)> kCommands = {
+ExitStatus run(const Request& request, const Launch& launch, WatchdogSession& watchdog) {
+  static const std::map<std::string, ExitStatus (*)(const Request&, WatchdogSession&)> kCommands = {
       {"train", train}, {"evaluate", evaluate}, {"predict", predict},    {"import", import},         {"plan", plan},
       {"sweep", sweep}, {"replay", replay},     {"info", info_of_ranks}, {"check", check_parameters}};
   ignore_closed_readers();
-  if (watch.world().rank() == 0) {
+  if (watchdog.world().rank() == 0) {
     warn_of_keys(request);
     if (const std::string unused = describe_unused_tasks(launch, request.command); !unused.empty()) log_warning(unused);
   }
-  return kCommands.at(request.command)(request, watch);
+  return kCommands.at(request.command)(request, watchdog);
 }
 
 }  // namespace convoy::commands

@@ -20,7 +20,7 @@
 #include "run/run_backend.h"
 #include "run/trainer.h"
 #include "sweep/sweep.h"
-#include "watch/watch.h"
+#include "watchdog/watchdog_session.h"
 
 namespace convoy::commands {
 
@@ -72,61 +72,61 @@ std::int64_t stages_without_training(const Request& request, const mpi::Communic
 }
 
 template <typename Work>
-ExitStatus on_grid(const Request& asked, Watch& watch, Work&& work) {
+ExitStatus on_grid(const Request& asked, WatchdogSession& watchdog, Work&& work) {
   // 1. Who takes part
   Request request = asked;
-  request.params.grid = {.stages = stages_without_training(asked, watch.world())};  // grid.cuts are for training
-  const ProcessGrid grid(watch.world(), request.params.grid.stages);
+  request.params.grid = {.stages = stages_without_training(asked, watchdog.world())};  // grid.cuts are for training
+  const ProcessGrid grid(watchdog.world(), request.params.grid.stages);
   // A step of the training may have fewer micro-batches than there are replicas here. The number of samples that an
   // evaluation takes at a time changes no result.
   BatchParams& batch = request.params.batch;
   batch.global = std::max(batch.global, grid.num_replicas() * batch.micro);
   // 2. On which device
-  const auto backend = make_placed_backend(request.params, watch.world());
+  const auto backend = make_placed_backend(request.params, watchdog.world());
   // 3. Do it
-  return work(request, grid, *backend, watch.board());
+  return work(request, grid, *backend, watchdog.board());
 }
 
 }  // namespace
 
-ExitStatus train(const Request& request, Watch& watch) {
-  if (request.is_preflight) return check_parameters(request, watch);
+ExitStatus train(const Request& request, WatchdogSession& watchdog) {
+  if (request.is_preflight) return check_parameters(request, watchdog);
   // Before anything is opened, since that may take long: the first step then ends the run.
-  catch_stop_signals(/*says_so=*/watch.world().rank() == 0);
-  const auto backend = make_placed_backend(request.params, watch.world());
-  return convoy::train(request.params, watch.world(), *backend, watch.board());
+  catch_stop_signals(/*says_so=*/watchdog.world().rank() == 0);
+  const auto backend = make_placed_backend(request.params, watchdog.world());
+  return convoy::train(request.params, watchdog.world(), *backend, watchdog.board());
 }
 
-ExitStatus check_parameters(const Request& request, Watch& watch) {
-  return preflight::run(request, watch.world(), watch.board());
+ExitStatus check_parameters(const Request& request, WatchdogSession& watchdog) {
+  return preflight::run(request, watchdog.world(), watchdog.board());
 }
 
-ExitStatus plan(const Request& request, Watch& watch) {
-  watch.board().enter(Activity::kPlanning);
+ExitStatus plan(const Request& request, WatchdogSession& watchdog) {
+  watchdog.board().enter(Activity::kPlanning);
   const bool measures = !request.params.plan.ranks.empty() && request.params.plan.measure;
-  const auto backend = measures ? make_placed_backend(request.params, watch.world()) : nullptr;
-  const std::string text = describe_plan(request.params, watch.world(), backend.get());
-  if (watch.world().rank() == 0) print("{}", text);
+  const auto backend = measures ? make_placed_backend(request.params, watchdog.world()) : nullptr;
+  const std::string text = describe_plan(request.params, watchdog.world(), backend.get());
+  if (watchdog.world().rank() == 0) print("{}", text);
   return ExitStatus::kDone;
 }
 
-ExitStatus sweep(const Request& request, Watch& watch) {
-  catch_stop_signals(/*says_so=*/watch.world().rank() == 0);
-  warn_and_place(request.params.run, watch.world());  // once, not per row: a few ranks do not fill a node
-  return convoy::sweep(request.params, watch.world(), make_backend, watch.board());
+ExitStatus sweep(const Request& request, WatchdogSession& watchdog) {
+  catch_stop_signals(/*says_so=*/watchdog.world().rank() == 0);
+  warn_and_place(request.params.run, watchdog.world());  // once, not per row: a few ranks do not fill a node
+  return convoy::sweep(request.params, watchdog.world(), make_backend, watchdog.board());
 }
 
-ExitStatus replay(const Request& request, Watch& watch) {
-  const auto backend = make_placed_backend(request.params, watch.world());
-  return convoy::replay(request.params, watch.world(), *backend, watch.board());
+ExitStatus replay(const Request& request, WatchdogSession& watchdog) {
+  const auto backend = make_placed_backend(request.params, watchdog.world());
+  return convoy::replay(request.params, watchdog.world(), *backend, watchdog.board());
 }
 
-ExitStatus evaluate(const Request& request, Watch& watch) {
-  return on_grid(request, watch, convoy::evaluate);
+ExitStatus evaluate(const Request& request, WatchdogSession& watchdog) {
+  return on_grid(request, watchdog, convoy::evaluate);
 }
 
-ExitStatus predict(const Request& request, Watch& watch) {
-  return on_grid(request, watch, convoy::predict);
+ExitStatus predict(const Request& request, WatchdogSession& watchdog) {
+  return on_grid(request, watchdog, convoy::predict);
 }
 
 }  // namespace convoy::commands

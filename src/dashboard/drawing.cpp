@@ -6,19 +6,36 @@
 #include <cmath>
 #include <cstddef>
 #include <ctime>
+#include <iterator>
+#include <string_view>
 #include <vector>
 
-#include <fmt/core.h>
+#include <fmt/chrono.h>
 
 #include "convoy/base/metrics.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 
-#include "dashboard/sparkline.h"
-
 namespace convoy {
 
 namespace {
+
+constexpr std::array<std::string_view, 8> kBlocks = {"▁", "▂", "▃", "▄", "▅", "▆", "▇", "█"};
+constexpr std::array<std::string_view, 8> kSigns = {"_", ".", ",", "-", "~", "+", "*", "#"};
+
+std::vector<double> means(std::span<const double> values, std::size_t parts) {
+  std::vector<double> finite;
+  std::ranges::copy_if(values, std::back_inserter(finite), [](double value) { return std::isfinite(value); });
+  parts = std::min(parts, finite.size());
+  std::vector<double> result;
+  for (std::size_t part = 0; part < parts; ++part) {
+    const std::size_t begin = part * finite.size() / parts, end = (part + 1) * finite.size() / parts;
+    double sum = 0;
+    for (std::size_t i = begin; i < end; ++i) sum += finite[i];
+    result.push_back(sum / static_cast<double>(end - begin));
+  }
+  return result;
+}
 
 constexpr double kMinSilentSeconds =
     30;  // a run that writes nothing for this time and for kSilentSteps steps may be stuck
@@ -136,7 +153,10 @@ class Drawing {
     const std::size_t width = std::max<std::size_t>(12, is_evaluated ? metric_title(measured).size() + 2 : 0);
     draw_curve("loss", width, run_.losses);
     draw_curve("top1", width, run_.accuracies);
-    if (is_evaluated) draw_curve(measured, width, evaluated->second);
+    if (!is_evaluated) return;
+    std::vector<double> values;
+    for (const auto& [step, value] : evaluated->second) values.push_back(value);
+    draw_curve(measured, width, values);
   }
 
   // Returns the ranks to show: all, or those that compute longest if the terminal has too few lines.
@@ -201,12 +221,8 @@ class Drawing {
   // Draws the first lines of a warning. Long lines are broken at the terminal's width.
   void draw_warning(const Warning& warning) {
     const int max_lines = style_.lines > 0 && style_.lines < 40 ? 2 : 6;
-    std::array<char, 16> time{};
-    const auto seconds = static_cast<std::time_t>(warning.time);
-    std::tm local{};
-    localtime_r(&seconds, &local);
-    std::strftime(time.data(), time.size(), "%H:%M:%S", &local);
-    std::string rest = fmt::format("{} {}", time.data(), warning.text);
+    const std::tm time = fmt::localtime(static_cast<std::time_t>(warning.time));
+    std::string rest = fmt::format("{:%H:%M:%S} {}", time, warning.text);
     const auto columns = static_cast<std::size_t>(style_.columns);
     for (int i = 0; i < max_lines && !rest.empty(); ++i) {
       const std::size_t newline = rest.find('\n');
@@ -227,6 +243,19 @@ class Drawing {
 };
 
 }  // namespace
+
+std::string sparkline(std::span<const double> values, int columns, bool unicode) {
+  const std::vector<double> parts = means(values, static_cast<std::size_t>(std::max(columns, 0)));
+  if (parts.empty()) return "";
+  const auto [low, high] = std::ranges::minmax(parts);
+  std::string line;
+  for (const double value : parts) {
+    const double height = high > low ? (value - low) / (high - low) : 0.5;
+    const auto level = static_cast<std::size_t>(std::min(7.0, 8 * height));
+    line += unicode ? kBlocks[level] : kSigns[level];
+  }
+  return line;
+}
 
 std::string draw(const WatchedRun& run, const Scene& scene, const Style& style) {
   return Drawing(run, scene, style).text();

@@ -72,12 +72,13 @@ void add_step(const Json& row, WatchedRun& run) {
   run.step_times.push_back(number(row, "time"));
 }
 
-// Drops the steps after the rollback's step, because the run makes them again.
+// Drops the steps and evaluations after the rollback's step, because the run makes them again.
 void add_rollback(const Json& row, WatchedRun& run) {
   const std::int64_t undone = run.step - integer(row, "step");
   for (auto* values : {&run.losses, &run.accuracies, &run.step_seconds, &run.step_times})
     values->resize(values->size() - static_cast<std::size_t>(std::clamp<std::int64_t>(undone, 0, std::ssize(*values))));
   run.step = integer(row, "step");
+  for (auto& [column, values] : run.evaluated) values.erase(values.upper_bound(run.step), values.end());
 }
 
 void add_epoch(const Json& row, WatchedRun& run) {
@@ -85,7 +86,7 @@ void add_epoch(const Json& row, WatchedRun& run) {
     for (const auto& [column, field] : row.items()) {
       if (!column.starts_with(split + "_") || find_metric(column) == nullptr || !field.is_number()) continue;
       run.measured = split;
-      run.evaluated[column].push_back(field.get<double>());
+      run.evaluated[column][integer(row, "step")] = field.get<double>();
     }
 }
 

@@ -41,9 +41,10 @@ struct WatchedRun {
   // The evaluations
   std::string metric = "top1";  ///< train.metric; older logs do not have it and use top-1
   std::string measured;         ///< data set of the evaluations: "test" or "val"; empty: there was none yet
-  std::map<std::string, std::vector<double>> evaluated;  ///< by column ("val_macro_f1"): one value per evaluation
+  /// The values of the evaluations, by column ("val_macro_f1"), then by the step after which they were made.
+  std::map<std::string, std::map<std::int64_t, double>> evaluated;
 
-  /// The column of evaluated[] with train.metric: "val_macro_f1".
+  /// Returns the column of `evaluated` with train.metric: "val_macro_f1".
   std::string measured_column() const { return measured + "_" + metric; }
   // The ranks and the warnings
   std::map<std::int64_t, WatchedRank> ranks;

@@ -29,6 +29,7 @@ namespace fs = std::filesystem;
 constexpr const char* kKey = "import.source";
 constexpr const auto& kSplits = io::kSplitNames;
 constexpr std::int32_t kNoClass = -1;
+constexpr std::size_t kMaxNamed = 5;         // classes named in one message
 constexpr std::size_t kFilesExamined = 100;  // files examined to say what a folder without classes holds
 constexpr const char* kIfClasses = "If these folders are classes, set import.splits = false";
 
@@ -203,11 +204,9 @@ class Listing {
     const auto found = std::lower_bound(names.begin(), names.end(), folder.filename().string());
     if (found == names.end() || *found != folder.filename().string()) {
       refuse(
-          "import.source: '{}' is a class that train does not have. Train has {}: {}{}. Rename it, or move it out of "
+          "import.source: '{}' is a class that train does not have. Train has {}: {}. Rename it, or move it out of "
           "import.source: convoy predict reads {} without classes (predict.data)",
-          folder.string(), names.size(),
-          fmt::join(names.begin(), names.begin() + std::min<std::ptrdiff_t>(5, std::ssize(names)), ", "),
-          names.size() > 5 ? ", ..." : "", kind_.samples);
+          folder.string(), names.size(), first_few(names, kMaxNamed), kind_.samples);
     }
     return static_cast<std::int32_t>(found - names.begin());
   }
@@ -222,8 +221,7 @@ class Listing {
       if (const auto split = split_called(names.back())) splits.insert(*split);
     }
     if (names.size() < 2 || !std::all_of(names.begin(), names.end(), split_called)) return;
-    const std::vector<std::string> shown(names.begin(), names.begin() + std::min<std::ptrdiff_t>(5, std::ssize(names)));
-    const std::string list = fmt::format("{}{}", fmt::join(shown, ", "), names.size() > shown.size() ? ", ..." : "");
+    const std::string list = first_few(names, kMaxNamed);
     if (splits.size() < names.size()) {
       log_warning(
           fmt::format("import.source = {}: the folders in '{}' are taken as classes, although their names begin as "

@@ -1,7 +1,6 @@
 /// Lists samples that are stored in one file each, in a folder for each class: ROOT/[SPLIT/]CLASS/FILE.
 #pragma once
 
-#include <filesystem>
 #include <optional>
 #include <string>
 
@@ -33,7 +32,8 @@ SourceListing list_class_folders(const std::string& root, const ClassFolders& ki
 void check_is_folder(const std::string& source);
 
 /// Lists all files below the folder whose names end with kind.suffix, as one split. A file that is not in a class
-/// folder has the label -1. Throws RequestError, naming the key `key`, if there are no such files.
+/// folder has the label -1 (see open_samples()). Throws RequestError, naming the key `key`, if there are no such files,
+/// or if a folder cannot be listed.
 SourceListing list_any_files(const std::string& folder, const ClassFolders& kind, const std::string& key);
 
 /// Lists a single file, with the label -1. Its name in the list is relative to the folder that contains it.

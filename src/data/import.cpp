@@ -3,13 +3,15 @@
 #include "convoy/data/import.h"
 
 #include <algorithm>
-#include <charconv>
 #include <exception>
+#include <filesystem>
 #include <memory>
 #include <optional>
 #include <string_view>
 #include <system_error>
 #include <utility>
+
+#include <fmt/format.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
@@ -22,13 +24,19 @@
 #include "convoy/io/shard_writer.h"
 #include "convoy/params/data_parameters.h"
 
+#include "data/class_folders.h"
+#include "data/folder_walk.h"
+#include "data/images/image_source.h"
 #include "data/import_input.h"
-#include "data/import_rounds.h"
+#include "data/import_sums.h"
 #include "data/text/text_source.h"
+#include "data/text/text_table.h"
 
 namespace convoy {
 
 namespace {
+
+namespace fs = std::filesystem;
 
 // Size and number of shards: small enough that many ranks can write, and few enough that a rank that trains can keep
 // all of them open.
@@ -39,11 +47,9 @@ constexpr std::int64_t kShardBytes = std::int64_t{128} << 20, kMaxUsualShards = 
 std::pair<std::string_view, std::int64_t> position_of(const SkippedSample& bad) {
   const std::string_view name = bad.name;
   const std::size_t colon = name.rfind(':');
-  std::int64_t line = 0;
-  if (colon == std::string_view::npos) return {name, line};
-  const auto [end, error] = std::from_chars(name.data() + colon + 1, name.data() + name.size(), line);
-  const bool is_line = error == std::errc() && end == name.data() + name.size();
-  return is_line ? std::pair(name.substr(0, colon), line) : std::pair(name, std::int64_t{0});
+  if (colon == std::string_view::npos) return {name, 0};
+  const auto line = parse_number<std::int64_t>(name.substr(colon + 1));
+  return line ? std::pair(name.substr(0, colon), *line) : std::pair(name, std::int64_t{0});
 }
 
 /// A shard that a rank has to write: samples [begin, end) of a split.
@@ -53,9 +59,55 @@ struct ShardTask {
   io::ShardLocation location;
 };
 
-// Opens the input; has one line for each kind.
+// Returns the first folder, going down by name, that holds no folders: the folder of a class.
+fs::path first_leaf(const std::string& root) {
+  fs::path folder = root;
+  for (int depth = 0; depth < 8; ++depth) {  // limited, as a link may lead in a circle
+    const std::vector<fs::path> inner = folders_in(folder, "import.source");
+    if (inner.empty()) break;
+    folder = inner.front();
+  }
+  return folder;
+}
+
+bool holds_mostly_texts(const fs::path& folder) {
+  std::int64_t texts = 0, others = 0;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error))
+    ++(lower_case(entry.path().string()).ends_with(kTextFolders.suffix) ? texts : others);
+  return texts > others;
+}
+
+// Finds the format of import.source, which import.format = auto leaves open. Rank 0.
+ImportFormat find_format(const ImportParams& params) {
+  std::error_code error;
+  const bool is_folder = fs::is_directory(params.source, error);
+  if (params.format == ImportFormat::kCsv && fs::is_regular_file(params.source, error)) return params.format;
+  if (!is_folder && params.format == ImportFormat::kAuto && is_table(params.source)) {
+    if (!fs::is_regular_file(params.source, error)) refuse("import.source = {}: there is no such file", params.source);
+    return ImportFormat::kCsv;
+  }
+  check_is_folder(params.source);
+  if (params.format != ImportFormat::kAuto) return params.format;
+  if (!find_tables(params.source, "import.source").empty()) return ImportFormat::kCsv;
+  const std::optional<ImportFormat> packed = find_packed_format(params.source);
+  const bool holds_images = packed || !folders_in(params.source, "import.source").empty();
+  if (const auto others = other_tables(params.source); !others.empty() && !holds_images)
+    refuse(
+        "import.source = {}: no table in it is named as a split (train*, val* or dev*, test*): {}. Give one of them as "
+        "import.source, or rename them",
+        params.source, excerpt(fmt::format("{}", fmt::join(others, ", "))));
+  if (holds_mostly_texts(first_leaf(params.source))) return ImportFormat::kText;
+  return packed.value_or(ImportFormat::kFolder);
+}
+
+// Opens the input: texts or images.
 std::unique_ptr<ImportInput> open_input(const ImportParams& params, const mpi::Communicator& world) {
-  return holds_texts(params, world) ? make_text_import(params, world) : make_image_import(params, world);
+  ImportFormat format = params.format;
+  mpi::on_root(world, [&] { format = find_format(params); });
+  world.broadcast(&format, sizeof format, 0);
+  const bool is_text = format == ImportFormat::kText || format == ImportFormat::kCsv;
+  return is_text ? make_text_import(params, format, world) : make_image_import(params, format, world);
 }
 
 class Import {
@@ -191,23 +243,23 @@ class Import {
   void write() {
     std::int64_t total = 0;
     for (const SourceSplit& split : listing().splits) total += split.size();
-    ImportRounds rounds(world_, "importing", total, show_);
+    ImportSums sums(world_, "importing", total, show_);
     together([&] {
       std::exception_ptr error;
       try {
         for (const ShardTask& task : tasks_) {
-          if (!write_shard(task, rounds)) break;
+          if (!write_shard(task, sums)) break;
         }
       } catch (const Error&) {
         error = std::current_exception();
       }
-      rounds.end(error != nullptr);
+      sums.end(error != nullptr);
       if (error) std::rethrow_exception(error);
     });
   }
 
   /// Writes a shard. Returns false if another rank has failed.
-  bool write_shard(const ShardTask& task, ImportRounds& rounds) {
+  bool write_shard(const ShardTask& task, ImportSums& sums) {
     const SourceSplit& split = listing().splits[task.split];
     io::DatasetInfo info = summary_.splits[task.split].info;
     info.num_samples = task.end - task.begin;
@@ -219,7 +271,7 @@ class Import {
         shard.append(*bytes, label, split.names[i]);
         ++good_[task.split][static_cast<std::size_t>(label)];
       }
-      if (!rounds.add(bytes.has_value())) return false;
+      if (!sums.add(bytes.has_value())) return false;
     }
     if (shard.num_samples() == 0) {
       refuse("'{0}' would hold no {1}s: all {2} are bad; the last one: {3}. Replace the bad {1}s{4}",

@@ -1,5 +1,5 @@
 /// Interface of the kinds of input (images, texts) for imports: how samples are read, and what shards (the files of a
-/// data set) record of them.
+/// data set) say about them.
 #pragma once
 
 #include <cstddef>
@@ -11,6 +11,7 @@
 
 #include "convoy/data/import.h"
 #include "convoy/io/sample_store.h"
+#include "convoy/params/choices.h"
 
 #include "data/source_listing.h"
 
@@ -47,11 +48,12 @@ class ImportInput {
   virtual std::vector<std::string> warnings() const { return {}; }
 };
 
-/// Opens import.source as images (data/images/image_import.cpp). `params` must outlive the input. Called by all ranks
-/// of `world`.
-std::unique_ptr<ImportInput> make_image_import(const ImportParams& params, const mpi::Communicator& world);
-/// Opens import.source as texts (data/text/text_import.cpp). `params` must outlive the input. Called by all ranks of
-/// `world`.
-std::unique_ptr<ImportInput> make_text_import(const ImportParams& params, const mpi::Communicator& world);
+/// Opens import.source as images in `format` (data/images/image_import.cpp). `params` must outlive the input. Called by
+/// all ranks of `world`.
+std::unique_ptr<ImportInput> make_image_import(const ImportParams& params, ImportFormat format,
+                                               const mpi::Communicator& world);
+/// Opens import.source as texts in `format` (data/text/text_import.cpp); otherwise as make_image_import().
+std::unique_ptr<ImportInput> make_text_import(const ImportParams& params, ImportFormat format,
+                                              const mpi::Communicator& world);
 
 }  // namespace convoy

@@ -66,7 +66,7 @@ void check_takes_file(const SamplesPath& from) {
 // Opens a data set. Refuses one that was not imported with the orientation that is asked for: pixels cannot be turned
 // any more, and a network that was trained on the files of a data set saw them as they were imported.
 std::unique_ptr<io::Dataset> open_dataset(const SamplesPath& from) {
-  auto dataset = std::make_unique<io::Dataset>(from.path, from.key, from.split, from.verify);
+  auto dataset = std::make_unique<io::Dataset>(from.path, from.key, from.verify, from.split);
   const auto* const images = std::get_if<ImageFileOptions>(&from.files);
   if (images != nullptr && images->needs_oriented && !dataset->info().oriented)
     refuse(
@@ -76,15 +76,36 @@ std::unique_ptr<io::Dataset> open_dataset(const SamplesPath& from) {
   return dataset;
 }
 
+void check_exists(const SamplesPath& from, const char* what) {
+  if (!fs::exists(from.path)) refuse("{} = {}: there is no such {}", from.key, from.path, what);
+}
+
+// Returns the folder from which the files of the list are named.
+std::string folder_of(const SamplesPath& from, Kind kind) {
+  return kind == Kind::kFolder ? from.path : fs::path(from.path).parent_path().string();
+}
+
 std::unique_ptr<io::SampleStore> open_images(const SamplesPath& from, const ImageFileOptions& options, Kind kind,
                                              const mpi::Communicator& world) {
-  SourceListing listing;
-  mpi::on_root(world, [&] {
-    if (kind == Kind::kOneFile && !fs::exists(from.path)) refuse("{} = {}: there is no such file", from.key, from.path);
-    listing = kind == Kind::kOneFile ? list_one_file(from.path) : list_any_images(from.path, from.key);
+  SourceListing listed = list_on_root(world, [&] {
+    check_exists(from, "file");
+    return kind == Kind::kFolder ? list_any_files(from.path, {}, from.key) : list_one_file(from.path);
   });
-  const std::string folder = kind == Kind::kOneFile ? fs::path(from.path).parent_path().string() : from.path;
-  return std::make_unique<ImageFolder>(folder, broadcast_listing(listing, world), options.channels, options.orients);
+  return std::make_unique<ImageFolder>(folder_of(from, kind), std::move(listed), options.channels, options.orients);
+}
+
+// Opens a folder of texts, a table, or a file with one text. On rank 0, `carried` gets the other columns of a table.
+std::unique_ptr<TextSource> open_texts(const SamplesPath& from, Kind kind, const TableColumns& columns,
+                                       const mpi::Communicator& world, CarriedColumns& carried) {
+  const bool is_a_table = kind == Kind::kOneFile && is_table(from.path);
+  SourceListing listed = list_on_root(world, [&] {
+    check_exists(from, "file or folder");
+    return kind == Kind::kFolder ? list_any_files(from.path, kTextFolders, from.key)
+           : is_a_table          ? list_tables(from.path, columns, from.key, &carried)
+                                 : list_one_file(from.path);
+  });
+  if (is_a_table) return std::make_unique<TextTable>(from.path, std::move(listed), columns);
+  return std::make_unique<TextFiles>(folder_of(from, kind), std::move(listed));
 }
 
 // Returns the other columns of the rows that became samples.
@@ -117,7 +138,7 @@ OpenedSamples open_texts_of(const SamplesPath& from, const TextFileOptions& opti
                             const mpi::Communicator& world) {
   const TableColumns columns{.text = options.columns.text, .label = options.columns.label, .needs_label = false};
   CarriedColumns carried;
-  const auto source = open_any_texts(from.path, from.key, columns, world, carried);
+  const auto source = open_texts(from, kind, columns, world, carried);
   OpenedSamples opened{.store = {}, .is_one_file = kind == Kind::kOneFile && !is_table(from.path), .skipped = {}};
   opened.store = std::make_unique<TextStore>(*source, from.path, options.tokenization, world, opened.skipped);
   opened.others = other_columns(carried, source->listing().splits.front(), opened);

@@ -1,4 +1,4 @@
-/// Implements the threads that fill slots, and the step that empties them.
+/// Implements the threads that fill buffers, and the step that empties them.
 #include "data/read_ahead.h"
 
 #include <iterator>
@@ -12,7 +12,7 @@ namespace convoy {
 
 namespace {
 
-constexpr std::uint32_t kStop = 0xffffffff;  ///< odd, and of a round that no run reaches
+constexpr std::uint32_t kStop = 0xffffffff;  ///< odd, and of a use that no run reaches
 
 }  // namespace
 
@@ -22,8 +22,8 @@ ReadAhead::ReadAhead(const SamplePath& path, std::unique_ptr<FeatureReader> read
       reader_(std::move(reader)),
       samples_of_(std::move(samples_of)),
       spec_(spec),
-      slots_(static_cast<std::size_t>(spec.num_slots())) {
-  for (Slot& s : slots_) s.memory = HostBuffer(device, reader_->slot_bytes());
+      buffers_(static_cast<std::size_t>(spec.num_buffers())) {
+  for (BatchBuffer& one : buffers_) one.memory = HostBuffer(device, reader_->buffer_bytes());
   for (std::int64_t i = 0; i < spec.threads; ++i) writers_.push_back(reader_->make_writer());
 }
 
@@ -34,19 +34,19 @@ void ReadAhead::start() {
 // The order of the lines matters: a thread within a micro-batch sees `stopping_`, one that waits sees kStop.
 ReadAhead::~ReadAhead() {
   stopping_ = true;
-  for (Slot& s : slots_) {
-    s.turn = kStop;
-    s.turn.notify_all();
+  for (BatchBuffer& one : buffers_) {
+    one.turn = kStop;
+    one.turn.notify_all();
   }
   threads_.clear();  // joins
 }
 
-void ReadAhead::work(SlotWriter& writer) {
+void ReadAhead::work(BufferWriter& writer) {
   BatchSamples batch;
   for (;;) {
     const std::int64_t s = next_to_fill_++;
     if (s >= num_micro_batches()) return;
-    Slot& mine = slot(s);
+    BatchBuffer& mine = buffer(s);
     std::uint32_t expected = filling_turn(s);
     for (std::uint32_t turn = mine.turn; turn != expected; turn = mine.turn) {
       if (turn == kStop) return;
@@ -63,7 +63,7 @@ void ReadAhead::work(SlotWriter& writer) {
   }
 }
 
-void ReadAhead::fill(const BatchSamples& batch, Slot& mine, SlotWriter& writer) const {
+void ReadAhead::fill(const BatchSamples& batch, BatchBuffer& mine, BufferWriter& writer) const {
   std::byte* const memory = mine.memory.data();
   mine.bad.assign(spec_.skips_bad ? batch.samples.size() : 0, 0);
   for (std::size_t place = 0; place < batch.samples.size(); ++place) {
@@ -88,7 +88,7 @@ void ReadAhead::fill(const BatchSamples& batch, Slot& mine, SlotWriter& writer) 
   writer.finish(batch, memory);
 }
 
-void ReadAhead::note_bad(Slot& taken) {
+void ReadAhead::note_bad(BatchBuffer& taken) {
   if (!spec_.skips_bad) return;
   bad_ = taken.bad;
   std::move(taken.why_bad.begin(), taken.why_bad.end(), std::back_inserter(why_bad_));
@@ -99,27 +99,27 @@ std::vector<BadSample> ReadAhead::take_bad() {
   return std::exchange(why_bad_, {});
 }
 
-void ReadAhead::wait_until_filled(const Slot& filled, std::uint32_t turn) {
+void ReadAhead::wait_until_filled(const BatchBuffer& filled, std::uint32_t turn) {
   if (filled.turn == turn + 1) return;
   const ScopedTimer timer(wait_seconds_);
   while (filled.turn != turn + 1) filled.turn.wait(turn);
 }
 
-// Waits until the next slot is filled, then starts its way to the device.
+// Waits until the next buffer is filled, then starts its way to the device.
 void ReadAhead::start_next() {
   const std::int64_t s = num_started_;
-  Slot& filled = slot(s);
+  BatchBuffer& filled = buffer(s);
   wait_until_filled(filled, filling_turn(s));
   ++num_started_;
   if (!filled.error) reader_->start(filled.memory.data());
 }
 
-// Releases the slots of micro-batches that were loaded before. They have left their slots by now, or will soon: the
+// Releases the buffers of micro-batches that were loaded before. They have left their buffers by now, or will soon: the
 // step is that far ahead of the device.
 void ReadAhead::release_taken() {
   for (; num_released_ < next_; ++num_released_) {
     while (!reader_->has_left()) std::this_thread::yield();
-    Slot& left = slot(num_released_);
+    BatchBuffer& left = buffer(num_released_);
     left.turn = filling_turn(num_released_) + 2;
     left.turn.notify_all();
   }
@@ -129,13 +129,13 @@ void ReadAhead::load(void* to) {
   release_taken();
   const std::int64_t s = next_++;
   if (num_started_ == s) start_next();
-  if (const auto error = std::exchange(slot(s).error, nullptr)) std::rethrow_exception(error);
-  note_bad(slot(s));
+  if (const auto error = std::exchange(buffer(s).error, nullptr)) std::rethrow_exception(error);
+  note_bad(buffer(s));
   reader_->finish(to);
   if (reader_->has_left()) release_taken();
   // The next micro-batch may start its way while the device works on this one.
   const std::int64_t after = s + 1;
-  if (after < num_micro_batches() && slot(after).turn == filling_turn(after) + 1 && reader_->ready()) start_next();
+  if (after < num_micro_batches() && buffer(after).turn == filling_turn(after) + 1 && reader_->ready()) start_next();
 }
 
 }  // namespace convoy

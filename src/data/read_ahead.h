@@ -47,43 +47,45 @@ class ReadAhead {
   double wait_seconds() const { return wait_seconds_; }
 
  private:
-  /// Host memory for one micro-batch of the feature. Micro-batch s uses slot s mod R of the R slots, in round
-  /// r = floor(s / R). The value of `turn` says who may use the slot:
+  /// Host memory for one micro-batch of the feature. Micro-batch s uses buffer s mod R of the R buffers. This is the
+  /// buffer's use number r = floor(s / R). The value of `turn` says who may use the buffer:
   ///   2r      the thread that claimed s, to fill it
   ///   2r + 1  the step, to load it
-  ///   2r + 2  the thread of round r + 1: the slot is empty again
-  struct Slot {
+  ///   2r + 2  the thread of use r + 1: the buffer is empty again
+  struct BatchBuffer {
     HostBuffer memory;
-    std::exception_ptr error;       ///< the error because of which the slot could not be filled; null: none
+    std::exception_ptr error;       ///< the error because of which the buffer could not be filled; null: none
     std::vector<std::uint8_t> bad;  ///< for each sample, 1 if it cannot be used; empty if bad samples are not skipped
     std::vector<BadSample> why_bad;
     std::atomic<std::uint32_t> turn{0};
   };
 
-  void work(SlotWriter& writer);
-  void fill(const BatchSamples& batch, Slot& mine, SlotWriter& writer) const;
-  void note_bad(Slot& taken);
+  void work(BufferWriter& writer);
+  void fill(const BatchSamples& batch, BatchBuffer& mine, BufferWriter& writer) const;
+  void note_bad(BatchBuffer& taken);
   void start_next();
   void release_taken();
-  Slot& slot(std::int64_t s) { return slots_[static_cast<std::size_t>(s % std::ssize(slots_))]; }
-  std::uint32_t filling_turn(std::int64_t s) const { return static_cast<std::uint32_t>(2 * (s / std::ssize(slots_))); }
+  BatchBuffer& buffer(std::int64_t s) { return buffers_[static_cast<std::size_t>(s % std::ssize(buffers_))]; }
+  std::uint32_t filling_turn(std::int64_t s) const {
+    return static_cast<std::uint32_t>(2 * (s / std::ssize(buffers_)));
+  }
   std::int64_t num_micro_batches() const { return spec_.num_steps * spec_.num_micro_batches; }
-  void wait_until_filled(const Slot& filled, std::uint32_t turn);
+  void wait_until_filled(const BatchBuffer& filled, std::uint32_t turn);
 
   const SamplePath& path_;
   const std::unique_ptr<FeatureReader> reader_;
   const SamplesOf samples_of_;
   const LoaderSpec& spec_;
-  std::vector<Slot> slots_;
+  std::vector<BatchBuffer> buffers_;
   std::atomic<std::int64_t> next_to_fill_{0};  ///< next micro-batch that a thread claims
   std::int64_t next_ = 0;                      ///< next micro-batch that load() loads
   std::int64_t num_started_ = 0;               ///< number of micro-batches whose copy to the device has been started
-  std::int64_t num_released_ = 0;              ///< number of micro-batches whose slots may be filled again
+  std::int64_t num_released_ = 0;              ///< number of micro-batches whose buffers may be filled again
   double wait_seconds_ = 0;
   std::atomic<bool> stopping_{false};
   std::vector<std::uint8_t> bad_;
   std::vector<BadSample> why_bad_;
-  std::vector<std::unique_ptr<SlotWriter>> writers_;  ///< the writer of each thread
+  std::vector<std::unique_ptr<BufferWriter>> writers_;  ///< the writer of each thread
   std::vector<std::jthread> threads_;
 };
 

@@ -85,9 +85,9 @@ std::int64_t Sampler::sample(std::int64_t epoch, std::int64_t position) const {
   if (classes_.empty()) return place;
   const std::int64_t num_classes = std::ssize(classes_), turn = place / num_classes;
   const ClassSamples& of_class = classes_[static_cast<std::size_t>(place % num_classes)];
-  const std::int64_t size = std::ssize(of_class.samples), round = turn / size;
+  const std::int64_t size = std::ssize(of_class.samples), pass = turn / size;
   // Packs two numbers into one: a class has at most 2^60 samples, and there are at most 2^31 classes.
-  const std::int64_t item = round * (std::int64_t{1} << 31) + of_class.label;
+  const std::int64_t item = pass * (std::int64_t{1} << 31) + of_class.label;
   return of_class.samples[static_cast<std::size_t>(permuted(turn % size, size, key(Purpose::kBalancedSample, item)))];
 }
 

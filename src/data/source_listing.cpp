@@ -14,6 +14,7 @@
 #include "convoy/base/progress.h"
 #include "convoy/base/random.h"
 #include "convoy/base/text.h"
+#include "convoy/comm/on_root.h"
 #include "convoy/comm/packed.h"
 
 namespace convoy {
@@ -80,8 +81,10 @@ void SourceSplit::add(std::string_view sample_name, std::int32_t label, std::int
 
 // --- On all ranks ----------------------------------------------------------------------------------------------------
 
-SourceListing broadcast_listing(const SourceListing& listing, const mpi::Communicator& world) {
-  return unpack(world.broadcast(world.rank() == 0 ? pack(listing) : std::vector<std::byte>(), 0));
+SourceListing list_on_root(const mpi::Communicator& world, const std::function<SourceListing()>& list) {
+  std::vector<std::byte> listed;
+  mpi::on_root(world, [&] { listed = pack(list()); });
+  return unpack(world.broadcast(listed, 0));
 }
 
 // --- Names of classes ------------------------------------------------------------------------------------------------

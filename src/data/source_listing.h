@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -38,8 +39,9 @@ struct SourceListing {
   std::vector<SourceSplit> splits;       ///< the splits, train first
 };
 
-/// Returns the listing of rank 0 on all ranks. Called by all ranks of `world`; `listing` is used on rank 0 only.
-SourceListing broadcast_listing(const SourceListing& listing, const mpi::Communicator& world);
+/// Calls `list` on rank 0, and returns what it returned there on all ranks. If it throws an Error or RequestError,
+/// every rank throws the same. All ranks of `world` call it.
+SourceListing list_on_root(const mpi::Communicator& world, const std::function<SourceListing()>& list);
 
 /// Returns the first of the names as a text for messages: "'a', 'b', 'c', ...".
 std::string examples(const std::vector<std::string>& names);

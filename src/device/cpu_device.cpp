@@ -47,7 +47,7 @@ class ImmediateLane final : public CopyLane {
 };
 
 /// Issues the work at each run: a CPU has no graphs to capture.
-class PlainRecording final : public Recording {
+class PlainWork final : public RepeatedWork {
  public:
   void run(const std::function<void()>& issue) override { issue(); }
 };
@@ -106,7 +106,7 @@ class CpuDevice final : public Device {
   }
 
   std::unique_ptr<CopyLane> make_copy_lane() override { return std::make_unique<ImmediateLane>(); }
-  std::unique_ptr<Recording> make_recording() override { return std::make_unique<PlainRecording>(); }
+  std::unique_ptr<RepeatedWork> make_repeated_work() override { return std::make_unique<PlainWork>(); }
   std::unique_ptr<Stopwatch> make_stopwatch(std::int64_t num_marks) override {
     return std::make_unique<HostStopwatch>(num_marks);
   }

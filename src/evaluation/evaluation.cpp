@@ -13,8 +13,7 @@
 #include "convoy/data/make_sample_path.h"
 #include "convoy/params/parameters.h"
 
-#include "evaluation/logits.h"
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy {
 
@@ -39,14 +38,14 @@ class UnlabelledSource final : public BatchSource {
 /// All samples in order, as they are or mirrored, for one pass of a runtime.
 class View {
  public:
-  View(const RankRuntime& runtime, ops::Backend& backend, const EvaluationSpec& spec, SampleView view)
+  View(const EvaluationStep& evaluation, const EvaluationSpec& spec, SampleView view)
       : sampler_({.num_samples = spec.samples.info().num_samples, .seed = 0, .shuffle = false}),
         path_(make_sample_path({.samples = spec.samples,
                                 .metadata = spec.metadata,
                                 .params = spec.params,
                                 .view = view,
-                                .type = runtime.plan().spec().network.type})),
-        loader_(*path_, sampler_, backend, loading(runtime, spec, view)),
+                                .type = evaluation.runtime().plan().spec().network.type})),
+        loader_(*path_, sampler_, evaluation.runtime().operations(), loading(evaluation, spec)),
         unlabelled_(loader_, spec.params.batch.micro),
         labels_count_(spec.labels_count()) {}
 
@@ -54,8 +53,8 @@ class View {
   Loader& loader() { return loader_; }
 
  private:
-  static LoaderSpec loading(const RankRuntime& runtime, const EvaluationSpec& spec, SampleView view) {
-    LoaderSpec loading = runtime.loader_spec(spec.params, view);
+  static LoaderSpec loading(const EvaluationStep& evaluation, const EvaluationSpec& spec) {
+    LoaderSpec loading = evaluation.runtime().loader_spec(evaluation.loss());
     loading.num_steps = loading.steps_per_epoch = spec.num_steps();
     loading.skips_bad = spec.bad != nullptr;
     if (spec.params.evaluate.mirror) {  // plain and mirrored: together the threads and the memory of one
@@ -103,22 +102,23 @@ class ClassCounter {
 /// classes of the largest ones.
 class OutputChannel {
  public:
-  OutputChannel(RankRuntime& runtime, const EvaluationSpec& spec)
-      : runtime_(runtime),
+  OutputChannel(EvaluationStep& evaluation, const EvaluationSpec& spec)
+      : evaluation_(evaluation),
         spec_(spec),
-        num_classes_(runtime.plan().spec().network.num_classes),
+        num_classes_(evaluation.runtime().plan().spec().network.num_classes),
         sends_logits_(spec.observe || spec.params.evaluate.mirror),
-        channel_(runtime,
+        channel_(evaluation.runtime(),
                  {.item_bytes = spec.params.batch.micro * (sends_logits_ ? num_classes_ * kLogitBytes : kGuessesBytes),
                   .tag = tags::kLogits,
-                  .stage = runtime.grid().num_stages() - 1}),
+                  .stage = evaluation.runtime().grid().num_stages() - 1}),
         counter_(spec, num_classes_) {
-    if (spec.bad != nullptr) bad_.emplace(runtime, StepChannel::Spec{spec.params.batch.micro, tags::kBadSamples, 0});
-    runtime.keep_logits();
+    if (spec.bad != nullptr)
+      bad_.emplace(evaluation.runtime(), StepChannel::Spec{spec.params.batch.micro, tags::kBadSamples, 0});
+    evaluation.keep_logits();
   }
 
   void post(const Loader& loader) {
-    const std::span<const float> logits = runtime_.logits();  // empty but on the last stage
+    const std::span<const float> logits = evaluation_.logits();  // empty but on the last stage
     channel_.post(sends_logits_ ? std::as_bytes(logits) : std::as_bytes(std::span(guess_all(logits))));
     if (bad_) bad_->post(std::as_bytes(loader.bad_flags()));
   }
@@ -188,7 +188,7 @@ class OutputChannel {
     });
   }
 
-  RankRuntime& runtime_;
+  EvaluationStep& evaluation_;
   const EvaluationSpec& spec_;
   std::int64_t num_classes_;
   bool sends_logits_;
@@ -211,17 +211,19 @@ std::int64_t EvaluationSpec::num_steps() const {
   return (samples.info().num_samples + params.batch.global - 1) / params.batch.global;
 }
 
-std::optional<StepMetrics> evaluate_dataset(RankRuntime& runtime, const EvaluationSpec& spec) {
+std::optional<StepMetrics> evaluate_dataset(EvaluationStep& evaluation, const EvaluationSpec& spec) {
+  RankRuntime& runtime = evaluation.runtime();
   const ScopedActivity activity(runtime.board(), Activity::kEvaluating);
   // 1. All samples in order, once or twice
   const bool mirrors = spec.params.evaluate.mirror && runtime.plan().gives_logits();
   std::deque<View> views;
-  views.emplace_back(runtime, runtime.operations(), spec, SampleView::kEvaluation);
-  if (mirrors) views.emplace_back(runtime, runtime.operations(), spec, SampleView::kMirrored);
+  views.emplace_back(evaluation, spec, SampleView::kEvaluation);
+  if (mirrors) views.emplace_back(evaluation, spec, SampleView::kMirrored);
   // 2. Pass by pass; rank 0 looks at each while the next one computes
   MetricsChannel metrics(runtime, tags::kEvaluationLosses);
   std::optional<OutputChannel> outputs;
-  if (runtime.plan().gives_logits() && (spec.labels_count() || spec.observe || mirrors)) outputs.emplace(runtime, spec);
+  if (runtime.plan().gives_logits() && (spec.labels_count() || spec.observe || mirrors))
+    outputs.emplace(evaluation, spec);
   StepMetrics total;
   const auto collect = [&] {
     if (!runtime.grid().is_root()) return;
@@ -235,8 +237,8 @@ std::optional<StepMetrics> evaluate_dataset(RankRuntime& runtime, const Evaluati
   for (; step < num_steps && !spec.stop(); ++step) {
     if (progress) progress->show(spec.work, step * spec.params.batch.global, spec.samples.info().num_samples);
     for (View& view : views) {
-      runtime.evaluate_step(view.source());
-      metrics.post();
+      evaluation.run(view.source());
+      metrics.post(evaluation.loss());
       if (outputs) outputs->post(view.loader());
       if (passes++ > 0) collect();
     }

@@ -12,8 +12,8 @@
 #include "convoy/io/sample_store.h"
 
 #include "evaluation/logits.h"
+#include "step/evaluation_step.h"
 #include "step/metrics.h"
-#include "step/rank_runtime.h"
 
 namespace convoy {
 
@@ -28,9 +28,6 @@ struct StepLogits {
   std::span<const std::uint8_t> bad;
 };
 
-/// A function that rank 0 calls with the logits of all samples, each sample once, in their order.
-using LogitsObserver = std::function<void(const StepLogits& step)>;
-
 /// The arguments of evaluate_dataset().
 struct EvaluationSpec {
   const io::SampleStore& samples;
@@ -39,8 +36,9 @@ struct EvaluationSpec {
   std::string work;  ///< name of the work in rank 0's progress line
   /// Returns whether to stop, between steps; must return the same on all ranks.
   std::function<bool()> stop = [] { return false; };
-  /// Set on all ranks or on none, although only rank 0 calls it; empty: no logits are needed.
-  LogitsObserver observe = {};
+  /// Called on rank 0 with the logits of all samples, each sample once, in their order. Set on all ranks or on none;
+  /// empty: no logits are needed.
+  std::function<void(const StepLogits& step)> observe = {};
   /// Counts the class and the prediction of each sample; only rank 0 fills it; null: not counted.
   Confusion* confusion = nullptr;
   /// Receives the unreadable images of this rank; null: one ends the run with an error.
@@ -57,6 +55,6 @@ struct EvaluationSpec {
 /// params.evaluate.mirror each step runs twice, on images and on their mirror images, and the logits are those of the
 /// mean probabilities. If the network gives logits and labels_count(), predictions are also counted by class. Returns
 /// nothing if `stop` has returned true.
-std::optional<StepMetrics> evaluate_dataset(RankRuntime& runtime, const EvaluationSpec& spec);
+std::optional<StepMetrics> evaluate_dataset(EvaluationStep& evaluation, const EvaluationSpec& spec);
 
 }  // namespace convoy

@@ -20,7 +20,7 @@
 #include "run/report.h"
 #include "run/run_data.h"
 #include "run/trained_model.h"
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy {
 
@@ -42,6 +42,7 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   check_samples(model.metadata, test.info(), key, model.owner());
   check_classes(model.metadata, test.info(), key, model.owner(), kOtherClassesRemedy);
   RankRuntime runtime(evaluation_spec(params, model.metadata), grid, backend, board);
+  EvaluationStep evaluation(runtime);
   restore_weights(std::exchange(model.tensors, {}), model.path, runtime);  // frees the tensors, too
   if (params.evaluate.confusion && !runtime.plan().gives_logits())
     refuse("evaluate.confusion = true needs classes, which {} does not give. Leave it out.", model.metadata.name);
@@ -51,11 +52,11 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   const std::vector<std::string>& classes = test.info().class_names;
   Confusion counts(std::ssize(classes));
   const std::string sharing = runtime.shared_weights()->describe();
-  const StepMetrics metrics = evaluate_dataset(runtime, {.samples = test,
-                                                         .metadata = model.metadata,
-                                                         .params = params,
-                                                         .work = "evaluate",
-                                                         .confusion = params.evaluate.confusion ? &counts : nullptr})
+  const StepMetrics metrics = evaluate_dataset(evaluation, {.samples = test,
+                                                            .metadata = model.metadata,
+                                                            .params = params,
+                                                            .work = "evaluate",
+                                                            .confusion = params.evaluate.confusion ? &counts : nullptr})
                                   .value();
   const double seconds = now_seconds() - start;
   if (grid.is_root() && !std::isfinite(metrics.mean_loss()))

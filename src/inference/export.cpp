@@ -13,7 +13,7 @@
 
 namespace convoy {
 
-void export_weights(const Request& request) {
+ExitStatus export_weights(const Request& request) {
   const std::string& output = request.params.exporting.output;
   if (!output.ends_with(".safetensors"))
     refuse(
@@ -33,6 +33,7 @@ void export_weights(const Request& request) {
   io::write_file_atomically(output, io::encode_safetensors(dict));
   print("checkpoint: {}{}\n{}{}: {} values in {} tensors -> {}\n", found.path, found.choice, found.path,
         weights.of_ema ? " (moving average)" : "", human_count(values), dict.tensors.size(), output);
+  return ExitStatus::kDone;
 }
 
 }  // namespace convoy

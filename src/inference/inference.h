@@ -22,6 +22,6 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
 /// Writes the weights to export.output, in the form that torchvision's load_state_dict reads, and prints what was
 /// written. The weights are those that evaluate() would use. Throws RequestError if there are none. Only one rank calls
 /// it.
-void export_weights(const Request& request);
+ExitStatus export_weights(const Request& request);
 
 }  // namespace convoy

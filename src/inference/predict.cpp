@@ -32,7 +32,7 @@
 #include "inference/inference.h"
 #include "run/run_data.h"
 #include "run/trained_model.h"
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy {
 
@@ -158,34 +158,6 @@ io::PredictedSamples describe_samples(const io::SampleStore& data, const std::ve
   return samples;
 }
 
-/// Rank 0's two files: they get their names when both are complete.
-class PredictionFiles {
- public:
-  PredictionFiles(const Files& files, const OpenedSamples& opened, const io::PredictedSamples& samples,
-                  std::int64_t top);
-
-  void append(const StepLogits& step);
-  void commit();
-
-  std::int64_t num_written() const { return std::ssize(written_.names); }
-  /// Returns top-1 of the samples whose class the network knows; empty if there are none.
-  std::string top1() const;
-
- private:
-  void append_one(std::int64_t sample, std::span<const float> logits);
-
-  const io::SampleStore& data_;
-  const OtherColumns& others_;
-  const io::PredictedSamples samples_;
-  io::PredictedSamples written_;  ///< samples that were written: not those left out
-  std::int64_t top_;
-  io::PredictionsWriter h5_;
-  io::AtomicFile csv_;
-  std::string rows_;  ///< rows of a step
-  std::vector<float> logits_;
-  std::int64_t num_known_ = 0, num_right_ = 0;
-};
-
 // Returns our columns, then the table's own; if one of these has a name of ours, as in label, it becomes "table_label".
 std::string csv_header(std::int64_t top, const OtherColumns& others) {
   std::vector<std::string> names(std::begin(kFirstColumns), std::end(kFirstColumns));
@@ -199,59 +171,77 @@ std::string csv_header(std::int64_t top, const OtherColumns& others) {
   return header + "\n";
 }
 
-PredictionFiles::PredictionFiles(const Files& files, const OpenedSamples& opened, const io::PredictedSamples& samples,
-                                 std::int64_t top)
-    : data_(*opened.store),
-      others_(opened.others),
-      samples_(samples),
-      written_{.class_names = samples.class_names, .names = {}, .labels = {}},
-      top_(std::min(top, std::ssize(samples.class_names))),
-      h5_(files.h5, samples),
-      csv_(files.csv, 0) {
-  const std::string header = csv_header(top_, others_);
-  csv_.write(std::as_bytes(std::span(header)));
-}
+/// Rank 0's two files: they get their names when both are complete.
+class PredictionFiles {
+ public:
+  PredictionFiles(const Files& files, const OpenedSamples& opened, const io::PredictedSamples& samples,
+                  std::int64_t top)
+      : data_(*opened.store),
+        others_(opened.others),
+        samples_(samples),
+        written_{.class_names = samples.class_names, .names = {}, .labels = {}},
+        top_(std::min(top, std::ssize(samples.class_names))),
+        h5_(files.h5, samples),
+        csv_(files.csv, 0) {
+    const std::string header = csv_header(top_, others_);
+    csv_.write(std::as_bytes(std::span(header)));
+  }
 
-void PredictionFiles::append_one(std::int64_t sample, std::span<const float> logits) {
-  const std::vector<std::int64_t> best = best_classes(logits, top_);
-  const std::vector<double> p = probabilities(logits);
-  const auto row = std::back_inserter(rows_);
-  fmt::format_to(row, "{},{}", csv_field(samples_.names[sample]), csv_field(class_name(data_, sample)));
-  for (const std::int64_t k : best)
-    fmt::format_to(row, ",{},{:.6g}", csv_field(samples_.class_names[k]), p[static_cast<std::size_t>(k)]);
-  if (!others_.rows.empty()) rows_ += others_.rows[static_cast<std::size_t>(sample)];
-  rows_ += '\n';
+  void append(const StepLogits& step) {
+    const std::size_t num_classes = samples_.class_names.size();
+    rows_.clear();
+    logits_.clear();
+    for (std::size_t i = 0; i * num_classes < step.logits.size(); ++i)
+      if (step.bad[i] == 0)
+        append_one(step.first_sample + static_cast<std::int64_t>(i), step.logits.subspan(i * num_classes, num_classes));
+    h5_.append(logits_);
+    csv_.write(std::as_bytes(std::span(rows_)));
+  }
 
-  const std::int32_t label = samples_.labels[sample];
-  if (label != ops::kNoLabel) ++num_known_;
-  if (label == best.front()) ++num_right_;
-  written_.names.push_back(samples_.names[sample]);
-  written_.labels.push_back(label);
-  logits_.insert(logits_.end(), logits.begin(), logits.end());
-}
+  void commit() {
+    h5_.finish(written_);
+    csv_.finish();
+    h5_.commit();
+    csv_.commit();
+  }
 
-void PredictionFiles::append(const StepLogits& step) {
-  const std::size_t num_classes = samples_.class_names.size();
-  rows_.clear();
-  logits_.clear();
-  for (std::size_t i = 0; i * num_classes < step.logits.size(); ++i)
-    if (step.bad[i] == 0)
-      append_one(step.first_sample + static_cast<std::int64_t>(i), step.logits.subspan(i * num_classes, num_classes));
-  h5_.append(logits_);
-  csv_.write(std::as_bytes(std::span(rows_)));
-}
+  std::int64_t num_written() const { return std::ssize(written_.names); }
+  /// Returns top-1 of the samples whose class the network knows; empty if there are none.
+  std::string top1() const {
+    if (num_known_ == 0) return "";
+    return fmt::format("  top-1 {:.2f} %", 100.0 * static_cast<double>(num_right_) / static_cast<double>(num_known_));
+  }
 
-void PredictionFiles::commit() {
-  h5_.finish(written_);
-  csv_.finish();
-  h5_.commit();
-  csv_.commit();
-}
+ private:
+  void append_one(std::int64_t sample, std::span<const float> logits) {
+    const std::vector<std::int64_t> best = best_classes(logits, top_);
+    const std::vector<double> p = probabilities(logits);
+    const auto row = std::back_inserter(rows_);
+    fmt::format_to(row, "{},{}", csv_field(samples_.names[sample]), csv_field(class_name(data_, sample)));
+    for (const std::int64_t k : best)
+      fmt::format_to(row, ",{},{:.6g}", csv_field(samples_.class_names[k]), p[static_cast<std::size_t>(k)]);
+    if (!others_.rows.empty()) rows_ += others_.rows[static_cast<std::size_t>(sample)];
+    rows_ += '\n';
 
-std::string PredictionFiles::top1() const {
-  if (num_known_ == 0) return "";
-  return fmt::format("  top-1 {:.2f} %", 100.0 * static_cast<double>(num_right_) / static_cast<double>(num_known_));
-}
+    const std::int32_t label = samples_.labels[sample];
+    if (label != ops::kNoLabel) ++num_known_;
+    if (label == best.front()) ++num_right_;
+    written_.names.push_back(samples_.names[sample]);
+    written_.labels.push_back(label);
+    logits_.insert(logits_.end(), logits.begin(), logits.end());
+  }
+
+  const io::SampleStore& data_;
+  const OtherColumns& others_;
+  const io::PredictedSamples samples_;
+  io::PredictedSamples written_;  ///< samples that were written: not those left out
+  std::int64_t top_;
+  io::PredictionsWriter h5_;
+  io::AtomicFile csv_;
+  std::string rows_;  ///< rows of a step
+  std::vector<float> logits_;
+  std::int64_t num_known_ = 0, num_right_ = 0;
+};
 
 void check_finite(const StepLogits& step, const io::SampleStore& data, std::int64_t num_classes) {
   const auto is_finite = [](float z) { return std::isfinite(z); };
@@ -277,19 +267,21 @@ void open_files(const Parameters& params, const Files& files, const OpenedSample
 }
 
 // Returns the bad images of all ranks on rank 0, in the order of the samples; elsewhere nothing.
-std::vector<BadSample> gather_bad(const mpi::Communicator& world, const std::vector<BadSample>& mine) {
+std::vector<SkippedSample> gather_bad(const mpi::Communicator& world, const std::vector<BadSample>& mine,
+                                      const io::SampleStore& data) {
   mpi::Packer packed;
   for (const BadSample& one : mine) {
     packed.add(one.sample);
     packed.add(one.reason);
   }
   const std::vector<std::byte> bytes = world.gather(packed.bytes(), 0);
-  std::vector<BadSample> bad;
+  std::map<std::int64_t, std::string> reasons;
   for (mpi::Unpacker all(bytes); !all.is_empty();) {
     const std::int64_t sample = all.number();
-    bad.push_back({.sample = sample, .reason = std::string(all.text())});
+    reasons[sample] = all.text();
   }
-  std::ranges::sort(bad, {}, &BadSample::sample);
+  std::vector<SkippedSample> bad;
+  for (const auto& [sample, reason] : reasons) bad.push_back({.name = data.name(sample), .reason = reason});
   return bad;
 }
 
@@ -299,28 +291,19 @@ std::string none_is_good(std::int64_t count, const char* one) {
                     : fmt::format("none of {} {}s is good; the first one", count, one);
 }
 
-// Warns of bad images. Refuses, so that nothing is written, if no image is left, or if `strict` is set. Rank 0.
-void judge_bad(const std::vector<BadSample>& bad, const io::SampleStore& data, const Source& source, bool strict) {
+// Warns of bad samples, each of which is `one` (image, text), on rank 0. Refuses, so that nothing is written, if none
+// of the samples is good, or if predict.strict is set.
+void judge_bad(const std::vector<SkippedSample>& bad, bool is_any_good, const char* one, const Source& source,
+               bool strict, bool is_root) {
   if (bad.empty()) return;
-  const auto tell = [&](const BadSample& image) {
-    return fmt::format("'{}': {}", excerpt(data.name(image.sample)), image.reason);
+  const auto tell = [](const SkippedSample& sample) {
+    return fmt::format("'{}': {}", excerpt(sample.name), sample.reason);
   };
-  if (strict) refuse("predict.strict = true: {} = {} has a bad image: {}", source.key, source.path, tell(bad.front()));
-  if (std::ssize(bad) == data.info().num_samples)
-    refuse("{} = {}: {}: {}", source.key, source.path, none_is_good(std::ssize(bad), "image"), tell(bad.front()));
-  for (const BadSample& image : bad) log_warning(fmt::format("skipped {}", tell(image)));
-}
-
-// Judges bad texts in the same way; they are read before anything is computed. On all ranks.
-void judge_skipped(const OpenedSamples& samples, const Source& source, bool strict, bool is_root) {
-  if (samples.skipped.empty()) return;
-  const auto tell = [](const SkippedSample& text) { return fmt::format("'{}': {}", excerpt(text.name), text.reason); };
-  const std::string first = tell(samples.skipped.front());
-  if (strict) refuse("predict.strict = true: {} = {} has a bad text: {}", source.key, source.path, first);
-  if (samples.store->info().num_samples == 0)
-    refuse("{} = {}: {}: {}", source.key, source.path, none_is_good(std::ssize(samples.skipped), "text"), first);
+  const std::string first = tell(bad.front());
+  if (strict) refuse("predict.strict = true: {} = {} has a bad {}: {}", source.key, source.path, one, first);
+  if (!is_any_good) refuse("{} = {}: {}: {}", source.key, source.path, none_is_good(std::ssize(bad), one), first);
   if (!is_root) return;
-  for (const SkippedSample& text : samples.skipped) log_warning(fmt::format("skipped {}", tell(text)));
+  for (const SkippedSample& sample : bad) log_warning(fmt::format("skipped {}", tell(sample)));
 }
 
 }  // namespace
@@ -338,11 +321,12 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   const OpenedSamples samples = open_source(source, request, model, world);
   board.enter(Activity::kStarting);
   const io::SampleStore* const data = samples.store.get();
-  judge_skipped(samples, source, params.predict.strict, grid.is_root());
+  judge_bad(samples.skipped, data->info().num_samples > 0, "text", source, params.predict.strict, grid.is_root());
   check_samples(model.metadata, data->info(), source.key, model.owner());
   if (const std::string cut = describe_long_texts(*data, source.key, model.metadata); !cut.empty() && grid.is_root())
     log_warning(cut);
   RankRuntime runtime(evaluation_spec(params, model.metadata), grid, backend, board);
+  EvaluationStep evaluation(runtime);
   if (!runtime.plan().gives_logits())
     refuse(
         "{} was trained for {}, not for classes: train model.name = bert_classifier from its weights (init.weights), "
@@ -360,25 +344,25 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   const std::string sharing = runtime.shared_weights()->describe();
   // 2. All samples, in order
   const double start = now_seconds();
-  std::vector<BadSample> bad;
+  std::vector<BadSample> own_bad;
   std::string classes;
-  const auto must_stop = [&] { return params.predict.strict && world.max(bad.empty() ? 0 : 1) > 0; };
+  const auto must_stop = [&] { return params.predict.strict && world.max(own_bad.empty() ? 0 : 1) > 0; };
   const auto observe = [&](const StepLogits& step) {
     check_finite(step, *data, std::ssize(class_names));
     if (samples.is_one_file) classes = class_list(step.logits, class_names, params.predict.top);
     if (opened) opened->append(step);
   };
-  evaluate_dataset(runtime, {.samples = *data,
-                             .metadata = model.metadata,
-                             .params = params,
-                             .work = "predict",
-                             .stop = must_stop,
-                             .observe = observe,
-                             .bad = &bad});
-  bad = gather_bad(world, bad);
+  evaluate_dataset(evaluation, {.samples = *data,
+                                .metadata = model.metadata,
+                                .params = params,
+                                .work = "predict",
+                                .stop = must_stop,
+                                .observe = observe,
+                                .bad = &own_bad});
+  const std::vector<SkippedSample> bad = gather_bad(world, own_bad, *data);
   const std::vector<std::string> losses = describe_losses(*data, world);
   mpi::on_root(world, [&] {
-    judge_bad(bad, *data, source, params.predict.strict);
+    judge_bad(bad, std::ssize(bad) < data->info().num_samples, "image", source, params.predict.strict, true);
     for (const std::string& loss : losses) log_warning(fmt::format("{} = {}: {}", source.key, source.path, loss));
     if (opened) opened->commit();
   });

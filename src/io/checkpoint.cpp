@@ -176,6 +176,9 @@ void write_metadata(hid_t file, const ModelMetadata& metadata) {
     write_image(group, metadata.image());
   }
   hdf5::write_texts(group, "class_names", metadata.class_names);
+  if (metadata.network.empty()) return;
+  hdf5::write_texts(group, "network", {&metadata.network, 1});
+  hdf5::write_texts(group, "network_file", {&metadata.network_file, 1});
 }
 
 ModelMetadata read_metadata(hid_t file, std::uint64_t limit_bytes) {
@@ -190,6 +193,9 @@ ModelMetadata read_metadata(hid_t file, std::uint64_t limit_bytes) {
   }
   metadata.class_names = hdf5::read_texts(group, "class_names", limit_bytes);
   for (const std::string& name : metadata.class_names) check_is_name(name, "the name of a class");
+  if (!hdf5::exists(group, "network")) return metadata;  // written by an earlier version
+  metadata.network = hdf5::read_text(group, "network", limit_bytes);
+  metadata.network_file = hdf5::read_text(group, "network_file", limit_bytes);
   return metadata;
 }
 
@@ -200,7 +206,7 @@ std::uint64_t size_of_values(const Checkpoint& checkpoint) {
   };
   add(checkpoint.model);
   add(checkpoint.ema);
-  for (const auto& [slot, tensors] : checkpoint.optimizer) add(tensors);
+  for (const auto& [state, tensors] : checkpoint.optimizer) add(tensors);
   return bytes;
 }
 
@@ -251,7 +257,7 @@ void write_content(hid_t file, const Checkpoint& checkpoint) {
   }
   if (checkpoint.parts) return write_parts_list(file, checkpoint);
   const hdf5::Group optimizer = hdf5::create_group(file, "optimizer");
-  for (const auto& [slot, tensors] : checkpoint.optimizer) write_tensors(optimizer, slot, tensors);
+  for (const auto& [state, tensors] : checkpoint.optimizer) write_tensors(optimizer, state, tensors);
 }
 
 void check_format(hid_t file) {
@@ -319,8 +325,8 @@ Checkpoint read_content(hid_t file, std::uint64_t limit_bytes, bool in_parts) {
   checkpoint.counters = read_counters(file, checkpoint);
   if (hdf5::exists(file, "ema")) checkpoint.ema = read_tensors(file, "ema", limit_bytes);
   const hdf5::Group optimizer = hdf5::open_group(file, "optimizer");
-  for (const std::string& slot : hdf5::member_names(optimizer)) {
-    checkpoint.optimizer[slot] = read_tensors(optimizer, slot, limit_bytes);
+  for (const std::string& state : hdf5::member_names(optimizer)) {
+    checkpoint.optimizer[state] = read_tensors(optimizer, state, limit_bytes);
   }
   return checkpoint;
 }

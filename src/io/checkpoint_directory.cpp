@@ -1,11 +1,11 @@
 /// The checkpoints of a run: their names, which is the newest whole one, which are too old to keep.
-#include <charconv>
 #include <filesystem>
 #include <set>
 #include <system_error>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 
@@ -24,10 +24,8 @@ std::optional<std::int64_t> step_of(std::string_view name) {
   if (name.size() <= kPrefix.size() + kSuffix.size() || !name.starts_with(kPrefix) || !name.ends_with(kSuffix))
     return {};
   const std::string_view digits = name.substr(kPrefix.size(), name.size() - kPrefix.size() - kSuffix.size());
-  std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), step);
-  if (error != std::errc() || end != digits.data() + digits.size() || step < 0) return {};
-  return step;
+  const auto step = parse_number<std::int64_t>(digits);
+  return step && *step >= 0 ? step : std::nullopt;
 }
 
 bool is_left_over(std::string_view name) {

@@ -2,7 +2,6 @@
 #include "convoy/io/checkpoint_parts.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <set>
 #include <system_error>
@@ -11,6 +10,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"
 
@@ -36,11 +36,7 @@ const FileKind& part_kind() {
 std::optional<std::int64_t> save_of(std::string_view name) {
   if (!name.starts_with("step-") || !name.ends_with(kFolderSuffix)) return std::nullopt;
   name.remove_suffix(kFolderSuffix.size());
-  const std::string_view digits = name.substr(name.rfind('-') + 1);
-  std::int64_t save = 0;
-  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), save);
-  if (error != std::errc() || end != digits.data() + digits.size()) return std::nullopt;
-  return save;
+  return parse_number<std::int64_t>(name.substr(name.rfind('-') + 1));
 }
 
 // The entries of a directory; none if it does not exist.

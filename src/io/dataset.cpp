@@ -5,13 +5,11 @@
 #include <atomic>
 #include <cstring>
 #include <system_error>
-#include <utility>
 
 #include <fcntl.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/host_name.h"
-#include "convoy/io/atomic_file.h"
 #include "convoy/io/shard_files.h"
 
 #include "io/little_endian.h"
@@ -101,17 +99,15 @@ void Dataset::Shard::read_sample(std::size_t index, std::int64_t offset, std::sp
 std::string Dataset::Shard::remedy() const {
   if (!copy) return kRemedy;
   return fmt::format(
-      "This is the copy that data.stage made on {}, whose memory or disk is failing; the shard itself is correct. Run "
-      "the same command again; if this message comes again, leave out this node. Checkpoints are not affected.",
+      "This is the copy that data.copy_to made on {}, whose memory or disk is failing; the shard itself is correct. "
+      "Run the same command again; if this message comes again, leave out this node. Checkpoints are not affected.",
       host_name());
 }
 
-Dataset::Dataset(const std::string& path, const std::string& key, VerifyKind verify)
-    : Dataset(path, key, key.substr(key.rfind('.') + 1), verify) {}
-
-Dataset::Dataset(const std::string& path, const std::string& key, const std::string& split, VerifyKind verify) {
+Dataset::Dataset(const std::string& path, const std::string& key, VerifyKind verify, const std::string& split) {
   if (path.empty()) refuse("{} is not given. It must be a data set made by 'convoy import'", key);
-  const std::vector<std::string> paths = find_shards(path, fmt::format("{} = {}", key, path), split);
+  const std::vector<std::string> paths =
+      find_shards(path, fmt::format("{} = {}", key, path), split.empty() ? key.substr(key.rfind('.') + 1) : split);
   for (const std::string& shard_path : paths) {
     try {
       shards_.push_back(std::make_shared<Shard>(Shard{

@@ -2,8 +2,6 @@
 #include "convoy/io/foreign_kind.h"
 
 #include <algorithm>
-#include <array>
-#include <cstring>
 #include <string_view>
 #include <vector>
 

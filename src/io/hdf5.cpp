@@ -255,49 +255,49 @@ Array open_array(hid_t parent, const std::string& name, hid_t type, std::uint64_
   return {std::move(dataset), {extent.begin(), extent.end()}};
 }
 
-void write_kind(hid_t record, const std::string& kind) {
-  write_texts(record, "kind", {&kind, 1});
+void write_kind(hid_t object, const std::string& kind) {
+  write_texts(object, "kind", {&kind, 1});
 }
 
-std::string read_kind(hid_t record, const std::string& what, std::uint64_t limit_bytes) {
-  if (!exists(record, "kind")) return input_kinds::kImages;
-  std::string kind = read_text(record, "kind", limit_bytes);
+std::string read_kind(hid_t object, const std::string& what, std::uint64_t limit_bytes) {
+  if (!exists(object, "kind")) return input_kinds::kImages;
+  std::string kind = read_text(object, "kind", limit_bytes);
   if (kind != input_kinds::kImages && kind != input_kinds::kText)
     refuse("{} {}, but this program reads only {} and {}", what, kind, input_kinds::kImages, input_kinds::kText);
   return kind;
 }
 
-void write_tokenization(hid_t record, const Tokenization& tokenization) {
-  write_attribute(record, "vocabulary_size", tokenization.vocabulary);
-  write_texts(record, "tokenizer", {&tokenization.kind, 1});
+void write_tokenization(hid_t object, const Tokenization& tokenization) {
+  write_attribute(object, "vocabulary_size", tokenization.vocabulary);
+  write_texts(object, "tokenizer", {&tokenization.kind, 1});
   const std::int64_t size = std::ssize(tokenization.model);
-  const Array model = create_array(record, "vocabulary", H5T_STD_U8LE, {&size, 1});
+  const Array model = create_array(object, "vocabulary", H5T_STD_U8LE, {&size, 1});
   if (size == 0) return;
   CONVOY_CHECK_HDF5(
       H5Dwrite(model.dataset, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, tokenization.model.data()));
 }
 
-Tokenization read_tokenization(hid_t record, std::uint64_t limit_bytes) {
+Tokenization read_tokenization(hid_t object, std::uint64_t limit_bytes) {
   Tokenization tokenization;
-  read_attribute(record, "vocabulary_size", tokenization.vocabulary);
-  tokenization.kind = read_text(record, "tokenizer", limit_bytes);
-  const Array model = open_array(record, "vocabulary", H5T_STD_U8LE, limit_bytes);
+  read_attribute(object, "vocabulary_size", tokenization.vocabulary);
+  tokenization.kind = read_text(object, "tokenizer", limit_bytes);
+  const Array model = open_array(object, "vocabulary", H5T_STD_U8LE, limit_bytes);
   tokenization.model.resize(static_cast<std::size_t>(model.count()));
   if (tokenization.model.empty()) return tokenization;
   CONVOY_CHECK_HDF5(H5Dread(model.dataset, H5T_NATIVE_UINT8, H5S_ALL, H5S_ALL, H5P_DEFAULT, tokenization.model.data()));
   return tokenization;
 }
 
-void write_columns(hid_t record, const ColumnNames& columns) {
+void write_columns(hid_t object, const ColumnNames& columns) {
   if (columns.text.empty()) return;
-  write_texts(record, "text_column", {&columns.text, 1});
-  write_texts(record, "label_column", {&columns.label, 1});
+  write_texts(object, "text_column", {&columns.text, 1});
+  write_texts(object, "label_column", {&columns.label, 1});
 }
 
-ColumnNames read_columns(hid_t record, std::uint64_t limit_bytes) {
-  if (!exists(record, "text_column")) return {};
-  return {.text = read_text(record, "text_column", limit_bytes),
-          .label = read_text(record, "label_column", limit_bytes)};
+ColumnNames read_columns(hid_t object, std::uint64_t limit_bytes) {
+  if (!exists(object, "text_column")) return {};
+  return {.text = read_text(object, "text_column", limit_bytes),
+          .label = read_text(object, "label_column", limit_bytes)};
 }
 
 }  // namespace convoy::io::hdf5

@@ -184,20 +184,20 @@ std::vector<std::byte> encode_in_memory(std::uint64_t value_bytes, const std::fu
 // --- Common content of our files -------------------------------------------------------------------------------------
 
 /// Writes the kind of input, such as "images", as the text /kind of a file or group.
-void write_kind(hid_t record, const std::string& kind);
+void write_kind(hid_t object, const std::string& kind);
 /// Reads the kind of input, the text /kind of a file or group. If it is missing, the file is from an older version and
 /// has images. Throws RequestError if this program does not know the kind; `what` is the beginning of the message: "it
 /// holds".
-std::string read_kind(hid_t record, const std::string& what, std::uint64_t limit_bytes);
+std::string read_kind(hid_t object, const std::string& what, std::uint64_t limit_bytes);
 
 /// Writes a tokenization to a file or group: /tokenizer (text), /vocabulary (uint8: the bytes of the model) and the
 /// attribute vocabulary_size. read_tokenization() reads them.
-void write_tokenization(hid_t record, const Tokenization& tokenization);
-Tokenization read_tokenization(hid_t record, std::uint64_t limit_bytes);
+void write_tokenization(hid_t object, const Tokenization& tokenization);
+Tokenization read_tokenization(hid_t object, std::uint64_t limit_bytes);
 
 /// Writes the names of a table's columns to a file or group, unless they are empty. read_columns() reads them, and
 /// returns empty names if there are none.
-void write_columns(hid_t record, const ColumnNames& columns);
-ColumnNames read_columns(hid_t record, std::uint64_t limit_bytes);
+void write_columns(hid_t object, const ColumnNames& columns);
+ColumnNames read_columns(hid_t object, std::uint64_t limit_bytes);
 
 }  // namespace convoy::io::hdf5

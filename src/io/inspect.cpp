@@ -73,8 +73,7 @@ std::string line(std::string_view what, std::string_view value) {
 }
 
 std::string list_of_classes(const std::vector<std::string>& names) {
-  const std::vector<std::string> shown(names.begin(), names.begin() + std::min(names.size(), kShownClasses));
-  return fmt::format("{}: {}{}", names.size(), fmt::join(shown, ", "), shown.size() < names.size() ? ", ..." : "");
+  return fmt::format("{}: {}", names.size(), first_few(names, kShownClasses));
 }
 
 // The smallest and largest number of samples per class: "5000 each", or "980 to 1135 each".
@@ -154,7 +153,7 @@ struct Split {
   std::string prefix;      ///< the name in messages
   std::vector<std::string> shards;
 
-  Dataset open() const { return {path, "data set", name}; }
+  Dataset open() const { return {path, "data set", VerifyKind::kEpoch, name}; }
 };
 
 std::string describe_split(const Split& split) {
@@ -238,7 +237,7 @@ std::string describe_checkpoint(const std::string& path) {
       line("written by", checkpoint.written_by.empty() ? "not known" : checkpoint.written_by) +
       describe_model(checkpoint.model) + line("fingerprint", fingerprint_text(fingerprint(checkpoint.model)));
   const auto all = [](const NamedTensor&) { return true; };
-  for (const auto& [slot, tensors] : checkpoint.optimizer) text += line(slot, total(tensors, all));
+  for (const auto& [name, tensors] : checkpoint.optimizer) text += line(name, total(tensors, all));
   if (!checkpoint.ema.empty()) text += line("ema", total(checkpoint.ema, all));
   if (checkpoint.parts)
     text += line("parts", fmt::format("{} in {} next to it, {}", counted(std::ssize(checkpoint.parts->files), "file"),

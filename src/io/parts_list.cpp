@@ -7,7 +7,6 @@
 ///   /parts/pieces           (tensor, part, first value, number of values), tensor after tensor
 #include "io/parts_list.h"
 
-#include <algorithm>
 #include <charconv>
 #include <limits>
 #include <map>
@@ -106,8 +105,8 @@ std::vector<PartFile> read_files(hid_t group, std::uint64_t limit_bytes) {
 
 }  // namespace
 
-std::string groups::of_optimizer(const std::string& slot) {
-  return std::string(kOptimizer) + slot;
+std::string groups::of_optimizer(const std::string& state) {
+  return std::string(kOptimizer) + state;
 }
 
 void write_parts_list(hid_t file, const Checkpoint& checkpoint) {

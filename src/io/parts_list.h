@@ -16,7 +16,7 @@ namespace convoy::io {
 template <typename AnyCheckpoint, typename Visit>
 void for_each_group(AnyCheckpoint& checkpoint, const Visit& visit) {
   visit(std::string(groups::kModel), checkpoint.model);
-  for (auto& [slot, tensors] : checkpoint.optimizer) visit(groups::of_optimizer(slot), tensors);
+  for (auto& [state, tensors] : checkpoint.optimizer) visit(groups::of_optimizer(state), tensors);
   if (!checkpoint.ema.empty()) visit(std::string(groups::kEma), checkpoint.ema);
 }
 

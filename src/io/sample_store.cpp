@@ -3,7 +3,7 @@
 
 #include <fmt/format.h>
 
-#include "convoy/base/error.h"
+#include "convoy/base/wording.h"
 
 namespace convoy::io {
 
@@ -18,13 +18,12 @@ constexpr std::size_t kShownClasses = 5;
 }  // namespace
 
 std::string describe_empty_classes(const DatasetInfo& info) {
-  std::vector<std::string> shown;
-  std::size_t num_empty = 0;
+  std::vector<std::string> empty;
   for (std::size_t c = 0; c < info.class_counts.size(); ++c)
-    if (info.class_counts[c] == 0 && num_empty++ < kShownClasses) shown.push_back(info.class_names[c]);
-  if (num_empty == 0) return "";
-  return fmt::format("{} of {} classes {} no sample: {}{}", num_empty, info.class_names.size(),
-                     num_empty == 1 ? "has" : "have", fmt::join(shown, ", "), num_empty > shown.size() ? ", ..." : "");
+    if (info.class_counts[c] == 0) empty.push_back(info.class_names[c]);
+  if (empty.empty()) return "";
+  return fmt::format("{} of {} classes {} no sample: {}", empty.size(), info.class_names.size(),
+                     empty.size() == 1 ? "has" : "have", first_few(empty, kShownClasses));
 }
 
 void SampleStore::read_pixels(std::int64_t, std::span<std::byte>) const {

@@ -1,7 +1,6 @@
 /// Finds the shards of a data set by their names.
 #include "convoy/io/shard_files.h"
 
-#include <charconv>
 #include <filesystem>
 #include <map>
 #include <optional>
@@ -11,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
 
 namespace convoy::io {
@@ -28,10 +28,8 @@ std::optional<std::int64_t> shard_index(const std::string& file_name, const std:
   std::string_view rest = file_name;
   if (!rest.starts_with(name + "-") || !rest.ends_with(".h5")) return {};
   rest = rest.substr(name.size() + 1, rest.size() - name.size() - 1 - 3);
-  std::int64_t index = 0;
-  const auto [end, error] = std::from_chars(rest.data(), rest.data() + rest.size(), index);
-  if (rest.size() < 3 || error != std::errc() || end != rest.data() + rest.size() || index < 0) return {};
-  return index;
+  const auto index = parse_number<std::int64_t>(rest);
+  return rest.size() >= 3 && index && *index >= 0 ? index : std::nullopt;
 }
 
 bool is_file(const std::string& path) {

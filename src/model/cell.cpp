@@ -15,25 +15,25 @@ namespace {
 constexpr std::int64_t kAlignmentBytes = 64;
 constexpr std::int64_t kAlignmentFloats = kAlignmentBytes / static_cast<std::int64_t>(sizeof(float));
 
-/// Tells the frame's watch, if it has one, of the work that has been issued.
-class Watched {
+/// Tells the frame's observer, if it has one, of the work that has been issued.
+class ObservedCall {
  public:
-  Watched(const Cell& cell, const Frame& frame) : watch_(frame.watch), is_split_(frame.splits_backward()) {
-    if (watch_ != nullptr) watch_->begin_cell(cell);
+  ObservedCall(const Cell& cell, const Frame& frame) : observer_(frame.observer), is_split_(frame.splits_backward()) {
+    if (observer_ != nullptr) observer_->begin_cell(cell);
   }
   void end(const Layer& layer, LayerWork work) const {
-    if (watch_ != nullptr) watch_->end_layer(layer.number, work, is_split_);
+    if (observer_ != nullptr) observer_->end_layer(layer.number, work, is_split_);
   }
 
  private:
-  LayerWatch* watch_;
+  LayerObserver* observer_;
   bool is_split_;
 };
 
-void backward_weight_of(const Layer& layer, const Frame& frame, const Watched& watched) {
+void backward_weight_of(const Layer& layer, const Frame& frame, const ObservedCall& observed) {
   if (!layer.has_weights()) return;
   layer.backward_weight(frame);
-  watched.end(layer, LayerWork::kWeightGradient);
+  observed.end(layer, LayerWork::kWeightGradient);
 }
 
 }  // namespace
@@ -179,25 +179,25 @@ bool Cell::can_leave_dx_in_parts() const {
 
 void Cell::forward(const Frame& frame) const {
   assert(has_backward() || !frame.training);
-  const Watched watched(*this, frame);
+  const ObservedCall observed(*this, frame);
   for (const auto& layer : graph_->layers) {
     layer->forward(frame);
-    watched.end(*layer, LayerWork::kForward);
+    observed.end(*layer, LayerWork::kForward);
   }
 }
 
 void Cell::recompute(const Frame& frame) const {
   assert(has_backward());
-  const Watched watched(*this, frame);
+  const ObservedCall observed(*this, frame);
   for (const Layer* layer : graph_->recomputed(frame)) {
     layer->recompute(frame);
-    watched.end(*layer, LayerWork::kRecompute);
+    observed.end(*layer, LayerWork::kRecompute);
   }
 }
 
 void Cell::backward(const Frame& frame) const {
   assert(has_backward());
-  const Watched watched(*this, frame);
+  const ObservedCall observed(*this, frame);
   ops::ElementwiseOps& elementwise = graph_->elementwise();
   const auto add = [&](const GradientSum& sum) {
     elementwise.add(sum.type, frame[*sum.a], frame[*sum.b], frame[*sum.sum], sum.count);
@@ -207,23 +207,23 @@ void Cell::backward(const Frame& frame) const {
       if (frame[*copy.from] != frame[*copy.to]) elementwise.copy(frame[*copy.from], frame[*copy.to], copy.bytes);
     if (step.layer != nullptr) {
       step.layer->backward_input(frame);
-      watched.end(*step.layer, LayerWork::kInputGradient);
-      if (frame.gradients != nullptr && !frame.splits_backward()) backward_weight_of(*step.layer, frame, watched);
+      observed.end(*step.layer, LayerWork::kInputGradient);
+      if (frame.gradients != nullptr && !frame.splits_backward()) backward_weight_of(*step.layer, frame, observed);
     }
     for (const GradientSum& sum : step.sums) add(sum);
-    if (step.layer != nullptr && !step.sums.empty()) watched.end(*step.layer, LayerWork::kGradientSum);
+    if (step.layer != nullptr && !step.sums.empty()) observed.end(*step.layer, LayerWork::kGradientSum);
   }
   if (graph_->last_sum.has_value() && !frame.leaves_dx_in_parts) {
     add(*graph_->last_sum);
-    watched.end(*graph_->backward.back().layer, LayerWork::kGradientSum);
+    observed.end(*graph_->backward.back().layer, LayerWork::kGradientSum);
   }
 }
 
 void Cell::backward_weight(const Frame& frame) const {
   assert(has_backward());
-  const Watched watched(*this, frame);
+  const ObservedCall observed(*this, frame);
   std::for_each(graph_->layers.rbegin(), graph_->layers.rend(),
-                [&](const auto& layer) { backward_weight_of(*layer, frame, watched); });
+                [&](const auto& layer) { backward_weight_of(*layer, frame, observed); });
 }
 
 }  // namespace convoy

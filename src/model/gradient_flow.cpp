@@ -1,6 +1,6 @@
 /// The flow of gradients back through the layers of a cell: the order of the layers, the location of each gradient, and
-/// the sums for tensors with several readers. One walk from the output to the input gives each gradient a slot of
-/// memory; then the slots get their locations.
+/// the sums for tensors with several readers. One walk from the output to the input gives each gradient a block of
+/// memory; then the blocks get their locations.
 #include <algorithm>
 #include <deque>
 #include <map>
@@ -15,16 +15,16 @@ namespace {
 
 // Memory that holds gradients at different times: the frame's dy or dx, or scratch between two steps; or a layer's
 // scratch.
-struct Slot {
+struct MemoryBlock {
   Lifetime lifetime;
   std::int64_t num_held = 0;                   // gradients that are here and are still to be read
-  std::vector<GradientLocation*> joint, both;  // to be set to the slot's location: only in a joint backward, or in both
+  std::vector<GradientLocation*> joint, both;  // to get the block's location: only in a joint backward, or in both
   Layer* of_layer = nullptr;                   // the layer whose scratch this is
 };
 
 // A tensor's gradient so far: the sum of the parts of the readers that have run.
 struct Held {
-  Slot* slot = nullptr;
+  MemoryBlock* block = nullptr;
   const GradientLocation* location = nullptr;
 };
 
@@ -69,25 +69,25 @@ class GradientLayout {
     step_ = &graph_.backward.emplace_back(BackwardStep{.layer = &layer});
     Tensor& y = layer.y();
     Held dy = held_.at(&y);
-    use(*dy.slot, y);
-    if (layer.overwrites_dy() && dy.slot->num_held > 1) dy = moved_to_own_slot(dy, y);
+    use(*dy.block, y);
+    if (layer.overwrites_dy() && dy.block->num_held > 1) dy = moved_to_own_block(dy, y);
     if (layer.backward_weight_reads_dy() && !is_written_where_it_stays(y)) {
-      const GradientLocation* stored = lasting_location(*dy.slot, y);
+      const GradientLocation* stored = lasting_location(*dy.block, y);
       step_->copies.push_back({.from = dy.location, .to = stored, .bytes = gradient_bytes(y)});
       dy.location = stored;
     }
     y.gradient = dy.location;
     for (LayerInput& in : layer.inputs)
       if (in.rule != GradientRule::kNone) give_part(in, dy);
-    --dy.slot->num_held;
+    --dy.block->num_held;
     if (layer.backward_scratch_bytes() > 0) reserve_scratch(layer);
   }
 
   void reserve_scratch(Layer& layer) {
     const std::int64_t now = std::ssize(graph_.backward) - 1;
-    Slot& slot = slots_.emplace_back();
-    slot.lifetime = {.bytes = layer.backward_scratch_bytes(), .first_call = now, .last_call = now};
-    slot.of_layer = &layer;
+    MemoryBlock& block = blocks_.emplace_back();
+    block.lifetime = {.bytes = layer.backward_scratch_bytes(), .first_call = now, .last_call = now};
+    block.of_layer = &layer;
   }
 
   // Places one reader's part of a tensor's gradient.
@@ -104,10 +104,10 @@ class GradientLayout {
     }
     Held part = dy;
     if (in.rule != GradientRule::kIsTheSame) {
-      part.slot = &slot_for(in, *dy.slot);
-      use(*part.slot, tensor);
+      part.block = &block_for(in, *dy.block);
+      use(*part.block, tensor);
       part.location = in.dx =
-          is_written_where_it_stays(tensor) ? lasting_location(*part.slot, tensor) : location_in(*part.slot);
+          is_written_where_it_stays(tensor) ? lasting_location(*part.block, tensor) : location_in(*part.block);
     }
     if (held_.contains(&tensor)) {
       add(tensor, part);
@@ -116,12 +116,12 @@ class GradientLayout {
     }
   }
 
-  Slot& slot_for(const LayerInput& in, Slot& dy) {
+  MemoryBlock& block_for(const LayerInput& in, MemoryBlock& dy) {
     const bool is_alone = dy.num_held == 1;
     if (in.rule == GradientRule::kReplaces && is_alone) return dy;
     if (in.tensor == graph_.x && dx_.num_held == 0) return dx_;
     if (in.rule == GradientRule::kMayReplace && is_alone) return dy;
-    return will_be_replaced_by_dx(*in.tensor) ? dx_ : slots_.emplace_back();
+    return will_be_replaced_by_dx(*in.tensor) ? dx_ : blocks_.emplace_back();
   }
 
   // Whether the tensor's producer may write the cell's dx over the tensor's gradient.
@@ -133,45 +133,45 @@ class GradientLayout {
 
   void add(Tensor& tensor, const Held& part) {
     const Held so_far = held_.at(&tensor);
-    use(*part.slot, tensor);
-    adds_dy_to_dx_ = &tensor == graph_.x && so_far.slot == &dy_ && part.slot == &dx_;
+    use(*part.block, tensor);
+    adds_dy_to_dx_ = &tensor == graph_.x && so_far.block == &dy_ && part.block == &dx_;
     step_->sums.push_back({.a = so_far.location,
                            .b = part.location,
-                           .sum = added_to(tensor, part.slot).location,
+                           .sum = added_to(tensor, part.block).location,
                            .count = tensor.spec.shape.count(),
                            .type = tensor.gradient_type});
   }
 
-  // Places the sum of the tensor's gradient so far and of a further part. `part` is the slot of that part; null if the
+  // Places the sum of the tensor's gradient so far and of a further part. `part` is the block of that part; null if the
   // layer adds it itself.
-  Held added_to(Tensor& tensor, Slot* part) {
+  Held added_to(Tensor& tensor, MemoryBlock* part) {
     const Held so_far = held_.at(&tensor);
     Held sum = so_far;
-    if (&tensor == graph_.x && so_far.slot != &dx_ && dx_.num_held == 0) {
+    if (&tensor == graph_.x && so_far.block != &dx_ && dx_.num_held == 0) {
       sum = {&dx_, location_in(dx_)};
-    } else if (so_far.slot->num_held > 1) {
-      Slot& slot = part != nullptr && part->num_held == 0 ? *part : slots_.emplace_back();
-      sum = {&slot, location_in(slot)};
+    } else if (so_far.block->num_held > 1) {
+      MemoryBlock& block = part != nullptr && part->num_held == 0 ? *part : blocks_.emplace_back();
+      sum = {&block, location_in(block)};
     }
-    use(*so_far.slot, tensor);
-    use(*sum.slot, tensor);
-    --so_far.slot->num_held;
+    use(*so_far.block, tensor);
+    use(*sum.block, tensor);
+    --so_far.block->num_held;
     hold(tensor, sum);
     return sum;
   }
 
-  // The tensor's gradient so far, moved to its own slot if other gradients share its slot.
+  // The tensor's gradient so far, moved to its own block if other gradients share its block.
   Held held_alone(Tensor& tensor) {
     Held& held = held_.at(&tensor);
-    use(*held.slot, tensor);
-    return held.slot->num_held > 1 ? moved_to_own_slot(held, tensor) : held;
+    use(*held.block, tensor);
+    return held.block->num_held > 1 ? moved_to_own_block(held, tensor) : held;
   }
 
-  Held moved_to_own_slot(const Held& shared, const Tensor& tensor) {
-    const Held own{&slots_.emplace_back(), location_in(slots_.back())};
-    use(*own.slot, tensor);
+  Held moved_to_own_block(const Held& shared, const Tensor& tensor) {
+    const Held own{&blocks_.emplace_back(), location_in(blocks_.back())};
+    use(*own.block, tensor);
     step_->copies.push_back({.from = shared.location, .to = own.location, .bytes = gradient_bytes(tensor)});
-    --shared.slot->num_held;
+    --shared.block->num_held;
     hold(tensor, own);
     return own;
   }
@@ -179,9 +179,9 @@ class GradientLayout {
   void end_in_dx() {
     const auto held = held_.find(graph_.x);
     if (held == held_.end()) throw std::logic_error("a cell's output does not depend on its input");
-    if (held->second.slot == &dx_) return;
+    if (held->second.block == &dx_) return;
     step_ = &graph_.backward.emplace_back();
-    use(*held->second.slot, *graph_.x);
+    use(*held->second.block, *graph_.x);
     step_->copies.push_back(
         {.from = held->second.location, .to = location_in(dx_), .bytes = gradient_bytes(*graph_.x)});
   }
@@ -195,18 +195,18 @@ class GradientLayout {
 
   void set_locations() {
     std::vector<Lifetime> lifetimes;
-    for (const Slot& slot : slots_) lifetimes.push_back(slot.lifetime);
+    for (const MemoryBlock& block : blocks_) lifetimes.push_back(block.lifetime);
     const ScratchLayout layout = lay_out_scratch(lifetimes);
     graph_.memory.need_scratch(layout.bytes);
     set_location(dy_, {&Frame::dy});
     set_location(dx_, {&Frame::dx});
-    for (std::size_t i = 0; i < slots_.size(); ++i) set_location(slots_[i], {&Frame::scratch, layout.offsets[i]});
+    for (std::size_t i = 0; i < blocks_.size(); ++i) set_location(blocks_[i], {&Frame::scratch, layout.offsets[i]});
   }
 
-  static void set_location(const Slot& slot, const TensorLocation& location) {
-    for (GradientLocation* p : slot.joint) p->joint = location;
-    for (GradientLocation* p : slot.both) *p = {.joint = location, .split = location};
-    if (slot.of_layer != nullptr) slot.of_layer->backward_scratch = location;
+  static void set_location(const MemoryBlock& block, const TensorLocation& location) {
+    for (GradientLocation* p : block.joint) p->joint = location;
+    for (GradientLocation* p : block.both) *p = {.joint = location, .split = location};
+    if (block.of_layer != nullptr) block.of_layer->backward_scratch = location;
   }
 
   // Whether, in a split backward, the gradient that backward_weight reads later can be written directly to its lasting
@@ -220,28 +220,28 @@ class GradientLayout {
     return in->rule != GradientRule::kIsTheSame && in->rule != GradientRule::kAdds;
   }
 
-  const GradientLocation* location_in(Slot& slot) {
-    slot.both.push_back(&graph_.gradient_locations.emplace_back());
-    return slot.both.back();
+  const GradientLocation* location_in(MemoryBlock& block) {
+    block.both.push_back(&graph_.gradient_locations.emplace_back());
+    return block.both.back();
   }
 
   // A location that, in a split backward, lasts until backward_weight reads it.
-  const GradientLocation* lasting_location(Slot& slot, const Tensor& tensor) {
-    slot.joint.push_back(&graph_.gradient_locations.emplace_back());
-    slot.joint.back()->split = graph_.memory.weight_gradient_input(gradient_bytes(tensor));
-    return slot.joint.back();
+  const GradientLocation* lasting_location(MemoryBlock& block, const Tensor& tensor) {
+    block.joint.push_back(&graph_.gradient_locations.emplace_back());
+    block.joint.back()->split = graph_.memory.weight_gradient_input(gradient_bytes(tensor));
+    return block.joint.back();
   }
 
   void hold(const Tensor& tensor, const Held& held) {
-    ++held.slot->num_held;
+    ++held.block->num_held;
     held_[&tensor] = held;
   }
 
-  void use(Slot& slot, const Tensor& tensor) const {
+  void use(MemoryBlock& block, const Tensor& tensor) const {
     const std::int64_t now = std::ssize(graph_.backward) - 1;
-    if (slot.lifetime.bytes == 0) slot.lifetime.first_call = now;
-    slot.lifetime.last_call = now;
-    slot.lifetime.bytes = std::max(slot.lifetime.bytes, gradient_bytes(tensor));
+    if (block.lifetime.bytes == 0) block.lifetime.first_call = now;
+    block.lifetime.last_call = now;
+    block.lifetime.bytes = std::max(block.lifetime.bytes, gradient_bytes(tensor));
   }
 
   static std::int64_t gradient_bytes(const Tensor& tensor) {
@@ -249,8 +249,8 @@ class GradientLayout {
   }
 
   CellGraph& graph_;
-  Slot dy_, dx_;
-  std::deque<Slot> slots_;
+  MemoryBlock dy_, dx_;
+  std::deque<MemoryBlock> blocks_;
   std::map<const Tensor*, Held> held_;
   std::vector<Layer*> waiting_;
   BackwardStep* step_ = nullptr;

@@ -1,14 +1,15 @@
 /// Builds a network's cells from its name.
 #include "convoy/model/network.h"
 
-#include <charconv>
-
 #include <fmt/format.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/random.h"
 #include "convoy/base/text.h"
+#include "convoy/model/network_file.h"
 
-#include "model/network_families.h"
+#include "model/built_in_networks.h"
+#include "model/listed_cell.h"
 
 namespace convoy {
 
@@ -30,37 +31,19 @@ std::int64_t count_values(const Network& network, const Accept& accept) {
   return count;
 }
 
+NetworkList list_of(const NetworkSpec& spec) {
+  if (spec.list != nullptr) return *spec.list;
+  return build_network_list(
+             {.name = spec.name, .settings = spec.settings, .input = spec.input, .num_classes = spec.num_classes})
+      .list;
+}
+
 Network make_cells(const NetworkSpec& spec) {
-  std::string forms;
-  for (const NetworkFamily& family : network_families()) {
-    if (auto network = family.make(spec)) {
-      if (spec.stochastic_depth > 0 && !family.drops_blocks)
-        refuse(
-            "model.stochastic_depth = {}: model.name = {} has no stochastic depth. Set model.stochastic_depth = 0, or "
-            "use a convnext or vit.",
-            spec.stochastic_depth, spec.name);
-      return std::move(*network);
-    }
-    if (!family.form.empty()) forms += ", " + family.form;
-  }
-  const std::string suggestion = nearest(spec.name, network_names());
-  refuse("model.name = {} is not known. Known: {}{}.{}", spec.name, fmt::join(network_names(), ", "), forms,
-         suggestion.empty() ? "" : fmt::format(" Nearest: {}.", suggestion));
+  if (spec.make_cells != nullptr) return spec.make_cells(spec);
+  return build_cells(list_of(spec), {.input = spec.input, .micro_batch = spec.micro_batch, .type = spec.type});
 }
 
 }  // namespace
-
-std::optional<std::pair<std::int64_t, std::int64_t>> numbers_of(std::string_view name, std::string_view prefix,
-                                                                std::string_view separator) {
-  if (!name.starts_with(prefix)) return std::nullopt;
-  std::pair<std::int64_t, std::int64_t> numbers;
-  const char* end = name.data() + name.size();
-  const auto first = std::from_chars(name.data() + prefix.size(), end, numbers.first);
-  if (first.ec != std::errc() || !std::string_view(first.ptr, end).starts_with(separator)) return std::nullopt;
-  const auto second = std::from_chars(first.ptr + separator.size(), end, numbers.second);
-  if (second.ec != std::errc() || second.ptr != end) return std::nullopt;
-  return numbers;
-}
 
 const ImageShape& image_of(const NetworkSpec& spec) {
   if (const auto* const image = std::get_if<ImageShape>(&spec.input)) return *image;
@@ -76,7 +59,7 @@ const TextShape& text_of(const NetworkSpec& spec) {
 
 Network make_network(const NetworkSpec& spec) {
   check_input(spec);
-  Network network = spec.make_cells != nullptr ? spec.make_cells(spec) : make_cells(spec);
+  Network network = make_cells(spec);
   if (!spec.freeze.empty()) freeze_parameters(spec.freeze, network);
   group_rates(spec.rate_groups, network);
   if (!spec.trains)
@@ -84,31 +67,20 @@ Network make_network(const NetworkSpec& spec) {
   return network;
 }
 
-std::int64_t count_cells(const std::string& name, const TransformerParams& transformer) {
-  NetworkSpec spec{.name = name,
-                   .input = ImageShape{224, 224, 3},
-                   .transformer = transformer,
-                   .micro_batch = 1,
-                   .num_classes = 1000};
-  for (const NetworkFamily& family : network_families()) {
-    NetworkSpec of_family = spec;
-    if (family.reads_texts) of_family.input = TextShape{.length = 256, .vocabulary = 1000};
-    if (const auto network = family.make(of_family)) return std::ssize(*network);
-  }
-  return std::ssize(make_cells(spec));  // throws, as no family has the name
+void check_network_name(const std::string& name) {
+  std::map<std::string, std::string> settings;
+  find_built_in_network(name, settings);
 }
 
-std::vector<std::string> network_names() {
-  std::vector<std::string> names;
-  for (const NetworkFamily& family : network_families())
-    names.insert(names.end(), family.names.begin(), family.names.end());
-  return names;
+std::uint64_t hash_of(const NetworkSpec& spec) {
+  return spec.make_cells == nullptr ? hash_name(to_text(list_of(spec))) : 0;
 }
 
 std::vector<NetworkFamilyNames> network_family_names() {
   std::vector<NetworkFamilyNames> all;
-  for (const NetworkFamily& family : network_families())
-    all.push_back({.names = family.names.empty() ? std::vector{family.form} : family.names, .about = family.about});
+  for (const auto& [source, declaration] : built_in_networks())
+    all.push_back({.names = declaration.names.empty() ? std::vector{shown_form(declaration.form)} : declaration.names,
+                   .about = declaration.about});
   return all;
 }
 

@@ -18,6 +18,7 @@ constexpr std::int64_t kMaxWords = std::int64_t{1} << 30;         // of a batch 
 
 void check_shape(const char* operation, const Shape& x) {
   if (std::min({x.n, x.h, x.w, x.c}) < 1) fail("{} of {}: every extent must be at least 1", operation, to_string(x));
+  if (x.d != 1) fail("{} of {}: volumes are not supported; give one slice per sample", operation, to_string(x));
 }
 
 /// Checks the spec of an operation that slides a window over x.
@@ -62,23 +63,13 @@ void check<ConvolutionOp>(const ConvolutionSpec& spec) {
 }
 
 template <>
-void check<BatchNormOp>(const BatchNormSpec& spec) {
-  check_shape(BatchNormOp::kName, spec.x);
-}
-
-template <>
-void check<BatchNormSumOp>(const BatchNormSumSpec& spec) {
-  check_shape(BatchNormSumOp::kName, spec.x);
-}
-
-template <>
 void check<BroadcastOp>(const BroadcastSpec& spec) {
-  check_shape(BroadcastOp::kName, {1, 1, spec.num_rows, spec.num_columns});
+  check_shape(BroadcastOp::kName, Shape::images(1, 1, spec.num_rows, spec.num_columns));
 }
 
 template <>
 void check<PrependOp>(const PrependSpec& spec) {
-  check_shape(PrependOp::kName, {spec.n, spec.length, 1, spec.width});
+  check_shape(PrependOp::kName, Shape::sequences(spec.n, spec.length, spec.width));
 }
 
 template <>
@@ -90,12 +81,22 @@ void check<MaxPoolOp>(const PoolingSpec& spec) {
 }
 
 template <>
-void check<BatchNormMaxPoolOp>(const BatchNormMaxPoolSpec& spec) {
-  check<MaxPoolOp>(spec.pooling());
-  if (!spec.is_computed()) {
+void check<BatchNormOp>(const BatchNormSpec& spec) {
+  check_shape(spec.name(), spec.x);
+  const bool is_one = spec.num_branches == 1, is_two = spec.num_branches == 2 && spec.relu && !spec.residual;
+  if (!is_one && !is_two) {
+    fail("{} of {}: {} branches, but only one is supported, or two with a ReLU and without a residual",
+         BatchNormOp::kName, to_string(spec.x), spec.num_branches);
+  }
+  if (!spec.pooling) return;
+  check<MaxPoolOp>(*spec.pooling);
+  if (!spec.relu || spec.stores_mask() || spec.pooling->x != spec.x || spec.pooling->type != spec.type) {
+    fail("{} of {}: a ReLU must come between them, and nothing else", spec.name(), to_string(spec.x));
+  }
+  if (!BatchNormSpec::can_pool(*spec.pooling)) {
     fail(
         "{} of {}: kernel {} and stride {}, but channels must be a multiple of {}, the kernel at most twice the stride",
-        BatchNormMaxPoolOp::kName, to_string(spec.x), spec.kernel, spec.stride, BatchNormMaxPoolSpec::kChannelGroup);
+        spec.name(), to_string(spec.x), spec.pooling->kernel, spec.pooling->stride, BatchNormSpec::kChannelGroup);
   }
 }
 
@@ -111,7 +112,7 @@ void check<GlobalAveragePoolOp>(const GlobalPoolingSpec& spec) {
 
 template <>
 void check<AttentionOp>(const AttentionSpec& spec) {
-  check_shape(AttentionOp::kName, {spec.n, spec.length, spec.num_heads, spec.head_width});
+  check_shape(AttentionOp::kName, Shape::images(spec.n, spec.length, spec.num_heads, spec.head_width));
   if (std::ranges::find(kHeadWidths, spec.head_width) == kHeadWidths.end()) {
     fail(
         "attention with {} heads of width {}: only widths of {} are supported; change the number of heads or the width",
@@ -140,7 +141,7 @@ void check<DropoutOp>(const DropoutSpec& spec) {
 
 template <>
 void check<EmbeddingOp>(const EmbeddingSpec& spec) {
-  check_shape(EmbeddingOp::kName, {spec.n, spec.length, 1, spec.width});
+  check_shape(EmbeddingOp::kName, Shape::sequences(spec.n, spec.length, spec.width));
   if (spec.num_rows < 1 || spec.num_rows > kMaxWords)
     fail("embedding by a table of {} rows: at least 1 and at most {} allowed", spec.num_rows, kMaxWords);
   if (spec.n > kMaxWords / spec.length)
@@ -155,14 +156,14 @@ void check_positions(const EmbeddingSpec& spec) {
 
 template <>
 void check<LayerNormOp>(const LayerNormSpec& spec) {
-  check_shape(LayerNormOp::kName, {spec.num_rows, 1, 1, spec.width});
+  check_shape(LayerNormOp::kName, Shape::vectors(spec.num_rows, spec.width));
   if (!(spec.epsilon > 0))
     fail("layer norm with epsilon {}: more than 0 needed, for rows of equal values", spec.epsilon);
 }
 
 template <>
 void check<SequenceMeanOp>(const SequenceMeanSpec& spec) {
-  check_shape(SequenceMeanOp::kName, {spec.n, spec.length, 1, spec.width});
+  check_shape(SequenceMeanOp::kName, Shape::sequences(spec.n, spec.length, spec.width));
 }
 
 template <>
@@ -172,7 +173,7 @@ void check<ActivationOp>(const ActivationSpec& spec) {
 
 template <>
 void check<LinearOp>(const LinearSpec& spec) {
-  check_shape(LinearOp::kName, {spec.n, 1, spec.num_outputs, spec.num_inputs});
+  check_shape(LinearOp::kName, Shape::images(spec.n, 1, spec.num_outputs, spec.num_inputs));
   if (spec.y_type != DataType::kFloat32 && spec.y_type != spec.type) {
     fail("linear layer in {}: results in {}, but f32 or {} needed", to_string(spec.type), to_string(spec.y_type),
          to_string(spec.type));
@@ -181,7 +182,7 @@ void check<LinearOp>(const LinearSpec& spec) {
 
 template <>
 void check<SoftmaxCrossEntropyOp>(const SoftmaxCrossEntropySpec& spec) {
-  check_shape(SoftmaxCrossEntropyOp::kName, {spec.n, 1, 1, spec.num_classes});
+  check_shape(SoftmaxCrossEntropyOp::kName, Shape::vectors(spec.n, spec.num_classes));
   if (!spec.class_weights.empty() && std::ssize(spec.class_weights) != spec.num_classes)
     fail("{}: {} class weights, but {} classes", SoftmaxCrossEntropyOp::kName, spec.class_weights.size(),
          spec.num_classes);
@@ -189,18 +190,18 @@ void check<SoftmaxCrossEntropyOp>(const SoftmaxCrossEntropySpec& spec) {
 
 template <>
 void check<SampleCrossEntropyOp>(const SampleCrossEntropySpec& spec) {
-  check_shape(SampleCrossEntropyOp::kName, {spec.n, spec.num_rows, 1, spec.num_classes});
+  check_shape(SampleCrossEntropyOp::kName, Shape::sequences(spec.n, spec.num_rows, spec.num_classes));
 }
 
 template <>
 void check<ScoreSumsOp>(const ScoreSumsSpec& spec) {
-  check_shape(ScoreSumsOp::kName, {spec.num_objectives, spec.n, 1, 1});
+  check_shape(ScoreSumsOp::kName, Shape::sequences(spec.num_objectives, spec.n, 1));
 }
 
 template <>
 void check<GatherOp>(const GatherSpec& spec) {
-  check_shape(GatherOp::kName, {spec.n, spec.length, 1, spec.width});
-  check_shape(GatherOp::kName, {spec.n, spec.num_taken, 1, spec.width});
+  check_shape(GatherOp::kName, Shape::sequences(spec.n, spec.length, spec.width));
+  check_shape(GatherOp::kName, Shape::sequences(spec.n, spec.num_taken, spec.width));
 }
 
 void check_positions(const GatherSpec& spec) {

@@ -28,6 +28,11 @@ std::vector<Key> make_keys() {
        "the network: resnet18 to resnet152 for photographs, resnet20 to resnet110 for small images, and those that "
        "input/keys.md lists",
        kChangesResult},
+      {"model.file", path_or_empty(&ModelParams::file), "",
+       "a file that describes the network, in place of model.name: input/networks.md explains how to write one",
+       kChangesResult},
+      {"model.set", text_or_empty(&ModelParams::set, "NAME=VALUE, ..."), "",
+       "values of parameters that the network's file declares, as in width=32, depth=20", kChangesResult},
       {"model.length", integer(&ModelParams::length, {.min = 1, .max = kMaxLength}), "tokens",
        "networks of texts: how many tokens they read, including bert's special tokens; longer texts are cut at the end",
        kChangesResult},
@@ -72,11 +77,12 @@ std::vector<Key> make_keys() {
        kChangesResult},
       {"data.loader_threads", integer(&DataParams::loader_threads, {.min = 1, .max = 256}), "threads",
        "background threads per rank that read samples, and augment images"},
-      {"data.stage", word_or_path(&DataParams::stage, {"none", "memory"}, "a folder's path"), "",
+      {"data.copy_to", word_or_path(&DataParams::copy_to, {"none", "memory"}, "a folder's path"), "",
        "where a training keeps copies of the shards: in the node's memory (/dev/shm), or in a folder on a local disk "
        "of each node. Each shard is then read once per node, at the start, and its hash is verified. none: no copies, "
        "shards are read from their original files. The copies are removed at the end of the run. Other commands read "
-       "each sample about once, and make no copies"},
+       "each sample about once, and make no copies",
+       !kChangesResult, /*former_name=*/"data.stage"},
       {"data.verify", choice(&DataParams::verify), "",
        "when a sample's bytes are compared with the hash from its import: whenever they are read (epoch), the first "
        "time in a run (once), or only by convoy check (none). Bytes that differ end the run"},

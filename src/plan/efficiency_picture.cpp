@@ -40,7 +40,7 @@ std::string draw_axis(double right) {
 }
 
 // The parts are stacked from the bottom up, in the order of kStepParts.
-std::string draw_bar(const Comparison& comparison, double x) {
+std::string draw_bar(const LayoutComparison& comparison, double x) {
   const Prediction& best = comparison.predictions.front();
   std::string svg;
   double y = kTop + kHeight;
@@ -59,12 +59,12 @@ std::string draw_bar(const Comparison& comparison, double x) {
 }
 
 // The legend names the parts that at least one bar has.
-std::string draw_legend(const std::vector<const Comparison*>& shown, double x) {
+std::string draw_legend(const std::vector<const LayoutComparison*>& shown, double x) {
   std::string svg;
   double y = kTop + kHeight - 12;
   for (std::size_t i = 0; i < kStepParts.size(); ++i) {
     bool is_there = false;
-    for (const Comparison* comparison : shown)
+    for (const LayoutComparison* comparison : shown)
       is_there = is_there || comparison->predictions.front().parts.*kStepParts[i].seconds > 0;
     if (!is_there) continue;
     svg += rectangle(x, y, 12, 12, kColours[i]) + text_at(x + 18, y + 11, kStepParts[i].name, "start");
@@ -75,9 +75,9 @@ std::string draw_legend(const std::vector<const Comparison*>& shown, double x) {
 
 }  // namespace
 
-std::string draw_efficiency(const std::vector<Comparison>& comparisons) {
-  std::vector<const Comparison*> shown;
-  for (const Comparison& comparison : comparisons)
+std::string draw_efficiency(const std::vector<LayoutComparison>& comparisons) {
+  std::vector<const LayoutComparison*> shown;
+  for (const LayoutComparison& comparison : comparisons)
     if (!comparison.predictions.empty()) shown.push_back(&comparison);
   const double right = kLeft + kPitch * static_cast<double>(shown.size());
   const std::string title = "Time of a step of the fastest layout, by what its ranks do; above each bar: efficiency";

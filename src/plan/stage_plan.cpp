@@ -110,7 +110,7 @@ StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
   memory.packed_weights += packed_bytes;
   memory.gradients =
       GradientTree::num_levels(use.num_leaves) * sum_bytes + (use.audits ? arena_bytes : 0) + received * shard_bytes;
-  memory.optimizer_state = use.num_slots * shard_bytes;
+  memory.optimizer_state = use.num_states * shard_bytes;
   memory.working += 2 * plan.inner_gradient_bytes + kGradientBuffers * boundary_bytes;
   return memory;
 }

@@ -1,15 +1,19 @@
 /// Costs of instructions as sums over cells, and as bytes divided by rates.
 #include "plan/step_costs.h"
 
-#include <algorithm>
+#include <bit>
 #include <cstddef>
 
-#include "plan/network_levels.h"
-#include "update/exchange_rounds.h"
+#include "update/exchange_phases.h"
 
 namespace convoy {
 
 namespace {
+
+// Returns the number of phases of recursive doubling among n ranks.
+double doublings(std::int64_t n) {
+  return std::bit_width(static_cast<std::uint64_t>(n - 1));
+}
 
 // The buckets of a frozen stage have no cost, but their shares must not all be 0.
 constexpr double kMinShare = 1e-12;
@@ -29,7 +33,7 @@ class StepCosts {
         use_(use),
         machine_(machine),
         levels_(machine.rates, {.stages = num_stages, .replicas = use.num_replicas}, machine.node.ranks),
-        rounds_(round_sizes(use.num_replicas, direct_neighbours(levels_.replicas_on_a_node()))) {}
+        phases_(phase_sizes(use.num_replicas, direct_neighbours(levels_.replicas_on_a_node()))) {}
 
   ChunkCost of(const StagePlan& stage, std::int64_t s, std::int64_t c) const {
     const ChunkPlan& chunk = stage.chunks[c];
@@ -76,11 +80,11 @@ class StepCosts {
   BucketCost of_bucket(const StagePlan& stage, std::int64_t c, std::int64_t b) const {
     const Bucket& bucket = stage.layout.bucket_of(c, b);
     const std::int64_t slice = slice_of(bucket, 0, use_.num_replicas).count() * kFloatBytes;
-    const ExchangeSeconds exchange = levels_.exchange(rounds_, bucket.count() * kFloatBytes);
+    const ExchangeSeconds exchange = levels_.exchange(phases_, bucket.count() * kFloatBytes);
     BucketCost cost{.share = kMinShare,
-                    .reduce_seconds = exchange.waiting + folds_between_rounds(bucket.count() * kFloatBytes),
+                    .reduce_seconds = exchange.waiting + folds_between_phases(bucket.count() * kFloatBytes),
                     .gather_seconds = exchange.waiting};
-    if (!rounds_.empty()) cost.fold_seconds = seconds(slice, trips_of_fold(rounds_.back()));
+    if (!phases_.empty()) cost.fold_seconds = seconds(slice, trips_of_fold(phases_.back()));
     cost.fold_seconds += exchange.copying;
     cost.update_seconds = seconds(slice, static_cast<double>(use_.memory_accesses_per_update)) + exchange.copying;
     for (std::int64_t number = bucket.cells.begin; number < bucket.cells.end; ++number) {
@@ -90,12 +94,12 @@ class StepCosts {
     return cost;
   }
 
-  double folds_between_rounds(std::int64_t bytes) const {
+  double folds_between_phases(std::int64_t bytes) const {
     double sum = 0;
     auto kept = static_cast<double>(bytes);
-    for (std::size_t k = 0; k + 1 < rounds_.size(); ++k) {
-      kept /= static_cast<double>(rounds_[k]);
-      sum += seconds(static_cast<std::int64_t>(kept), trips_of_fold(rounds_[k]));
+    for (std::size_t k = 0; k + 1 < phases_.size(); ++k) {
+      kept /= static_cast<double>(phases_[k]);
+      sum += seconds(static_cast<std::int64_t>(kept), trips_of_fold(phases_[k]));
     }
     return sum;
   }
@@ -114,7 +118,7 @@ class StepCosts {
   const StageUse& use_;
   const MachineCosts& machine_;
   NetworkLevels levels_;
-  std::vector<std::int64_t> rounds_;  ///< members of each round of an exchange
+  std::vector<std::int64_t> phases_;  ///< members of each phase of an exchange
 };
 
 // Returns the shared cores of a replica whose first stage is the first rank of a node. If several replicas are on a
@@ -135,8 +139,46 @@ std::vector<SharedCores> shared_cores(std::int64_t num_stages, std::int64_t num_
 
 }  // namespace
 
-MachineCosts model_machine_costs(const Network& network, const ProcessorRates& rates) {
-  return {.cells = model_cell_costs(network, rates), .rates = {}};
+NetworkLevels::NetworkLevels(const MachineRates& rates, const GridShape& grid, std::int64_t ranks_a_node)
+    : rates_(rates), grid_(grid), ranks_a_node_(std::min(ranks_a_node, grid.stages * grid.replicas)) {}
+
+bool NetworkLevels::leaves_node(std::int64_t rank, std::int64_t other) const {
+  return rank / ranks_a_node_ != other / ranks_a_node_;
+}
+
+LinkRates NetworkLevels::after_stage(std::int64_t stage) const {
+  const std::int64_t next = (stage + 1) % grid_.stages;
+  bool leaves = false;  // the pattern of nodes repeats after ranks_a_node_ replicas
+  for (std::int64_t replica = 0; replica < std::min(grid_.replicas, ranks_a_node_); ++replica)
+    leaves = leaves || leaves_node(replica * grid_.stages + stage, replica * grid_.stages + next);
+  return leaves ? rates_.between_nodes : rates_.on_node;
+}
+
+ExchangeSeconds NetworkLevels::exchange(std::span<const std::int64_t> phases, std::int64_t bytes) const {
+  double between_rate = rates_.between_nodes.exchange_bytes_per_second;
+  if (rates_.node_bytes_per_second > 0)
+    between_rate = std::min(between_rate, rates_.node_bytes_per_second / static_cast<double>(ranks_a_node_));
+  ExchangeSeconds seconds;
+  auto part = static_cast<double>(bytes);
+  std::int64_t distance = 1;  // between members of a phase, in replicas
+  for (const std::int64_t members : phases) {
+    part /= static_cast<double>(members);
+    const std::int64_t on_node = std::clamp<std::int64_t>(replicas_on_a_node() / distance, 1, members) - 1;
+    const auto near = static_cast<double>(on_node), far = static_cast<double>(members - 1 - on_node);
+    seconds.waiting +=
+        near * rates_.on_node.latency_seconds + far * (rates_.between_nodes.latency_seconds + part / between_rate);
+    (rates_.copied_by_ranks ? seconds.copying : seconds.waiting) +=
+        near * part / rates_.on_node.exchange_bytes_per_second;
+    distance *= members;
+  }
+  return seconds;
+}
+
+double NetworkLevels::agreement_seconds() const {
+  const std::int64_t ranks = grid_.stages * grid_.replicas;
+  const std::int64_t nodes = (ranks + ranks_a_node_ - 1) / ranks_a_node_;
+  return 2 * (doublings(ranks_a_node_) * rates_.on_node.latency_seconds +
+              doublings(nodes) * rates_.between_nodes.latency_seconds);
 }
 
 PipelineCosts step_costs(const Network& network, const std::vector<StagePlan>& stages, const StageUse& use,

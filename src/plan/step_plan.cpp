@@ -9,10 +9,12 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/device/gpu_links.h"
+#include "convoy/model/network_file.h"
 #include "convoy/params/parameters.h"
 
 #include "plan/batch_norm_check.h"
 #include "plan/recompute.h"
+#include "plan/step_costs.h"
 #include "update/loss_scale.h"
 #include "update/optimizer.h"
 
@@ -32,70 +34,6 @@ std::vector<std::string> names_of(const Network& network) {
   for (const auto& cell : network) names.push_back(cell->name());
   return names;
 }
-
-}  // namespace
-
-std::string engines_path(const RunParams& run) {
-  return run.engines.empty() ? run.directory + "/" + kEnginesFile : run.engines;
-}
-
-DataType storage_type(PrecisionKind precision) {
-  switch (precision) {
-    case PrecisionKind::kBf16:
-      return DataType::kBfloat16;
-    case PrecisionKind::kFp16:
-      return DataType::kFloat16;
-    default:
-      return DataType::kFloat32;
-  }
-}
-
-RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& metadata) {
-  return {.network = {.name = metadata.name,
-                      .input = metadata.shape(),
-                      .transformer = metadata.transformer,
-                      .stochastic_depth = params.model.stochastic_depth,
-                      .micro_batch = params.batch.micro,
-                      .num_classes = std::ssize(metadata.class_names),
-                      .type = storage_type(params.train.precision),
-                      .freeze = params.train.freeze,
-                      .rate_groups = params.optimizer.groups},
-          .batch = params.batch,
-          .schedule = params.schedule.kind.value_or(ScheduleKind::k1F1B),
-          .chunks = params.schedule.kind && traits_of(*params.schedule.kind).has_chunks ? params.schedule.chunks : 1,
-          .memory = params.memory,
-          .optimizer = params.optimizer,
-          .reduction = params.run.reduction,
-          .bucket_mib = params.run.bucket_mib,
-          .label_smoothing = params.train.label_smoothing,
-          .metric = params.train.metric,
-          .loader_threads = params.data.loader_threads,
-          .mixes_labels = params.augment.mixes(),
-          .checks_numbers = true,
-          .loss_limit = params.train.loss_limit,
-          .clip_norm = params.train.clip_norm,
-          .ema_decay = params.train.ema_decay,
-          .engines_file = engines_path(params.run),
-          .cuts = params.grid.cuts,
-          .on_gpu = params.run.device == DeviceKind::kCuda,
-          .seed = params.train.seed,
-          .audit_every = params.run.audit_every,
-          .saves_in_background = params.checkpoint.background,
-          .shards_checkpoints = params.checkpoint.files == CheckpointFiles::kSharded};
-}
-
-RuntimeSpec evaluation_spec(const Parameters& params, const io::ModelMetadata& metadata) {
-  RuntimeSpec spec = runtime_spec(params, metadata);
-  spec.network.trains = false;
-  spec.network.freeze.clear();
-  spec.network.rate_groups.clear();
-  spec.memory.recompute = RecomputeKind::kNone;
-  spec.ema_decay = 0;
-  spec.audit_every = 0;
-  return spec;
-}
-
-namespace {
 
 // With more micro-batches the plan itself would take minutes and its lists gigabytes.
 constexpr std::int64_t kMaxMicroBatches = 65'536;
@@ -155,7 +93,65 @@ void check_messages(const Network& network, const StagePlan& stage, std::int64_t
   }
 }
 
+// The list of the network's layers. Checkpoints of earlier versions have none.
+std::shared_ptr<const NetworkList> list_of(const io::ModelMetadata& metadata) {
+  if (metadata.network.empty()) return nullptr;
+  return std::make_shared<const NetworkList>(parse_network_list(metadata.network));
+}
+
 }  // namespace
+
+std::string engines_path(const RunParams& run) {
+  return run.engines.empty() ? run.directory + "/" + kEnginesFile : run.engines;
+}
+
+DataType storage_type(PrecisionKind precision) {
+  switch (precision) {
+    case PrecisionKind::kBf16:
+      return DataType::kBfloat16;
+    case PrecisionKind::kFp16:
+      return DataType::kFloat16;
+    default:
+      return DataType::kFloat32;
+  }
+}
+
+RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& metadata) {
+  return {.network = {.name = metadata.name,
+                      .input = metadata.shape(),
+                      .list = list_of(metadata),
+                      .settings = network_settings(metadata.transformer, params.model.stochastic_depth),
+                      .micro_batch = params.batch.micro,
+                      .num_classes = std::ssize(metadata.class_names),
+                      .type = storage_type(params.train.precision),
+                      .freeze = params.train.freeze,
+                      .rate_groups = params.optimizer.groups},
+          .batch = params.batch,
+          .schedule = params.schedule.kind.value_or(ScheduleKind::k1F1B),
+          .chunks = params.schedule.kind && traits_of(*params.schedule.kind).has_chunks ? params.schedule.chunks : 1,
+          .memory = params.memory,
+          .optimizer = params.optimizer,
+          .train = params.train,
+          .checkpoint = params.checkpoint,
+          .run = params.run,
+          .loader_threads = params.data.loader_threads,
+          .mixes_labels = params.augment.mixes(),
+          .checks_numbers = true,
+          .engines_file = engines_path(params.run),
+          .cuts = params.grid.cuts,
+          .on_gpu = params.run.device == DeviceKind::kCuda};
+}
+
+RuntimeSpec evaluation_spec(const Parameters& params, const io::ModelMetadata& metadata) {
+  RuntimeSpec spec = runtime_spec(params, metadata);
+  spec.network.trains = false;
+  spec.network.freeze.clear();
+  spec.network.rate_groups.clear();
+  spec.memory.recompute = RecomputeKind::kNone;
+  spec.train.ema_decay = 0;
+  spec.run.audit_every = 0;
+  return spec;
+}
 
 StepPlan::StepPlan(const RuntimeSpec& spec, const GridShape& grid)
     : spec_(spec),
@@ -164,13 +160,13 @@ StepPlan::StepPlan(const RuntimeSpec& spec, const GridShape& grid)
       machine_(spec.machine ? *spec.machine : modelled_costs(spec.network)) {
   check_micro_batches(spec, grid);
   if (trains()) check_batch_norms(network_, spec.network);
-  if (!gives_logits() && spec.label_smoothing > 0)
+  if (!gives_logits() && spec.train.label_smoothing > 0)
     refuse("train.label_smoothing = {} needs class labels, which {} does not read. Leave out train.label_smoothing.",
-           spec.label_smoothing, spec.network.name);
+           spec.train.label_smoothing, spec.network.name);
   if (!gives_logits() && !spec.class_weights.empty())
     refuse("train.class_weights needs class labels, which {} does not read. Leave out train.class_weights.",
            spec.network.name);
-  if (const Metric& chosen = metric(spec.metric); trains() && !chosen.exists_for(num_predicted_classes()))
+  if (const Metric& chosen = metric(spec.train.metric); trains() && !chosen.exists_for(num_predicted_classes()))
     refuse("train.metric = {} is not a metric of {}: {}. Allowed: {}.", chosen.name, spec.network.name,
            why_absent(chosen, num_predicted_classes()), metric_names(num_predicted_classes()));
   std::vector<StagePlanSpec> specs = cut();
@@ -277,7 +273,7 @@ std::int64_t StepPlan::busiest_replica() const {
 
 bool StepPlan::is_invariant() const {
   if (grid_.replicas == 1) return true;
-  if (spec_.reduction == ReductionKind::kFast) return false;
+  if (spec_.run.reduction == ReductionKind::kFast) return false;
   const std::int64_t total = micro_batches_per_step();
   return total % grid_.replicas == 0 && std::has_single_bit(static_cast<std::uint64_t>(total / grid_.replicas));
 }
@@ -287,8 +283,8 @@ PipelineSpec StepPlan::pipeline_of(std::int64_t replica) const {
                         .micro_batches = micro_batches_of(replica).size(),
                         .chunks = num_chunks(),
                         .num_buckets = {},
-                        .agree_on_update = spec_.checks_numbers || spec_.audit_every > 0 ||
-                                           LossScale(spec_.network.type).is_dynamic() || spec_.clip_norm > 0 ||
+                        .agree_on_update = spec_.checks_numbers || spec_.run.audit_every > 0 ||
+                                           LossScale(spec_.network.type).is_dynamic() || spec_.train.clip_norm > 0 ||
                                            tensor_norms(spec_.optimizer.kind) != TensorNorms::kNone};
   for (std::int64_t c = 0; c < num_chunks(); ++c) {
     for (const StagePlan& stage : stages_) {
@@ -313,22 +309,22 @@ Schedule StepPlan::evaluation_schedule(std::int64_t replica, std::int64_t num_st
   return make_evaluation(pipeline);
 }
 
-std::int64_t StepPlan::num_slots() const {
-  return num_optimizer_slots(spec_.optimizer.kind) + (spec_.ema_decay > 0 ? 1 : 0);
+std::int64_t StepPlan::num_states() const {
+  return num_optimizer_states(spec_.optimizer.kind) + (spec_.train.ema_decay > 0 ? 1 : 0);
 }
 
 std::int64_t StepPlan::memory_accesses_per_update() const {
   constexpr std::int64_t kOfAverage = 2, kOfClipping = 1, kOfCheck = 1;
-  return convoy::memory_accesses_per_update(spec_.optimizer.kind) + (spec_.ema_decay > 0 ? kOfAverage : 0) +
-         (spec_.clip_norm > 0 ? kOfClipping : 0) + (spec_.checks_numbers ? kOfCheck : 0);
+  return convoy::memory_accesses_per_update(spec_.optimizer.kind) + (spec_.train.ema_decay > 0 ? kOfAverage : 0) +
+         (spec_.train.clip_norm > 0 ? kOfClipping : 0) + (spec_.checks_numbers ? kOfCheck : 0);
 }
 
 StageUse StepPlan::stage_use() const {
   return {.num_leaves = micro_batches_of(busiest_replica()).size(),
           .num_replicas = grid_.replicas,
-          .reduction = spec_.reduction,
-          .num_slots = num_slots(),
-          .audits = spec_.audit_every > 0,
+          .reduction = spec_.run.reduction,
+          .num_states = num_states(),
+          .audits = spec_.run.audit_every > 0,
           .memory_accesses_per_update = memory_accesses_per_update(),
           .gpu_library_bytes = spec_.on_gpu ? gpu_library_bytes(grid_, num_chunks(), trains()) : 0};
 }
@@ -344,10 +340,6 @@ std::int64_t StepPlan::num_recomputed(std::int64_t stage) const {
     }
   }
   return num;
-}
-
-StageMemory StepPlan::memory_of(std::int64_t stage) const {
-  return stage_memory(stages_[stage], stage_use());
 }
 
 }  // namespace convoy

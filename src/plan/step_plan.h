@@ -10,47 +10,38 @@
 #include <vector>
 
 #include "convoy/base/grid_shape.h"
-#include "convoy/base/metrics.h"
 #include "convoy/io/model_metadata.h"
 #include "convoy/model/network.h"
 #include "convoy/params/optimizer_parameters.h"
+#include "convoy/params/run_parameters.h"
 #include "convoy/params/step_parameters.h"
 #include "convoy/schedule/schedule.h"
 
+#include "plan/machine_costs.h"
 #include "plan/stage_plan.h"
-#include "plan/step_costs.h"
 
 namespace convoy {
 
 struct Parameters;
-struct RunParams;
 
-/// What a step plan is made from.
+/// What a step plan is made from: sections of the parameters, and what follows from them and from the data.
 struct RuntimeSpec {
-  NetworkSpec network;  ///< micro_batch is batch.micro
+  NetworkSpec network;  ///< the network, with its type and what is frozen; its micro_batch is batch.micro
   BatchParams batch;
   ScheduleKind schedule = ScheduleKind::k1F1B;
-  std::int64_t chunks = 1;  ///< per stage; more than 1 only in the interleaved schedule
+  std::int64_t chunks = 1;  ///< number of runs of cells per stage; above 1 only in the interleaved schedule
   MemoryParams memory;
   OptimizerParams optimizer;
-  ReductionKind reduction = ReductionKind::kInvariant;
-  double bucket_mib = 4;
-  double label_smoothing = 0;
-  MetricKind metric = MetricKind::kTop1;     ///< decides which checkpoint of a training is the best
+  TrainParams train;
+  CheckpointParams checkpoint;
+  RunParams run;
   std::vector<float> class_weights = {};     ///< weight of each class in the training loss; empty: 1
-  std::int64_t loader_threads = 1;           ///< decide how much is read ahead, in addition to the plan's memory
+  std::int64_t loader_threads = 1;           ///< number of loader threads, which decides how much is read ahead
   bool mixes_labels = false;                 ///< whether samples are mixed in training, and with them their labels
   bool checks_numbers = false;               ///< whether a training step with bad numbers is not applied (StepOutcome)
-  double loss_limit = 0;                     ///< with checks_numbers: largest loss of a micro-batch; 0: no limit
-  double clip_norm = 0;                      ///< 0: gradients are not clipped
-  double ema_decay = 0;                      ///< 0: no moving average of the weights
-  std::string engines_file;                  ///< file of the engines that were measured before on this device
-  std::vector<std::int64_t> cuts = {};       ///< as in GridParams
+  std::string engines_file = {};             ///< path of the file with the engines that were measured before
+  std::vector<std::int64_t> cuts = {};       ///< first cell of each stage after the first; empty: chosen by costs
   bool on_gpu = false;                       ///< whether memory includes that of CUDA and NCCL
-  std::uint64_t seed = 0;                    ///< seed of the random numbers that cells draw in training
-  std::int64_t audit_every = 0;              ///< one of this many steps is checked by other replicas; 0: none
-  bool saves_in_background = false;          ///< each rank copies what it saves, in addition to the plan's memory
-  bool shards_checkpoints = false;           ///< whether each rank saves its part itself
   std::optional<MachineCosts> machine = {};  ///< costs that cut and schedules follow; none: modelled ones
 };
 
@@ -65,7 +56,7 @@ DataType storage_type(PrecisionKind precision);
 /// Returns what the parameter file asks for, for the network that the metadata describes; 1f1b if schedule.kind = auto.
 RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& metadata);
 
-/// Returns the same for evaluations only, without what only a training needs.
+/// Returns what the parameter file asks for if the network is only evaluated, without what only a training needs.
 RuntimeSpec evaluation_spec(const Parameters& params, const io::ModelMetadata& metadata);
 
 /// The micro-batches of a step that a replica works on: [begin, end).
@@ -123,11 +114,11 @@ class StepPlan {
   /// Returns the costs of instructions on that machine if the step is only evaluated.
   PipelineCosts evaluation_costs(MachineCosts machine) const;
   /// Returns the memory of one rank of the stage.
-  StageMemory memory_of(std::int64_t stage) const;
+  StageMemory memory_of(std::int64_t stage) const { return stage_memory(stages_[stage], stage_use()); }
   /// Returns the number of the stage's cells whose activations the backward computes again.
   std::int64_t num_recomputed(std::int64_t stage) const;
   /// Returns the number of values per parameter that the optimizer and the moving average keep.
-  std::int64_t num_slots() const;
+  std::int64_t num_states() const;
   /// Returns the reads and writes of memory per value in an update: StageUse::memory_accesses_per_update.
   std::int64_t memory_accesses_per_update() const;
 
@@ -135,7 +126,7 @@ class StepPlan {
   bool trains() const { return spec_.network.trains; }
   bool splits_backward() const { return trains() && traits_of(schedule_kind()).splits_backward; }
   std::int64_t bucket_floats() const {
-    return static_cast<std::int64_t>(spec_.bucket_mib * 1024 * 1024 / sizeof(float));
+    return static_cast<std::int64_t>(spec_.run.bucket_mib * 1024 * 1024 / sizeof(float));
   }
   std::vector<StagePlanSpec> cut() const;
   std::vector<CellRange> cut_network() const;
@@ -150,7 +141,7 @@ class StepPlan {
   Network network_;
   MachineCosts machine_;
   std::vector<StagePlan> stages_;
-  std::map<std::int64_t, Schedule> schedules_;  ///< of training, by a replica's number of micro-batches
+  std::map<std::int64_t, Schedule> schedules_;  ///< schedules of training, by a replica's number of micro-batches
   PipelineCosts schedule_costs_;  ///< costs() before memory.recompute = auto chose any cells; used for all replicas
 };
 

@@ -5,11 +5,9 @@
 #include <cerrno>
 #include <cmath>
 #include <cstddef>
-#include <cstdint>
 #include <cstring>
 #include <filesystem>
 #include <iterator>
-#include <string>
 #include <system_error>
 #include <vector>
 

@@ -1,5 +1,5 @@
-/// Checks whether all ranks run the same program on machines of one kind, with cores for their threads and with clocks
-/// that agree.
+/// Checks whether all ranks run the same program on machines of one kind, with cores for their threads near the memory
+/// that they use, and with clocks that agree.
 #pragma once
 
 #include <cstdint>
@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "convoy/comm/placement.h"
 #include "convoy/comm/topology.h"
 #include "convoy/ops/backend.h"
 
@@ -53,5 +54,19 @@ void check_threads(std::int64_t threads_per_rank, bool computes_on_host, bool is
 /// Reports how far the clocks of the hosts differ. One rank of each host compares its clock with that of rank 0. All
 /// ranks of the world call it.
 void check_clocks(Report& report);
+
+/// Where the threads of a rank run, and the number of ranks on its node.
+struct RankThreads {
+  RankPlace place;
+  std::int64_t ranks = 1;    ///< number of ranks on the node
+  std::int64_t threads = 1;  ///< number of threads of each rank
+};
+
+/// Warns if a rank's threads run in several NUMA domains. `huge_pages` is the result of huge_pages_setting().
+Finding judge_placement(const RankThreads& rank, const std::string& huge_pages);
+
+/// Reports where the ranks' threads run. Called after ranks were placed on processors, as train places them. All ranks
+/// of the world call it.
+void check_placement(std::int64_t threads_per_rank, bool computes_on_host, Report& report);
 
 }  // namespace convoy::preflight

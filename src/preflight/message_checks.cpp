@@ -28,11 +28,11 @@ LinkRates rates_of(const PairTime& pair, const MessageSizes& sizes) {
               rate_after_latency(sizes.long_bytes - sizes.short_bytes, pair.long_seconds, pair.short_seconds)};
 }
 
-// Returns this rank's messages of a size in a round. Between replicas they go in both directions at once, as slices do.
-PingRound ping_in(const Round& round, const ProcessGrid& grid, std::int64_t bytes) {
+// Returns this rank's messages of a size in a pairing. Between replicas they go both ways at once, as slices do.
+Ping ping_in(const Pairing& pairing, const ProcessGrid& grid, std::int64_t bytes) {
   const std::int64_t stages = grid.num_stages();
-  const bool among_replicas = round.kind == Round::Kind::kReplicas;
-  auto partner = partner_in(round, {.stages = stages, .replicas = grid.num_replicas()}, grid.world().rank());
+  const bool among_replicas = pairing.kind == Pairing::Kind::kReplicas;
+  auto partner = partner_in(pairing, {.stages = stages, .replicas = grid.num_replicas()}, grid.world().rank());
   if (partner) partner = among_replicas ? *partner / stages : *partner % stages;
   return {.group = among_replicas ? grid.data() : grid.model(),
           .partner = partner,
@@ -42,23 +42,24 @@ PingRound ping_in(const Round& round, const ProcessGrid& grid, std::int64_t byte
 
 }  // namespace
 
-std::vector<Round> rounds_of_pairs(const GridShape& grid, bool wraps) {
-  std::vector<Round> rounds;
+std::vector<Pairing> pairings_of(const GridShape& grid, bool wraps) {
+  std::vector<Pairing> pairings;
   for (std::int64_t n = 0; n < std::min<std::int64_t>(2, grid.stages - 1); ++n)
-    rounds.push_back({Round::Kind::kPipeline, n});
-  if (wraps && grid.stages > 2) rounds.push_back({Round::Kind::kWrap, 0});
-  for (std::int64_t k = 0; (std::int64_t{1} << k) < grid.replicas; ++k) rounds.push_back({Round::Kind::kReplicas, k});
-  return rounds;
+    pairings.push_back({Pairing::Kind::kPipeline, n});
+  if (wraps && grid.stages > 2) pairings.push_back({Pairing::Kind::kWrap, 0});
+  for (std::int64_t k = 0; (std::int64_t{1} << k) < grid.replicas; ++k)
+    pairings.push_back({Pairing::Kind::kReplicas, k});
+  return pairings;
 }
 
-std::optional<std::int64_t> partner_in(const Round& round, const GridShape& grid, std::int64_t rank) {
+std::optional<std::int64_t> partner_in(const Pairing& pairing, const GridShape& grid, std::int64_t rank) {
   const std::int64_t stage = rank % grid.stages, replica = rank / grid.stages;
-  if (round.kind == Round::Kind::kReplicas) {
-    const std::int64_t other = replica ^ (std::int64_t{1} << round.number);
+  if (pairing.kind == Pairing::Kind::kReplicas) {
+    const std::int64_t other = replica ^ (std::int64_t{1} << pairing.number);
     return other < grid.replicas ? std::optional(other * grid.stages + stage) : std::nullopt;
   }
-  std::int64_t other = (stage + round.number) % 2 == 0 ? stage + 1 : stage - 1;
-  if (round.kind == Round::Kind::kWrap) other = stage == 0 ? grid.stages - 1 : stage == grid.stages - 1 ? 0 : -1;
+  std::int64_t other = (stage + pairing.number) % 2 == 0 ? stage + 1 : stage - 1;
+  if (pairing.kind == Pairing::Kind::kWrap) other = stage == 0 ? grid.stages - 1 : stage == grid.stages - 1 ? 0 : -1;
   return other >= 0 && other < grid.stages ? std::optional(replica * grid.stages + other) : std::nullopt;
 }
 
@@ -96,20 +97,21 @@ void check_messages(const ExchangeSpec& spec, Device& device, Report& report) {
   const ProcessGrid grid(world, spec.stages);
   const GridShape shape{.stages = grid.num_stages(), .replicas = grid.num_replicas()};
   const MessageSizes sizes{.long_bytes = std::clamp(spec.long_bytes, kMinLongBytes, kMaxLongBytes)};
-  const std::vector<Round> rounds = rounds_of_pairs(shape, spec.wraps);
-  std::vector<PingRound> pings;
-  for (const Round& round : rounds)
-    for (const std::int64_t bytes : {sizes.short_bytes, sizes.long_bytes}) pings.push_back(ping_in(round, grid, bytes));
+  const std::vector<Pairing> pairings = pairings_of(shape, spec.wraps);
+  std::vector<Ping> pings;
+  for (const Pairing& pairing : pairings)
+    for (const std::int64_t bytes : {sizes.short_bytes, sizes.long_bytes})
+      pings.push_back(ping_in(pairing, grid, bytes));
   const auto transport = make_transport(grid, device);
   const std::vector<std::vector<double>> seconds = ping(pings, {}, world, *transport, device);
   report.add_agreement("messages", "by " + transport->description(), Outcome::kFails, "Use hosts that are alike.");
   if (!report.is_root()) return;
   std::vector<PairTime> along_pipelines, among_replicas;
-  for (std::size_t i = 0; i < rounds.size(); ++i) {
+  for (std::size_t i = 0; i < pairings.size(); ++i) {
     for (std::int64_t rank = 0; rank < world.size(); ++rank) {
-      const auto partner = partner_in(rounds[i], shape, rank);
+      const auto partner = partner_in(pairings[i], shape, rank);
       if (!partner || rank > *partner) continue;  // the partner has measured the same
-      (rounds[i].kind == Round::Kind::kReplicas ? among_replicas : along_pipelines)
+      (pairings[i].kind == Pairing::Kind::kReplicas ? among_replicas : along_pipelines)
           .push_back({.rank = rank,
                       .partner = *partner,
                       .short_seconds = seconds[2 * i][rank],

@@ -9,7 +9,7 @@
 #include "convoy/base/grid_shape.h"
 #include "convoy/device/device.h"
 
-#include "plan/machine_rates.h"
+#include "plan/machine_costs.h"
 #include "preflight/report.h"
 
 namespace convoy {
@@ -18,19 +18,19 @@ class Device;
 
 namespace convoy::preflight {
 
-/// A round of pairs of ranks that exchange messages at the same time. Each rank is in at most one pair.
+/// Pairs of ranks that exchange messages at the same time. Each rank is in at most one pair.
 ///   pipeline, number n   stages 2 i + n and 2 i + n + 1 of each replica, for n = 0 and 1
 ///   wrap                 the last stage and the first, which are neighbours in interleaved schedules
 ///   replicas, number k   replicas r and r XOR 2^k of each stage, the pairs of recursive halving
-struct Round {
+struct Pairing {
   enum class Kind { kPipeline, kWrap, kReplicas } kind = Kind::kPipeline;
   std::int64_t number = 0;
 };
-/// Returns the rounds in which all links of the grid are used. `wraps`: also those between the last and the first
+/// Returns the pairings in which all links of the grid are used. `wraps`: also those between the last and the first
 /// stage.
-std::vector<Round> rounds_of_pairs(const GridShape& grid, bool wraps);
-/// Returns the partner of `rank` in this round, as a rank of the world; nothing if it has none.
-std::optional<std::int64_t> partner_in(const Round& round, const GridShape& grid, std::int64_t rank);
+std::vector<Pairing> pairings_of(const GridShape& grid, bool wraps);
+/// Returns the partner of `rank` in this pairing, as a rank of the world; nothing if it has none.
+std::optional<std::int64_t> partner_in(const Pairing& pairing, const GridShape& grid, std::int64_t rank);
 
 /// The times of a short and of a long message between two ranks, one way, in seconds.
 struct PairTime {
@@ -58,7 +58,7 @@ struct ExchangeSpec {
   std::int64_t long_bytes = 0;  ///< size of the long message, which is limited to 64 KiB to 16 MiB
   MessageReference reference;   ///< on rank 0
 };
-/// Measures all pairs of all rounds, and reports the slowest ones. All ranks call it.
+/// Measures all pairs of all pairings, and reports the slowest ones. All ranks call it.
 void check_messages(const ExchangeSpec& spec, Device& device, Report& report);
 
 }  // namespace convoy::preflight

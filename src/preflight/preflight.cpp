@@ -15,22 +15,18 @@
 #include "convoy/comm/topology.h"
 #include "convoy/params/parse.h"
 
-#include "plan/described_cluster.h"
-#include "preflight/data_checks.h"
+#include "plan/machine_costs.h"
 #include "preflight/directory_checks.h"
+#include "preflight/input_checks.h"
 #include "preflight/machine_checks.h"
 #include "preflight/memory_checks.h"
 #include "preflight/message_checks.h"
-#include "preflight/parameter_checks.h"
-#include "preflight/placement_check.h"
 #include "preflight/report.h"
 #include "preflight/run_plan.h"
-#include "preflight/start_checks.h"
-#include "preflight/time_checks.h"
 #include "run/memory_report.h"
 #include "run/report.h"
 #include "run/run_backend.h"
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy::preflight {
 

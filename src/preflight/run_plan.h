@@ -1,11 +1,13 @@
-/// Plans the training on these ranks: its grid, number of steps, and predicted duration of a step.
+/// Plans the training on these ranks: its grid, number of steps, and predicted duration of a step. Finds what it would
+/// start from (a checkpoint, given weights, or random weights), and checks whether that can be read and fits, and
+/// whether the time limit of the job is long enough.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 #include <string>
 
-#include "convoy/comm/topology.h"
+#include "convoy/base/node_load.h"
 #include "convoy/ops/backend.h"
 
 #include "plan/step_plan.h"
@@ -32,5 +34,28 @@ struct RunPlan {
 /// not wait for other ranks.
 std::optional<RunPlan> plan_run(const Parameters& params, const RunData& data, ops::Backend& backend,
                                 const NodeLoad& node, Report& report);
+
+/// Compares the time that the job has left with the predicted time of the remaining steps, in seconds. Each is empty if
+/// it is not known.
+Finding judge_time(std::optional<double> left_seconds, std::optional<double> needed_seconds);
+
+/// Returns the time in seconds from `now` to the end of the job. `slurm_job_end_time` is the value of
+/// SLURM_JOB_END_TIME; both are in seconds since 1970. Empty if it is null or not a positive number.
+std::optional<double> seconds_left(const char* slurm_job_end_time, double now);
+
+/// Reports whether the time suffices for the steps of the plan after the first `done_steps`. `plan` may be null. Only
+/// rank 0 calls it; it does not wait for other ranks.
+void check_time(const RunPlan* plan, std::int64_t done_steps, Report& report);
+
+/// What a training would start from.
+struct Start {
+  std::string checkpoint;  ///< path of the checkpoint from which it resumes; empty: none
+  std::int64_t step = 0;   ///< number of steps that are already done
+};
+
+/// Reads the whole file, as train does, and compares it with the parameters, the data and the network. Reports the
+/// result. Only rank 0 calls it; it does not wait for other ranks.
+Start check_start(const Parameters& params, const RunData& data, const RunPlan& plan, ops::Backend& backend,
+                  Report& report);
 
 }  // namespace convoy::preflight

@@ -20,7 +20,6 @@
 #include "run/divergence.h"
 #include "run/restart.h"
 #include "step/find_bad_numbers.h"
-#include "update/learning_rate.h"
 
 namespace convoy {
 
@@ -68,20 +67,20 @@ bool is_reported(std::int64_t n) {
 }
 
 bool BadSteps::may_go_back() const {
-  return spec_.params.train.on_bad_step == BadStepKind::kRollback;
+  return params_.train.on_bad_step == BadStepKind::kRollback;
 }
 
 bool BadSteps::must_go_back(StepOutcome outcome, io::TrainingState& state, const RunRecord* record) const {
   if (outcome == StepOutcome::kApplied) state.bad_steps_in_row = 0;
   if (outcome != StepOutcome::kBad) return false;
-  const BadStepAnswer answer = answer_bad_step(spec_.params.train, state);
+  const BadStepAnswer answer = answer_bad_step(params_.train, state);
   if (answer == BadStepAnswer::kSkip) {
     ++state.bad_steps;
     ++state.bad_steps_in_row;
     if (!is_reported(state.bad_steps)) return false;
   }
   const std::string what = describe(state);
-  mpi::on_root(spec_.runtime.grid().world(), [&] {
+  mpi::on_root(setup_.grid.world(), [&] {
     if (answer == BadStepAnswer::kStop) fail("{} {}", what, describe_stop(state, *record));
     if (answer == BadStepAnswer::kSkip)
       log_warning(fmt::format("{} The step is skipped: it changes nothing ({} skipped so far, {} in a row)", what,
@@ -92,47 +91,43 @@ bool BadSteps::must_go_back(StepOutcome outcome, io::TrainingState& state, const
 }
 
 std::string BadSteps::describe_stop(const io::TrainingState& state, const RunRecord& record) const {
-  const TrainParams& train = spec_.params.train;
+  const TrainParams& train = params_.train;
   std::string why = "The step was not applied, and the run ends";
   if (train.on_bad_step == BadStepKind::kSkip)
     why += fmt::format(", since {} bad steps in a row were skipped before it (train.max_bad_steps)",
                        state.bad_steps_in_row);
   if (train.on_bad_step == BadStepKind::kRollback)
     why += fmt::format(", since training went back {} times before (train.max_rollbacks)", state.rollbacks);
-  return fmt::format("{}. {}", why,
-                     describe_way_back(checkpoint_directory(spec_.params), left_step(state.step, record)));
+  return fmt::format("{}. {}", why, describe_way_back(checkpoint_directory(params_), left_step(state.step, record)));
 }
 
 // Describes the bad step. All ranks; empty except on rank 0. Reads the step's samples once more.
 std::string BadSteps::describe(const io::TrainingState& state) const {
   const std::int64_t step = state.step;
-  RankRuntime& runtime = spec_.runtime;
-  const std::unique_ptr<Loader> loader = spec_.samples.open_steps(step - 1, 1);
-  const std::vector<BadNumbers> found = find_bad_numbers(runtime, *loader);
-  if (!runtime.grid().is_root()) return "";
-  const BatchParams& batch = spec_.params.batch;
+  const std::unique_ptr<Loader> loader = setup_.open_steps(step - 1, 1);
+  const std::vector<BadNumbers> found = find_bad_numbers(setup_.training, *loader);
+  if (!setup_.grid.is_root()) return "";
+  const BatchParams& batch = params_.batch;
   const auto names = [&](std::int64_t m) {
     std::vector<std::string> of_samples;
-    for (std::int64_t i = 0; i < batch.micro; ++i)
-      of_samples.push_back(spec_.samples.name_of(step, m * batch.micro + i));
+    for (std::int64_t i = 0; i < batch.micro; ++i) of_samples.push_back(setup_.name_of(step, m * batch.micro + i));
     return of_samples;
   };
   return describe_bad_step({.step = step,
-                            .network = runtime.plan().network(),
-                            .num_micro_batches = runtime.plan().micro_batches_per_step(),
-                            .loss_limit = spec_.params.train.loss_limit,
-                            .lr = learning_rate(spec_.rates, step - 1) * state.rate_factor,
+                            .network = setup_.runtime.plan().network(),
+                            .num_micro_batches = setup_.runtime.plan().micro_batches_per_step(),
+                            .loss_limit = params_.train.loss_limit,
+                            .lr = learning_rate(setup_.rates, step - 1) * state.rate_factor,
                             .names = names},
                            found);
 }
 
 io::TrainingState BadSteps::go_back(const io::TrainingState& now, RunRecord* record) const {
-  RankRuntime& runtime = spec_.runtime;
-  const mpi::Communicator& world = runtime.grid().world();
+  const mpi::Communicator& world = setup_.grid.world();
   std::string path;
   std::vector<std::byte> bytes;
   mpi::on_root(world, [&] {
-    const std::string directory = checkpoint_directory(spec_.params);
+    const std::string directory = checkpoint_directory(params_);
     const std::int64_t left = left_step(now.step, *record);
     auto found = io::find_newest_checkpoint(
         directory,
@@ -147,21 +142,21 @@ io::TrainingState BadSteps::go_back(const io::TrainingState& now, RunRecord* rec
   path = world.broadcast(path, 0);
   bytes = world.broadcast(std::move(bytes), 0);
   const io::Checkpoint checkpoint = io::decode_checkpoint(bytes, path);
-  restore_checkpoint(checkpoint, path, runtime);
-  io::TrainingState state = lowered(checkpoint.state, now, spec_.params);
-  runtime.loss_scale().restore({.scale = state.loss_scale, .good_steps = state.loss_scale_steps});
+  restore_checkpoint(checkpoint, path, setup_.training);
+  io::TrainingState state = lowered(checkpoint.state, now, params_);
+  setup_.training.loss_scale().restore({.scale = state.loss_scale, .good_steps = state.loss_scale_steps});
   if (record == nullptr) return state;
   record->go_back_to(state);
   record->say(
       fmt::format("training goes back to {} (step {}); the learning rate is now {:.6g} of what lr.schedule gives. "
                   "Rollback {} of at most {}",
-                  path, state.step, state.rate_factor, state.rollbacks, spec_.params.train.max_rollbacks));
+                  path, state.step, state.rate_factor, state.rollbacks, params_.train.max_rollbacks));
   return state;
 }
 
 void BadSteps::remove_later_checkpoints(const io::TrainingState& state, std::int64_t last) const {
-  mpi::on_root(spec_.runtime.grid().world(),
-               [&] { io::remove_checkpoints_after(checkpoint_directory(spec_.params), state.step, last); });
+  mpi::on_root(setup_.grid.world(),
+               [&] { io::remove_checkpoints_after(checkpoint_directory(params_), state.step, last); });
 }
 
 }  // namespace convoy

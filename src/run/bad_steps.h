@@ -8,13 +8,10 @@
 #include "convoy/io/training_state.h"
 
 #include "run/run_record.h"
-#include "run/training_samples.h"
-#include "step/rank_runtime.h"
+#include "run/training_setup.h"
 
 namespace convoy {
 
-struct LearningRateSpec;
-struct Parameters;
 struct TrainParams;
 
 /// What to do after a bad step: end the run, continue without the step, or go back to a checkpoint.
@@ -30,15 +27,8 @@ bool is_reported(std::int64_t n);
 /// Handles the bad steps of a training.
 class BadSteps {
  public:
-  /// The arguments; what they refer to must outlive the BadSteps object.
-  struct Spec {
-    const Parameters& params;
-    const TrainingSamples& samples;
-    RankRuntime& runtime;
-    const LearningRateSpec& rates;
-  };
-
-  explicit BadSteps(const Spec& spec) : spec_(spec) {}
+  /// `setup` must outlive this object.
+  explicit BadSteps(TrainingSetup& setup) : setup_(setup), params_(setup.params) {}
 
   /// Whether this run goes back to a checkpoint after a bad step (train.on_bad_step = rollback).
   bool may_go_back() const;
@@ -63,7 +53,8 @@ class BadSteps {
   std::string describe(const io::TrainingState& state) const;
   std::string describe_stop(const io::TrainingState& state, const RunRecord& record) const;
 
-  Spec spec_;
+  TrainingSetup& setup_;
+  const Parameters& params_;
 };
 
 }  // namespace convoy

@@ -19,7 +19,7 @@
 #include "run/divergence.h"
 #include "run/restart.h"
 #include "run/run_audits.h"
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy {
 
@@ -36,15 +36,16 @@ std::vector<std::byte> encode(io::Checkpoint&& checkpoint) {
 
 }  // namespace
 
-CheckpointSaver::CheckpointSaver(const Parameters& params, const io::ModelMetadata& metadata, RankRuntime& runtime,
+CheckpointSaver::CheckpointSaver(const Parameters& params, const io::ModelMetadata& metadata, TrainingStep& training,
                                  std::optional<RunRecord>& record)
     : params_(params),
       metadata_(metadata),
-      runtime_(runtime),
+      training_(training),
+      runtime_(training.runtime()),
       record_(record),
       keeper_(checkpoint_directory(params), params.checkpoint.keep) {
-  if (params.checkpoint.background && runtime.grid().world().size() > 1)
-    runtime.set_beside([this] {
+  if (params.checkpoint.background && runtime_.grid().world().size() > 1)
+    runtime_.set_beside([this] {
       if (snapshot_) snapshot_->progress();
     });
 }
@@ -61,7 +62,7 @@ void CheckpointSaver::save(SaveRequest request) {
   runtime_.finish();
   const CheckpointParams& how = params_.checkpoint;
   if (how.background || how.files == CheckpointFiles::kSharded) {
-    if (!snapshot_) snapshot_ = make_snapshot(how.files, checkpoint_directory(params_), runtime_);
+    if (!snapshot_) snapshot_ = make_snapshot(how.files, checkpoint_directory(params_), training_);
     snapshot_->take(step);
   }
   if (how.background) {
@@ -73,7 +74,7 @@ void CheckpointSaver::save(SaveRequest request) {
     snapshot_->finish();
     mpi::on_root(runtime_.grid().world(), [&] { write_snapshot(request); });
   } else {
-    io::Checkpoint checkpoint = gather_checkpoint(runtime_);
+    io::Checkpoint checkpoint = gather_checkpoint(training_);
     // This may take long: no rank waits within a step meanwhile, so the watchdog's patience does not count.
     mpi::on_root(runtime_.grid().world(), [&] {
       const std::string not_finite = find_not_finite(checkpoint.model);

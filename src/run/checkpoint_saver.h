@@ -12,7 +12,7 @@
 #include "checkpoint/background_writer.h"
 #include "checkpoint/snapshot.h"
 #include "run/run_record.h"
-#include "step/rank_runtime.h"
+#include "step/training_step.h"
 
 namespace convoy {
 
@@ -33,7 +33,7 @@ class CheckpointSaver {
  public:
   /// All arguments must outlive the saver. `record` is set on rank 0 from the first save on; a benchmark has none. All
   /// ranks of the grid call it.
-  CheckpointSaver(const Parameters& params, const io::ModelMetadata& metadata, RankRuntime& runtime,
+  CheckpointSaver(const Parameters& params, const io::ModelMetadata& metadata, TrainingStep& training,
                   std::optional<RunRecord>& record);
   CheckpointSaver(const CheckpointSaver&) = delete;
   CheckpointSaver& operator=(const CheckpointSaver&) = delete;
@@ -71,6 +71,7 @@ class CheckpointSaver {
 
   const Parameters& params_;
   const io::ModelMetadata& metadata_;
+  TrainingStep& training_;
   RankRuntime& runtime_;
   std::optional<RunRecord>& record_;
   io::CheckpointKeeper keeper_;  ///< removes old checkpoints; used on rank 0, by one thread at a time

@@ -18,9 +18,8 @@
 #include "convoy/io/safetensors.h"
 #include "convoy/params/parse.h"
 
-#include "checkpoint/weights_file.h"
 #include "run/compare_tensors.h"
-#include "run/recorded_run.h"
+#include "run/run_tables.h"
 
 namespace convoy {
 
@@ -42,7 +41,7 @@ Weights read_weights(const std::string& path) {
   io::load_values(checkpoint, path);
   weights.written_by = checkpoint.written_by;
   weights.groups["model"] = std::move(checkpoint.model);
-  for (auto& [slot, tensors] : checkpoint.optimizer) weights.groups["optimizer " + slot] = std::move(tensors);
+  for (auto& [state, tensors] : checkpoint.optimizer) weights.groups["optimizer " + state] = std::move(tensors);
   if (!checkpoint.ema.empty()) weights.groups["moving average"] = std::move(checkpoint.ema);
   return weights;
 }
@@ -77,16 +76,16 @@ void compare_weights(const Weights& a, const Weights& b, Comparison& comparison)
 /// Values of one column, by step.
 using Column = std::map<std::int64_t, std::string>;
 
-std::map<std::string, Column> metrics_of(const std::vector<RecordedRow>& rows) {
+std::map<std::string, Column> metrics_of(const std::vector<MetricsRow>& rows) {
   std::map<std::string, Column> columns;
-  for (const RecordedRow& row : rows)
+  for (const MetricsRow& row : rows)
     for (const auto& [name, value] : row.metrics) columns[name][row.step] = value;
   return columns;
 }
 
-Column fingerprints_of(const std::vector<RecordedRow>& rows) {
+Column fingerprints_of(const std::vector<MetricsRow>& rows) {
   Column column;
-  for (const RecordedRow& row : rows)
+  for (const MetricsRow& row : rows)
     if (!row.fingerprint.empty()) column[row.step] = row.fingerprint;
   return column;
 }
@@ -120,7 +119,7 @@ void compare_columns(const std::string& what, const char* row, const Column& a, 
 }
 
 // Compares what both record of their steps. It is no difference if one table is older and has fewer columns.
-void compare_steps(const std::vector<RecordedRow>& a, const std::vector<RecordedRow>& b, Comparison& comparison) {
+void compare_steps(const std::vector<MetricsRow>& a, const std::vector<MetricsRow>& b, Comparison& comparison) {
   const auto of_a = metrics_of(a), of_b = metrics_of(b);
   for (const auto& [name, column] : of_a)
     if (const auto other = of_b.find(name); other != of_b.end() && have_common(column, other->second))
@@ -129,7 +128,7 @@ void compare_steps(const std::vector<RecordedRow>& a, const std::vector<Recorded
 }
 
 // Compares evaluations only: an epoch's training metrics are sums of its steps, which are compared already.
-void compare_evaluations(const std::vector<RecordedRow>& a, const std::vector<RecordedRow>& b, Comparison& comparison) {
+void compare_evaluations(const std::vector<MetricsRow>& a, const std::vector<MetricsRow>& b, Comparison& comparison) {
   const auto of_a = metrics_of(a), of_b = metrics_of(b);
   bool has_common = false;
   for (const auto& [name, column] : of_a) {
@@ -143,7 +142,7 @@ void compare_evaluations(const std::vector<RecordedRow>& a, const std::vector<Re
 
 // Returns "val macro F1 0.8123 at step 12": the best value of the metric that the run follows, on the split that its
 // epochs are measured on.
-std::string best_of(const std::vector<RecordedRow>& epochs, MetricKind kind) {
+std::string best_of(const std::vector<MetricsRow>& epochs, MetricKind kind) {
   const Metric& followed = metric(kind);
   const auto columns = metrics_of(epochs);
   for (const char* split : {"val_", "test_"}) {
@@ -172,13 +171,13 @@ bool is_run(const std::string& path) {
 
 // Returns the steps of the checkpoints that both have.
 std::vector<std::int64_t> common_checkpoints(const std::string& a, const std::string& b,
-                                             const std::vector<RecordedRow>& steps) {
+                                             const std::vector<MetricsRow>& steps) {
   std::vector<std::int64_t> common;
   const auto has = [](const std::string& run, std::int64_t step) {
     std::error_code unknown;
     return std::filesystem::exists(io::checkpoint_path(checkpoints_of(run), step), unknown);
   };
-  for (const RecordedRow& step : steps)
+  for (const MetricsRow& step : steps)
     if (has(a, step.step) && has(b, step.step)) common.push_back(step.step);
   return common;
 }
@@ -197,7 +196,7 @@ std::int64_t newest_checkpoint_step(const std::string& run) {
 
 // Checks that all steps of the run since its first start have a row, up to the step of a checkpoint that existed before
 // the rows were read: the run may be training.
-void check_rows(const std::string& run, const std::vector<RecordedRow>& steps, std::int64_t checkpoint,
+void check_rows(const std::string& run, const std::vector<MetricsRow>& steps, std::int64_t checkpoint,
                 Comparison& comparison) {
   const std::vector<RunStart> starts = read_starts(run);
   const std::int64_t first = starts.empty() ? steps.front().step : starts.front().step + 1;
@@ -248,7 +247,7 @@ Comparison compare_runs(const std::string& a, const std::string& b) {
   compare_steps(steps_a, steps_b, comparison);
   const auto epochs_a = read_epochs(a), epochs_b = read_epochs(b);
   compare_evaluations(epochs_a, epochs_b, comparison);
-  const auto best = [](const std::vector<RecordedRow>& epochs, const std::optional<Parameters>& params) {
+  const auto best = [](const std::vector<MetricsRow>& epochs, const std::optional<Parameters>& params) {
     return best_of(epochs, params.value_or(Parameters()).train.metric);
   };
   add_line(comparison, true,

@@ -12,7 +12,6 @@
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
-#include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 
 namespace convoy {

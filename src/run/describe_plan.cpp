@@ -17,15 +17,14 @@
 #include "calibrate/run_layout.h"
 #include "checkpoint/make_metadata.h"
 #include "plan/batch_norm_check.h"
-#include "plan/described_cluster.h"
 #include "plan/efficiency_picture.h"
+#include "plan/machine_costs.h"
 #include "plan/planner.h"
 #include "run/memory_report.h"
 #include "run/report.h"
 #include "run/run_data.h"
 #include "run/trainer.h"
-#include "run/training_samples.h"
-#include "run/training_spec.h"
+#include "run/training_setup.h"
 #include "step/step_trace.h"
 
 namespace convoy {
@@ -173,7 +172,7 @@ std::string compare(const Parameters& params, const io::ModelMetadata& metadata,
       fmt::format("layouts: cells {}; messages {}; memory {} GB/s per rank{}\n",
                   machine.is_measured() ? "measured" : "from a model", describe_messages(machine.rates),
                   plain_number(1e-9 * machine.rates.memory_bytes_per_second, 3), describe_sharing(machine.node));
-  std::vector<Comparison> comparisons;
+  std::vector<LayoutComparison> comparisons;
   for (const std::int64_t ranks : params.plan.ranks) {
     RuntimeSpec runtime = runtime_spec(params, metadata);
     runtime.batch.global = batch_on(params, ranks);
@@ -237,7 +236,7 @@ std::string describe_plan(const Parameters& given, const mpi::Communicator& worl
   Parameters params = given;
   if (!params.plan.ranks.empty()) params.batch.global = batch_on(given, given.plan.ranks.front());
   const io::DatasetInfo data = planned_data(params);
-  const io::ModelMetadata metadata = model_metadata(params, data);
+  const io::ModelMetadata metadata = model_metadata(params, data, &world);
   RuntimeSpec runtime = runtime_spec(params, metadata);
   runtime.class_weights = class_weights(params, data);
   if (backend != nullptr) runtime.on_gpu = !backend->device().is_host();

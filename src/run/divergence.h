@@ -17,7 +17,7 @@ class DivergenceError : public Error {
   using Error::Error;
 };
 
-/// Watches whether the training loss stays in its range: everything below
+/// Checks whether the training loss stays in its range: everything below
 ///   2 * lowest + 0.1      lowest: smallest moving average of the loss so far (over 32 steps; at first, over all)
 /// The loss is a cross-entropy in nats and falls from about ln(number of classes). Other samples, a rising learning
 /// rate or the next epoch change it by a fraction of its lowest value, not to twice that; near zero the constant 0.1
@@ -25,7 +25,7 @@ class DivergenceError : public Error {
 /// the moving average are in the range.
 class LossRange {
  public:
-  /// Continues from the range that a checkpoint recorded.
+  /// Continues from the range that a checkpoint stores.
   explicit LossRange(const io::TrainingState& start)
       : average_(start.loss_average), lowest_(start.loss_lowest), left_step_(start.loss_left_step) {}
 

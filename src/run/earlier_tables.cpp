@@ -13,7 +13,7 @@
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
 
-#include "run/recorded_run.h"
+#include "run/run_tables.h"
 
 namespace convoy {
 

@@ -1,7 +1,6 @@
 /// Tables of predicted memory, and measured memory from /proc.
 #include "run/memory_report.h"
 
-#include <algorithm>
 #include <cstring>
 #include <fstream>
 #include <vector>
@@ -63,7 +62,7 @@ std::string describe_sum(const Comparison& largest, bool is_host) {
 }  // namespace
 
 std::int64_t checkpoint_bytes(const StepPlan& plan) {
-  return (1 + plan.num_slots()) * count_values(plan.network()) * kFloatBytes;
+  return (1 + plan.num_states()) * count_values(plan.network()) * kFloatBytes;
 }
 
 HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root, bool resumed) {
@@ -72,17 +71,18 @@ HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root, b
   const bool are_pixels = std::holds_alternative<ImageShape>(plan.spec().network.input);
   const std::int64_t input_bytes = are_pixels ? input.shape.count() : input.bytes();  // as the loader holds them
   const LoaderSpec loading{.threads = plan.spec().loader_threads};
-  if (stage == 0) host.samples = 2 * loading.num_slots() * input_bytes;
+  if (stage == 0) host.samples = 2 * loading.num_buffers() * input_bytes;
   const std::int64_t file = checkpoint_bytes(plan);
   const std::int64_t copied = snapshot_bytes(plan, stage, is_root);
-  if (plan.spec().shards_checkpoints) {  // saving: copy, file; else: files, parameters, values
+  if (plan.spec().checkpoint.files ==
+      CheckpointFiles::kSharded) {  // saving: copy, file; else: files, parameters, values
     host.save = 2 * copied;
     if (resumed) host.resume = 3 * copied + plan.stages()[stage].layout.count * kFloatBytes;
     return host;
   }
   if (resumed) host.resume = 2 * file;
   if (is_root) host.save = 2 * file;
-  if (plan.spec().saves_in_background) host.save += copied;
+  if (plan.spec().checkpoint.background) host.save += copied;
   return host;
 }
 

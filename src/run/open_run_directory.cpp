@@ -14,33 +14,31 @@
 
 #include "calibrate/calibration.h"
 #include "plan/batch_norm_check.h"
-#include "plan/step_plan.h"
 #include "run/earlier_tables.h"
-#include "run/recorded_run.h"
 #include "run/report.h"
-#include "run/restart.h"
+#include "run/run_tables.h"
 
 namespace convoy {
 
 namespace {
 
 bool resumes_own_checkpoint(const RunOpening& start) {
-  return !start.resumed_from.empty() &&
-         std::filesystem::path(start.resumed_from).parent_path() == checkpoint_directory(start.params);
+  return start.resumed &&
+         std::filesystem::path(start.resumed->path).parent_path() == checkpoint_directory(start.setup.params);
 }
 
 // Returns the first step that has a row. If the run began in another directory, only the checkpoint that it began from
 // tells this step.
 std::int64_t first_row(const RunOpening& start) {
-  if (start.resumed_from.empty()) return 1;
+  if (!start.resumed) return 1;
   if (!resumes_own_checkpoint(start)) return start.state.step + 1;
-  return start.params.checkpoint.resume == "auto" ? 1 : 0;
+  return start.setup.params.checkpoint.resume == "auto" ? 1 : 0;
 }
 
 // Keeps the rows that this start would erase in another folder, and returns a sentence that names it; empty if there
 // are no such rows.
 std::string keep_earlier_tables(const RunOpening& start) {
-  const std::string& directory = start.params.run.directory;
+  const std::string& directory = start.setup.params.run.directory;
   if (!resumes_own_checkpoint(start)) {
     const std::string folder = set_tables_aside(directory, SetAside::kMove);
     if (folder.empty()) return "";
@@ -49,7 +47,7 @@ std::string keep_earlier_tables(const RunOpening& start) {
         "in {}",
         directory, start.state.step, folder);
   }
-  const auto recorded = find_recorded_checkpoint(directory, begins_from_file(start.params));
+  const auto recorded = find_recorded_checkpoint(directory, begins_from_file(start.setup.params));
   if (!recorded || recorded->step <= start.state.step) return "";
   const std::string folder = set_tables_aside(directory, SetAside::kCopy);
   return fmt::format(
@@ -63,23 +61,23 @@ constexpr const char* kParametersHead =
     "# that start were computed with other values. convoy train THIS.cfg resumes the run with these parameters.\n";
 
 void write_files(const RunOpening& start) {
-  const RunParams& run = start.params.run;
-  io::make_directory(checkpoint_directory(start.params));
+  const RunParams& run = start.setup.params.run;
+  io::make_directory(checkpoint_directory(start.setup.params));
   if (!start.nothing_to_do)
-    io::write_text_atomically(run.directory + "/params.cfg", kParametersHead + render(start.params));
-  if (const ops::EngineCache* engine_cache = start.runtime.operations().engine_cache())
+    io::write_text_atomically(run.directory + "/params.cfg", kParametersHead + render(start.setup.params));
+  if (const ops::EngineCache* engine_cache = start.setup.runtime.operations().engine_cache())
     io::write_text_atomically(engines_path(run), engine_cache->serialise());
-  if (start.layout.machine) keep_costs(costs_path(run), *start.layout.machine);
+  if (start.setup.layout.machine) keep_costs(costs_path(run), *start.setup.layout.machine);
 }
 
 void warn_of_bits(const RunOpening& start) {
-  const StepPlan& plan = start.runtime.plan();
+  const StepPlan& plan = start.setup.runtime.plan();
   if (plan.is_invariant()) return;
   const std::int64_t replicas = plan.grid().replicas;
   log_warning(
       fmt::format("{} micro-batches per step on {} replicas{}: only runs with {} replicas will give the same bits",
                   plan.micro_batches_per_step(), replicas,
-                  start.params.run.reduction == ReductionKind::kFast
+                  start.setup.params.run.reduction == ReductionKind::kFast
                       ? " with run.reduction = fast"
                       : " do not give each replica an equal number that is a power of two",
                   replicas));
@@ -88,40 +86,41 @@ void warn_of_bits(const RunOpening& start) {
 }  // namespace
 
 void open_run_directory(const RunOpening& start, const StepClock& clock, std::optional<RunRecord>& record) {
-  const GridShape grid = start.runtime.plan().grid();
+  const GridShape grid = start.setup.runtime.plan().grid();
   const std::string kept = keep_earlier_tables(start);
   write_files(start);
-  record.emplace(RunRecordSpec{.params = start.params,
-                               .steps = start.steps,
+  record.emplace(RunRecordSpec{.params = start.setup.params,
+                               .steps = start.setup.steps,
                                .measured = start.data.measured_name(),
                                .kind = start.data.metadata.kind(),
-                               .metrics = MetricList(start.runtime.plan(), start.params.train.metric),
+                               .metrics = MetricList(start.setup.runtime.plan(), start.setup.params.train.metric),
                                .first_row = first_row(start),
                                .live = start.live},
                  start.state, clock);
   if (!kept.empty()) log_warning(kept);
-  const std::string machine = fmt::format("{}; {}", start.hosts, start.runtime.device().description());
+  const std::string machine = fmt::format("{}; {}", start.hosts, start.setup.runtime.device().description());
   record->add_start(std::string(version()), machine);
-  add_start(start.params.run.directory, {.step = start.state.step,
-                                         .version = std::string(version()),
-                                         .grid = fmt::format("{} x {}", grid.replicas, grid.stages),
-                                         .machine = machine,
-                                         .changed = start.changes});
+  add_start(start.setup.params.run.directory, {.step = start.state.step,
+                                               .version = std::string(version()),
+                                               .grid = fmt::format("{} x {}", grid.replicas, grid.stages),
+                                               .machine = machine,
+                                               .changed = start.resumed ? start.resumed->changes : ""});
 
-  if (!start.layout.reason.empty()) record->say(start.layout.reason);
-  record->say(describe_layout(start.runtime.plan(), fmt::format("messages by {}", start.runtime.transport())));
+  if (!start.setup.layout.reason.empty()) record->say(start.setup.layout.reason);
+  record->say(describe_layout(start.setup.runtime.plan(),
+                              fmt::format("messages by {}", start.setup.runtime.transport().description())));
   const io::ModelMetadata& metadata = start.data.metadata;
-  if (start.params.init.weights != "random" && metadata.text() == nullptr)
+  if (start.setup.params.init.weights != "random" && metadata.text() == nullptr)
     record->say("normalisation: " + io::describe_normalisation(metadata.image()));
-  if (!start.resumed_from.empty()) record->say(fmt::format("resumed: {}", start.resumed_from));
+  if (start.resumed) record->say(fmt::format("resumed: {}", start.resumed->path));
   if (start.nothing_to_do)
-    record->say(start.state.step > start.steps.total
+    record->say(start.state.step > start.setup.steps.total
                     ? fmt::format("nothing to do: {} steps are done, and {}", start.state.step,
-                                  describe_total(start.steps, start.params.train))
-                    : fmt::format("nothing to do: step {} of {} is done", start.state.step, start.steps.total));
-  for (const std::string& warning : warnings_for(start.params)) log_warning(warning);
+                                  describe_total(start.setup.steps, start.setup.params.train))
+                    : fmt::format("nothing to do: step {} of {} is done", start.state.step, start.setup.steps.total));
+  for (const std::string& warning : warnings_for(start.setup.params)) log_warning(warning);
   for (const std::string& gap : start.data.gaps()) log_warning(gap);
-  const StepPlan& plan = start.runtime.plan();
+  const StepPlan& plan = start.setup.runtime.plan();
   if (const std::string few = describe_few_values(plan.network(), plan.spec().network); !few.empty()) log_warning(few);
   warn_of_bits(start);
 }

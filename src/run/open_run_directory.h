@@ -4,31 +4,20 @@
 #include <optional>
 #include <string>
 
-#include "convoy/io/training_state.h"
-
-#include "calibrate/run_layout.h"
-#include "run/live_record.h"
-#include "run/run_data.h"
+#include "run/restart.h"
 #include "run/run_record.h"
-#include "step/rank_runtime.h"
-#include "step/step_clock.h"
+#include "run/training_setup.h"
 
 namespace convoy {
 
-struct Parameters;
-
 /// The arguments of open_run_directory().
 struct RunOpening {
-  const Parameters& params;
-  const RunLayout& layout;
+  const TrainingSetup& setup;
   const RunData& data;
-  const RankRuntime& runtime;
   const io::TrainingState& state;  ///< the state from which training continues; step 0 for a new run
-  StepCount steps;
   const LiveSpec& live;
-  std::string hosts;           ///< "2 nodes, 4 ranks on each", and how ranks are placed
-  std::string resumed_from;    ///< path of the checkpoint from which the run resumes; empty: none
-  std::string changes;         ///< parameters that have changed since that checkpoint: result of changes_since()
+  std::string hosts;  ///< "2 nodes, 4 ranks on each", and how ranks are placed
+  const std::optional<Resumed>& resumed;
   bool nothing_to_do = false;  ///< whether the run has already done all its steps
 };
 

@@ -6,7 +6,7 @@
 #include <string>
 #include <vector>
 
-#include "convoy/model/layer_watch.h"
+#include "convoy/model/layer_observer.h"
 
 namespace convoy {
 

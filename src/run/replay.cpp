@@ -25,18 +25,14 @@
 #include "convoy/comm/tags.h"
 #include "convoy/params/parse.h"
 
-#include "calibrate/run_layout.h"
 #include "checkpoint/model_fingerprint.h"
-#include "run/recorded_run.h"
 #include "run/restart.h"
 #include "run/run_calendar.h"
-#include "run/run_data.h"
-#include "run/training_samples.h"
-#include "run/training_spec.h"
+#include "run/run_tables.h"
+#include "run/training_setup.h"
 #include "step/metric_list.h"
 #include "step/metrics.h"
-#include "update/learning_rate.h"
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy {
 
@@ -67,14 +63,14 @@ class Verdict {
   std::string first_;
 };
 
-using RecordedSteps = std::map<std::int64_t, RecordedRow>;
+using RecordedSteps = std::map<std::int64_t, MetricsRow>;
 
 // Returns the recorded steps on rank 0. Refuses on all ranks if a step is missing.
 RecordedSteps recorded_steps(const Parameters& params, const mpi::Communicator& world) {
   RecordedSteps recorded;
   mpi::on_root(world, [&] {
-    const std::vector<RecordedRow> rows = read_steps(params.run.directory);
-    for (const RecordedRow& step : rows) recorded[step.step] = step;
+    const std::vector<MetricsRow> rows = read_steps(params.run.directory);
+    for (const MetricsRow& step : rows) recorded[step.step] = step;
     for (const std::int64_t step : {params.replay.steps.first, params.replay.steps.last}) {
       if (recorded.contains(step)) continue;
       const std::string has = recorded.empty()
@@ -173,7 +169,7 @@ class MetricVerdicts {
       verdicts_.emplace_back(metric.name() == "loss" ? "losses" : metric.title);
   }
 
-  void add(const RecordedRow& row, const StepMetrics& computed) {
+  void add(const MetricsRow& row, const StepMetrics& computed) {
     for (std::size_t i = 0; i < metrics_.size(); ++i) {
       const auto recorded = row.metrics.find(metrics_[i].name());
       if (recorded == row.metrics.end()) continue;  // an older table lacks the column
@@ -203,55 +199,50 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   requested_grid(params, world.size());
   const RecordedSteps recorded = recorded_steps(params, world);
   board.enter(Activity::kOpeningData);
-  const RunData data(params);
+  const RunData data(params, world);
   board.enter(Activity::kPlanning);
-  const StepCount steps = count_steps(params, data.train.info());
+  count_steps(params, data.train.info());  // may refuse, before anything is measured
   const RunLayout layout = choose_layout(params, data.metadata, world, backend);
-  const ProcessGrid grid(world, layout.stages);
   board.enter(Activity::kStarting);
-  RuntimeSpec spec = training_spec(params, data.metadata, data.train.info(), layout, !backend.device().is_host());
-  spec.audit_every = 0;
-  RankRuntime runtime(spec, grid, backend, board);
-  const std::optional<Resumed> start = start_before(params, data, asked.first, runtime);
+  Parameters replayed = params;
+  replayed.run.audit_every = 0;
+  TrainingSetup setup(replayed, data.train, data.metadata, layout, world, backend, board);
+  TrainingStep& training = setup.training;
+  const std::optional<Resumed> start = start_before(params, data, asked.first, training);
   const std::int64_t done = start ? start->state.step : 0;
   mpi::on_root(world, [&] { check_same_parameters(params, done); });
   const double rate_factor = start ? start->state.rate_factor : 1;
   // 2. What a training reads
-  const TrainingSamples samples({.params = params,
-                                 .data = data.train,
-                                 .metadata = data.metadata,
-                                 .per_epoch = steps.per_epoch,
-                                 .runtime = runtime});
-  const std::unique_ptr<Loader> loader = samples.open_steps(done, asked.last - done);
-  const LearningRateSpec rates = learning_rate_spec(params, steps.per_epoch);
-  const RunCalendar calendar(params, steps);
-  MetricsChannel metrics(runtime, tags::kTrainingLosses);
+  const std::unique_ptr<Loader> loader = setup.open_steps(done, asked.last - done);
+  const RunCalendar calendar(params, setup.steps);
+  MetricsChannel metrics(setup.runtime, tags::kTrainingLosses);
   // 3. The steps
   board.enter(Activity::kTraining);
-  MetricVerdicts of_metrics(MetricList(runtime.plan(), params.train.metric));
+  MetricVerdicts of_metrics(MetricList(setup.runtime.plan(), params.train.metric));
   Verdict fingerprints("fingerprints");
   for (std::int64_t step = done + 1; step <= asked.last; ++step) {
-    runtime.train_step(*loader, learning_rate(rates, step - 1) * rate_factor);
-    metrics.post();
+    training.run(*loader, learning_rate(setup.rates, step - 1) * rate_factor);
+    metrics.post(training.loss());
     const bool is_due = calendar.fingerprint_is_due(step) || step == asked.last;
-    const std::string fingerprint = is_due ? fingerprint_text(model_fingerprint(runtime)) : "";
-    if (!grid.is_root()) continue;
+    const std::string fingerprint = is_due ? fingerprint_text(model_fingerprint(setup.runtime)) : "";
+    if (!setup.grid.is_root()) continue;
     const StepMetrics computed = metrics.collect();
     if (step < asked.first || !recorded.contains(step)) continue;
-    const RecordedRow& row = recorded.at(step);
+    const MetricsRow& row = recorded.at(step);
     of_metrics.add(row, computed);
     if (is_due && !row.fingerprint.empty())
       fingerprints.add(step, row.fingerprint, fingerprint, fingerprint == row.fingerprint);
   }
   metrics.finish();
-  runtime.finish();
+  setup.runtime.finish();
   // 4. What they say
   bool holds = of_metrics.hold() && fingerprints.holds();
   world.broadcast(&holds, sizeof holds, 0);
-  if (grid.is_root())
+  if (setup.grid.is_root())
     print("replayed {} of {} on {} x {}, from {}\n{}{}\n", counted_range(asked.first, asked.last, "step"),
-          params.run.directory, counted(grid.num_stages(), "stage"), counted(grid.num_replicas(), "replica"),
-          start ? start->path : "its start", of_metrics.text(), fingerprints.text());
+          params.run.directory, counted(setup.grid.num_stages(), "stage"),
+          counted(setup.grid.num_replicas(), "replica"), start ? start->path : "its start", of_metrics.text(),
+          fingerprints.text());
   return holds ? ExitStatus::kDone : ExitStatus::kFailed;
 }
 

@@ -2,7 +2,6 @@
 #include "run/report.h"
 
 #include <algorithm>
-#include <cmath>
 #include <map>
 
 #include <fmt/format.h>
@@ -99,6 +98,15 @@ std::string shown_choice(const StepMetrics& metrics, const MetricList& list) {
   return fmt::format("  {} {}", chosen.title, chosen.shown(metrics));
 }
 
+// Returns "loss 0.3021  top-1 88.20 %", for the names "loss" and "top-1 ", with the losses of several objectives in
+// parentheses.
+std::string shown_all(const StepMetrics& metrics, const MetricList& list, const char* loss_name,
+                      const char* top1_name) {
+  const std::string loss = fmt::format("{} {}", loss_name, shown_loss(metrics.mean_loss()));
+  if (!list.of_objectives().empty()) return fmt::format("{} ({})", loss, shown_objectives(metrics, list));
+  return fmt::format("{}  {}{}{}", loss, top1_name, shown_top1(metrics), shown_choice(metrics, list));
+}
+
 // Returns the speed as text; empty if no step was measured.
 std::string shown_rate(double samples_per_second, const std::string& kind) {
   if (samples_per_second <= 0) return "";
@@ -138,7 +146,7 @@ std::string describe_rates(const OptimizerParams& optimizer, const Network& netw
 
 // Describes the audits; empty if there are none.
 std::string describe_audits(const StepPlan& plan) {
-  const std::int64_t every = plan.spec().audit_every;
+  const std::int64_t every = plan.spec().run.audit_every;
   if (every == 0) return "";
   const double seconds = predict_audit_seconds(plan);
   const double share = seconds / (static_cast<double>(every) * predict_step(plan).step_seconds + seconds);
@@ -151,7 +159,7 @@ std::string describe_audits(const StepPlan& plan) {
 std::string describe_work(const Parameters& params, const RuntimeSpec& spec, const io::DatasetInfo& data) {
   const Network network = make_network(spec.network);
   const std::int64_t frozen = count_frozen_parameters(network);
-  return fmt::format("{}: {} parameters{}; {} {}, {}\n", params.model.name, human_count(count_parameters(network)),
+  return fmt::format("{}: {} parameters{}; {} {}, {}\n", spec.network.name, human_count(count_parameters(network)),
                      frozen > 0 ? fmt::format(", {} of them frozen", human_count(frozen)) : "",
                      counted(data.num_samples, "training sample"), describe_input(spec.network.input),
                      counted(std::ssize(data.class_names), "class")) +
@@ -181,9 +189,7 @@ void show(const ProgressPoint& point, const std::string& kind, ProgressLine& lin
 
 std::string describe_metrics(const StepMetrics& metrics, const MetricList& list) {
   if (metrics.num_samples() == 0) return "no loss: all steps were skipped";
-  const std::string loss = "loss " + shown_loss(metrics.mean_loss());
-  if (!list.of_objectives().empty()) return fmt::format("{} ({})", loss, shown_objectives(metrics, list));
-  return fmt::format("{}  top-1 {}{}", loss, shown_top1(metrics), shown_choice(metrics, list));
+  return shown_all(metrics, list, "loss", "top-1 ");
 }
 
 std::string describe_classes(const StepMetrics& metrics, const MetricList& list) {
@@ -195,10 +201,7 @@ std::string describe_classes(const StepMetrics& metrics, const MetricList& list)
 std::string describe_epoch(const EpochRow& row, const std::string& kind, const MetricList& list,
                            std::int64_t num_epochs, double seconds_left) {
   const auto shown = [&](const char* name, const std::optional<StepMetrics>& metrics) {
-    if (!metrics) return std::string();
-    const std::string loss = shown_loss(metrics->mean_loss());
-    if (!list.of_objectives().empty()) return fmt::format("  {} {} ({})", name, loss, shown_objectives(*metrics, list));
-    return fmt::format("  {} {}  {}{}", name, loss, shown_top1(*metrics), shown_choice(*metrics, list));
+    return metrics ? "  " + shown_all(*metrics, list, name, "") : "";
   };
   constexpr double kMinShown = 0.05;
   const auto seconds = [&](const char* what, double value) {

@@ -2,7 +2,6 @@
 #pragma once
 
 #include <string>
-#include <vector>
 
 #include "convoy/base/progress_line.h"
 #include "convoy/io/sample_store.h"

@@ -11,6 +11,7 @@
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
+#include "convoy/model/network_file.h"
 #include "convoy/params/parse.h"
 
 #include "checkpoint/checkpointing.h"
@@ -249,6 +250,15 @@ void forget_best_of_other_kind(const Parameters& params, const RunData& data, co
   state.best_step = 0;
 }
 
+// Refuses to resume the training of another network. Names and shapes of tensors alone would not show another stride.
+void check_same_network(const io::ModelMetadata& now, const io::ModelMetadata& before, const std::string& where) {
+  if (now.network == before.network || before.network.empty()) return;  // checkpoints of earlier versions have none
+  refuse(
+      "{} was written by a training of another network. Now {}. Set model.name, model.file and model.set as before, or "
+      "begin another run in another run.directory, with init.weights if the weights should be kept.",
+      where, describe_difference(parse_network_list(now.network), parse_network_list(before.network)));
+}
+
 // Describes the learning rate of the step after `step`, if it jumps.
 std::string describe_jump(const Parameters& before, const Parameters& now, const io::DatasetInfo& data,
                           const io::TrainingState& state) {
@@ -263,6 +273,7 @@ std::string describe_jump(const Parameters& before, const Parameters& now, const
 void check_continues(const Parameters& params, const RunData& data, const io::Checkpoint& checkpoint,
                      const Resumed& resumed) {
   check_values(checkpoint.model, resumed.path);
+  check_same_network(data.metadata, checkpoint.metadata, resumed.path);
   check_same_run(params, data.train.info(), checkpoint, resumed);
   check_training_data(params, data, resumed);
 }
@@ -312,9 +323,9 @@ InitialSpec initial_spec(const Parameters& params) {
   return {.seed = params.train.seed, .zero_residual = params.init.zero_residual};
 }
 
-void begin_from_weights(const Parameters& params, const RunData& run_data, RankRuntime& runtime) {
+void begin_from_weights(const Parameters& params, const RunData& run_data, TrainingStep& training) {
   const io::DatasetInfo& data = run_data.train.info();
-  const mpi::Communicator& world = runtime.grid().world();
+  const mpi::Communicator& world = training.runtime().grid().world();
   const FoundFile file = find_on_root(world, [&] { return read_weights(params.init); });
   FileWeights weights = decode_weights(file.bytes, file.path, WeightsKind::kTrained, params.init.strip_prefix);
   io::StateDict& dict = weights.dict;
@@ -324,9 +335,9 @@ void begin_from_weights(const Parameters& params, const RunData& run_data, RankR
     const std::string normalisation = describe_new_normalisation(params, run_data.metadata, weights.metadata, where);
     if (!normalisation.empty()) log_warning(normalisation);
   });
-  runtime.set_batch_counters(std::move(dict.counters));
-  if (params.init.strict) return restore_weights(dict.tensors, where, runtime);
-  const WeightMatch match = restore_matching_weights(dict.tensors, where, initial_spec(params), runtime);
+  training.set_batch_counters(std::move(dict.counters));
+  if (params.init.strict) return restore_weights(dict.tensors, where, training.runtime());
+  const WeightMatch match = restore_matching_weights(dict.tensors, where, initial_spec(params), training.runtime());
   if (world.rank() == 0 && !match.is_exact())
     log_warning(
         fmt::format("{}: {} {}; {}. Tensors that the file does not give get their initial values, by train.seed", where,
@@ -336,8 +347,8 @@ void begin_from_weights(const Parameters& params, const RunData& run_data, RankR
 
 // Resumes from the file; without one, training begins.
 std::optional<Resumed> start_from(FoundFile found, const Parameters& params, const RunData& data,
-                                  RankRuntime& runtime) {
-  const mpi::Communicator& world = runtime.grid().world();
+                                  TrainingStep& training) {
+  const mpi::Communicator& world = training.runtime().grid().world();
   if (!found.path.empty()) {
     const io::Checkpoint checkpoint = io::decode_checkpoint(found.bytes, found.path);
     found.bytes = std::vector<std::byte>();  // frees the file's bytes before the tensors are copied to the arenas
@@ -351,31 +362,32 @@ std::optional<Resumed> start_from(FoundFile found, const Parameters& params, con
       warn_of_other_data(params, data, resumed);
     });
     forget_best_of_other_kind(params, data, checkpoint, world, resumed);
-    restore_checkpoint(checkpoint, found.path, runtime);
-    runtime.loss_scale().restore({.scale = resumed.state.loss_scale, .good_steps = resumed.state.loss_scale_steps});
+    restore_checkpoint(checkpoint, found.path, training);
+    training.loss_scale().restore({.scale = resumed.state.loss_scale, .good_steps = resumed.state.loss_scale_steps});
     return resumed;
   }
   if (params.init.weights == "random") {
-    initialise_parameters(initial_spec(params), runtime);
+    initialise_parameters(initial_spec(params), training.runtime());
     return std::nullopt;
   }
-  begin_from_weights(params, data, runtime);
+  begin_from_weights(params, data, training);
   return std::nullopt;
 }
 
 }  // namespace
 
-std::optional<Resumed> start_parameters(const Parameters& params, const RunData& data, RankRuntime& runtime) {
-  return start_from(find_on_root(runtime.grid().world(), [&] { return find_start(params); }), params, data, runtime);
+std::optional<Resumed> start_parameters(const Parameters& params, const RunData& data, TrainingStep& training) {
+  return start_from(find_on_root(training.runtime().grid().world(), [&] { return find_start(params); }), params, data,
+                    training);
 }
 
 std::optional<Resumed> start_before(const Parameters& params, const RunData& data, std::int64_t step,
-                                    RankRuntime& runtime) {
-  FoundFile found = find_on_root(runtime.grid().world(), [&] {
+                                    TrainingStep& training) {
+  FoundFile found = find_on_root(training.runtime().grid().world(), [&] {
     FoundFile newest = find_newest(checkpoint_directory(params), step);
     return newest.path.empty() && begins_from_file(params) ? read_resumed(params.checkpoint.resume) : newest;
   });
-  auto resumed = start_from(std::move(found), params, data, runtime);
+  auto resumed = start_from(std::move(found), params, data, training);
   if (resumed && resumed->state.step >= step)
     refuse("{} began at step {}, from {}: it has no step {}", params.run.directory, resumed->state.step + 1,
            resumed->path, step);

@@ -12,9 +12,9 @@
 namespace convoy {
 
 struct Parameters;
-class RankRuntime;
 struct Request;
 struct RunData;
+class TrainingStep;
 namespace io {
 struct Checkpoint;
 struct DatasetInfo;
@@ -36,13 +36,13 @@ struct Resumed {
 /// its own, the same command resumes from those. Throws RequestError if checkpoint.resume or init.weights cannot be
 /// followed, or if the checkpoint was trained on other data and checkpoint.allow_other_data is not set. If the best
 /// value was measured on other data than now, the resumed state has no best value.
-std::optional<Resumed> start_parameters(const Parameters& params, const RunData& data, RankRuntime& runtime);
+std::optional<Resumed> start_parameters(const Parameters& params, const RunData& data, TrainingStep& training);
 
 /// Fills the parameters for a repetition of step number `step` of this run: from the newest checkpoint of an earlier
 /// step or, if there is none, from where the run began. The caller repeats the steps in between. Throws RequestError if
 /// the run began at a later step. All ranks of the world call it.
 std::optional<Resumed> start_before(const Parameters& params, const RunData& data, std::int64_t step,
-                                    RankRuntime& runtime);
+                                    TrainingStep& training);
 
 /// A file with its verified bytes. The path is empty if no file was found.
 struct FoundFile {

@@ -18,7 +18,7 @@
 #include "convoy/io/checkpoint.h"
 #include "convoy/params/parameters.h"
 
-#include "audit/describe_findings.h"
+#include "audit/judge.h"
 #include "plan/planner.h"
 #include "run/restart.h"
 
@@ -56,22 +56,24 @@ void refuse_unlike_devices(const RankRuntime& runtime) {
 
 }  // namespace
 
-RunAudits::RunAudits(const Parameters& params, const TrainingSamples& samples, RankRuntime& runtime)
-    : params_(params), runtime_(runtime), audit_(runtime, [&samples](std::int64_t step, std::int64_t number) {
-        return samples.open_micro_batch(step, number);
-      }) {
-  if (params.run.audit_every > 0) refuse_unlike_devices(runtime);
+RunAudits::RunAudits(TrainingSetup& setup, std::optional<RunRecord>& record)
+    : params_(setup.params),
+      runtime_(setup.runtime),
+      record_(record),
+      audit_(setup.training,
+             [&setup](std::int64_t step, std::int64_t number) { return setup.open_micro_batch(step, number); }) {
+  if (params_.run.audit_every > 0) refuse_unlike_devices(runtime_);
 }
 
-double RunAudits::begin_step(std::int64_t step) {
+void RunAudits::begin_step(std::int64_t step) {
   if (audit_.is_due(step + 1) && !audit_.is_due(step)) audit_.prepare(step + 1);
-  if (!audit_.is_due(step)) return 0;
+  if (!audit_.is_due(step)) return;
   const double start = now_seconds();
   audit_.begin(step);
   ++num_checked_;
   const double seconds = now_seconds() - start;
   seconds_ += seconds;
-  return seconds;
+  if (record_) record_->add_other({.audit = seconds});
 }
 
 void RunAudits::report(std::int64_t step) {

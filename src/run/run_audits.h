@@ -2,27 +2,27 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 
 #include "audit/audit.h"
-#include "run/training_samples.h"
-#include "step/rank_runtime.h"
+#include "run/run_record.h"
+#include "run/training_setup.h"
 
 namespace convoy {
 
-struct Parameters;
 struct RunParams;
 
 /// The audits of a run.
-class RunAudits {
+class RunAudits final : public StepObserver {
  public:
-  /// All arguments must outlive this object. All ranks of the grid call it. Throws RequestError if audits are asked for
-  /// and ranks compute on different kinds of devices, whose results may differ in bits.
-  RunAudits(const Parameters& params, const TrainingSamples& samples, RankRuntime& runtime);
+  /// All arguments must outlive this object. `record` is set on rank 0 from the first step on. All ranks of the grid
+  /// call it. Throws RequestError if audits are asked for and ranks compute on different kinds of devices, whose
+  /// results may differ in bits.
+  RunAudits(TrainingSetup& setup, std::optional<RunRecord>& record);
 
-  /// Called by all ranks before training step number `step`, counted from 1. Begins the audit if the step is to be
-  /// checked. Returns the time in seconds that it took.
-  double begin_step(std::int64_t step);
+  /// Begins the audit if the step is to be checked.
+  void begin_step(std::int64_t step) override;
   /// Called by all ranks after step number `step` had the outcome StepOutcome::kWrong. Rank 0 warns of each finding,
   /// writes it to audit.log in the run directory, and renames the checkpoints that were saved since the last checked
   /// step, if an older one exists. If audit.log cannot be written, it only warns.
@@ -37,7 +37,8 @@ class RunAudits {
   std::string set_aside(std::int64_t step) const;
 
   const Parameters& params_;
-  RankRuntime& runtime_;
+  const RankRuntime& runtime_;
+  std::optional<RunRecord>& record_;
   Audit audit_;
   std::int64_t num_checked_ = 0, num_wrong_ = 0;
   double seconds_ = 0;

@@ -8,7 +8,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/wording.h"
-#include "convoy/data/stage_shards.h"
+#include "convoy/data/copy_shards.h"
 #include "convoy/params/parameters.h"
 
 #include "checkpoint/make_metadata.h"
@@ -57,17 +57,17 @@ void check_split(const RunData& data, const std::optional<io::Dataset>& split, c
 
 }  // namespace
 
-RunData::RunData(const Parameters& params)
-    : RunData(params, io::Dataset(params.data.train, "data.train", params.data.verify),
+RunData::RunData(const Parameters& params, const mpi::Communicator& world)
+    : RunData(params, world, io::Dataset(params.data.train, "data.train", params.data.verify),
               open_if_given(params.data.val, "data.val", params.data.verify),
               open_if_given(params.data.test, "data.test", params.data.verify)) {}
 
-RunData::RunData(const Parameters& params, io::Dataset opened_train, std::optional<io::Dataset> opened_val,
-                 std::optional<io::Dataset> opened_test)
+RunData::RunData(const Parameters& params, const mpi::Communicator& world, io::Dataset opened_train,
+                 std::optional<io::Dataset> opened_val, std::optional<io::Dataset> opened_test)
     : train(std::move(opened_train)),
       val(std::move(opened_val)),
       test(std::move(opened_test)),
-      metadata(model_metadata(params, train.info())) {
+      metadata(model_metadata(params, train.info(), &world)) {
   check_is_whole(params, train);
   check_split(*this, val, "data.val");
   check_split(*this, test, "data.test");
@@ -125,14 +125,14 @@ std::vector<std::string> RunData::gaps() const {
   return all;
 }
 
-void RunData::stage(const Parameters& params, const mpi::Communicator& world, StatusBoard& board) {
-  if (params.data.stage == "none") return;
+void RunData::copy_to_nodes(const Parameters& params, const mpi::Communicator& world, StatusBoard& board) {
+  if (params.data.copy_to == "none") return;
   std::vector<io::Dataset*> sets = {&train};
   if (val) sets.push_back(&*val);
   if (test) sets.push_back(&*test);
   const ScopedActivity activity(board, Activity::kOpeningData);
-  stage_shards({.to = params.data.stage, .on_progress = [&board] { board.enter(Activity::kOpeningData); }}, sets,
-               world);
+  copy_shards({.to = params.data.copy_to, .on_progress = [&board] { board.enter(Activity::kOpeningData); }}, sets,
+              world);
 }
 
 std::string describe_total(const StepCount& steps, const TrainParams& train) {

@@ -10,7 +10,7 @@
 #include "convoy/io/dataset.h"
 #include "convoy/io/model_metadata.h"
 
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy {
 
@@ -21,14 +21,15 @@ struct TrainParams;
 /// RequestError if one network cannot be trained and measured on them, or if data.train is one shard of several and
 /// data.allow_part is not set.
 struct RunData {
-  explicit RunData(const Parameters& params);
+  /// All ranks of `world` call it.
+  RunData(const Parameters& params, const mpi::Communicator& world);
   /// Takes data sets that are already open.
-  RunData(const Parameters& params, io::Dataset opened_train, std::optional<io::Dataset> opened_val,
-          std::optional<io::Dataset> opened_test);
+  RunData(const Parameters& params, const mpi::Communicator& world, io::Dataset opened_train,
+          std::optional<io::Dataset> opened_val, std::optional<io::Dataset> opened_test);
 
-  /// Copies the shards to local disks if data.stage asks for it, and reports progress to the board. All ranks of
+  /// Copies the shards to local disks if data.copy_to asks for it, and reports progress to the board. All ranks of
   /// `world` call it before samples are read.
-  void stage(const Parameters& params, const mpi::Communicator& world, StatusBoard& board);
+  void copy_to_nodes(const Parameters& params, const mpi::Communicator& world, StatusBoard& board);
 
   /// The data set that is measured after each epoch and decides which checkpoint is the best: val if it is given,
   /// otherwise test.

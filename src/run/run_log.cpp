@@ -1,19 +1,13 @@
-/// Writes CSV tables that survive a restart: they are read line by line, and compared with the steps that they must
-/// have.
+/// Writes the rows of the CSV tables.
 #include "run/run_log.h"
 
-#include <algorithm>
-#include <cerrno>
-#include <charconv>
-#include <cstring>
 #include <filesystem>
-#include <utility>
+#include <system_error>
 
-#include <unistd.h>
+#include <fmt/core.h>
 
-#include "convoy/base/error.h"
+#include "convoy/base/clock.h"
 #include "convoy/base/fingerprint.h"
-#include "convoy/base/wording.h"
 #include "convoy/io/atomic_file.h"
 
 namespace convoy {
@@ -65,89 +59,6 @@ std::string step_header(const MetricList& metrics) {
   return kStepHeader + names_of(metrics.of_objectives()) + kLastColumns + ",top1";
 }
 
-struct Row {
-  std::int64_t step = 0;
-  std::string line;
-};
-
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1))
-    lines.push_back(text.substr(0, end));
-  return lines;  // what follows the last newline was cut short by a crash
-}
-
-std::ptrdiff_t commas_in(std::string_view line) {
-  return std::count(line.begin(), line.end(), ',');
-}
-
-// Returns the step in that column of the line, which has at least `column` commas.
-std::optional<std::int64_t> step_in(std::string_view line, std::ptrdiff_t column) {
-  for (; column > 0; --column) line.remove_prefix(line.find(',') + 1);
-  const std::string_view field = line.substr(0, line.find(','));
-  std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(field.begin(), field.end(), step);
-  return error == std::errc() && end == field.end() ? std::optional(step) : std::nullopt;
-}
-
-// Whether the line is this table's header: the present one, an older one with fewer columns, or one with the old name
-// images_per_second.
-bool is_header(std::string line, std::string_view header) {
-  constexpr std::string_view kOldName = ",images_per_second,";
-  if (const std::size_t at = line.find(kOldName); at != std::string::npos)
-    line.replace(at, kOldName.size(), ",samples_per_second,");
-  return !line.empty() && header.starts_with(line) && (line.size() == header.size() || header[line.size()] == ',');
-}
-
-std::vector<Row> rows_up_to(std::string_view text, const LogColumns& columns, std::int64_t last_step) {
-  std::vector<Row> rows;
-  const std::ptrdiff_t commas_now = commas_in(columns.header);
-  std::ptrdiff_t commas = commas_now;
-  for (const std::string_view line : lines_of(text)) {
-    if (is_header(std::string(line), columns.header)) {
-      commas = commas_in(line);
-      continue;
-    }
-    if (commas_in(line) != commas || commas < columns.step_column) continue;  // or there is no step
-    const auto step = step_in(line, columns.step_column);
-    const std::int64_t before = rows.empty() ? 0 : rows.back().step;
-    if (step && *step > before && *step <= last_step)
-      rows.push_back({*step, std::string(line) + std::string(static_cast<std::size_t>(commas_now - commas), ',')});
-  }
-  return rows;
-}
-
-std::vector<std::int64_t> steps_of(const ExpectedRows& expected, const std::vector<Row>& rows) {
-  std::int64_t first = expected.first;
-  if (first == 0) first = rows.empty() ? expected.last + 1 : rows.front().step;
-  std::vector<std::int64_t> steps;
-  for (std::int64_t k = (first + expected.every - 1) / expected.every; k * expected.every < expected.last; ++k)
-    steps.push_back(k * expected.every);
-  if (expected.last >= first) steps.push_back(expected.last);
-  return steps;
-}
-
-std::string describe_lost(const std::string& path, const std::vector<Row>& rows,
-                          const std::vector<std::int64_t>& expected) {
-  std::vector<NumberRange> lost;
-  std::size_t num_lost = 0;
-  bool previous_is_lost = false;
-  auto row = rows.begin();
-  for (const std::int64_t step : expected) {
-    row = std::find_if(row, rows.end(), [&](const Row& candidate) { return candidate.step >= step; });
-    const bool is_lost = row == rows.end() || row->step != step;
-    if (is_lost && previous_is_lost) lost.back().second = step;
-    if (is_lost && !previous_is_lost) lost.emplace_back(step, step);
-    if (is_lost) ++num_lost;
-    previous_is_lost = is_lost;
-  }
-  if (num_lost == 0) return "";
-  return fmt::format(
-      "{} has lost {} of the {} rows that this run wrote before: those of step {}. The file was removed or changed "
-      "since then. The run continues without these rows",
-      path, num_lost, expected.size(), shown_ranges(lost));
-}
-
 }  // namespace
 
 const char* why_skipped(StepOutcome outcome) {
@@ -163,14 +74,6 @@ const char* why_skipped(StepOutcome outcome) {
   }
 }
 
-KeptRows keep_rows(const std::string& path, std::string_view text, const LogColumns& columns, std::int64_t last_step,
-                   const ExpectedRows& expected) {
-  const std::vector<Row> rows = rows_up_to(text, columns, last_step);
-  KeptRows kept{.text = "", .lost = describe_lost(path, rows, steps_of(expected, rows))};
-  for (const Row& row : rows) kept.text += row.line + '\n';
-  return kept;
-}
-
 RunLog::RunLog(const std::string& directory, const Keep& keep, const MetricList& metrics)
     : directory_(directory),
       metrics_(metrics),
@@ -180,45 +83,21 @@ RunLog::RunLog(const std::string& directory, const Keep& keep, const MetricList&
                   keep.expected_steps)) {
   std::error_code absent;
   std::filesystem::remove(directory + kTestFile, absent);  // from an earlier end of this run, which now continues
-  flush();
 }
 
-RunLog::Table RunLog::open(const std::string& path, const LogColumns& columns, std::int64_t last_step,
-                           const ExpectedRows& expected) {
+LogFile RunLog::open(const std::string& path, const LogColumns& columns, std::int64_t last_step,
+                     const ExpectedRows& expected) {
   const KeptRows rows = keep_rows(path, io::read_text(path).value_or(""), columns, last_step, expected);
   if (!rows.lost.empty()) losses_.push_back(rows.lost);
-  const std::string temporary = path + ".tmp";
-  Table table{.path = path, .file = nullptr};
-  table.file.reset(fdopen(io::open_for_writing(temporary).release(), "w"));
-  check(table, table.file != nullptr);
-  const std::string text = fmt::format("{}\n{}", columns.header, rows.text);
-  check(table, std::fputs(text.c_str(), table.file.get()) >= 0);
-  write_through(table);
-  check(table, std::rename(temporary.c_str(), path.c_str()) == 0);
-  return table;
-}
-
-void RunLog::check(const Table& table, bool ok) {
-  if (!ok) fail("cannot write {}: {}. Make room or choose another run.directory", table.path, std::strerror(errno));
-}
-
-void RunLog::sync(const Table& table) {
-  check(table, fsync(fileno(table.file.get())) == 0);
-}
-
-void RunLog::write_through(const Table& table) {
-  check(table, std::fflush(table.file.get()) == 0);
-  sync(table);
+  return LogFile(path, fmt::format("{}\n{}", columns.header, rows.text), kMaxWaitSeconds);
 }
 
 void RunLog::add_step(const StepRow& row, double now) {
-  check(steps_, std::fprintf(steps_.file.get(), "%lld,%.17g,%.17g%s,%s,%s,%.17g\n", static_cast<long long>(row.step),
-                             row.metrics.mean_loss(), row.lr,
-                             fields_of(metrics_.of_objectives(), row.metrics, kAllDigits).c_str(),
-                             row.fingerprint ? fingerprint_text(*row.fingerprint).c_str() : "",
-                             why_skipped(row.outcome), metrics::top1(row.metrics.counts())) > 0);
-  if (first_waiting_seconds_ == 0) first_waiting_seconds_ = now;
-  if (now - first_waiting_seconds_ >= kMaxWaitSeconds) write_rows();
+  steps_.add(fmt::format("{},{:.17g},{:.17g}{},{},{},{:.17g}\n", row.step, row.metrics.mean_loss(), row.lr,
+                         fields_of(metrics_.of_objectives(), row.metrics, kAllDigits),
+                         row.fingerprint ? fingerprint_text(*row.fingerprint) : "", why_skipped(row.outcome),
+                         metrics::top1(row.metrics.counts())),
+             now);
 }
 
 void RunLog::add_epoch(const EpochRow& row) {
@@ -229,7 +108,7 @@ void RunLog::add_epoch(const EpochRow& row) {
                   fields_of(metrics_.of_objectives(), row.train), fields_of(metrics_.of_objectives(), row.test),
                   fields_of(metrics_.of_objectives(), row.val), row.write_seconds,
                   fields_of(metrics_.of_classes(), row.test), fields_of(metrics_.of_classes(), row.val));
-  check(epochs_, std::fputs(line.c_str(), epochs_.file.get()) >= 0);
+  epochs_.add(line, now_seconds());
   flush();
 }
 
@@ -241,20 +120,15 @@ void RunLog::write_test(const TestResult& result) const {
                                         fields_of(metrics_.of_classes(), result.metrics)));
 }
 
-void RunLog::write_rows() {
-  check(steps_, std::fflush(steps_.file.get()) == 0);
-  first_waiting_seconds_ = 0;
-}
-
 void RunLog::sync_rows() const {
-  sync(epochs_);
-  sync(steps_);
+  epochs_.sync();
+  steps_.sync();
 }
 
 void RunLog::flush() {
-  write_through(epochs_);
-  write_through(steps_);
-  first_waiting_seconds_ = 0;
+  epochs_.write();
+  steps_.write();
+  sync_rows();
 }
 
 }  // namespace convoy

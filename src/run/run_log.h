@@ -2,45 +2,17 @@
 /// stay when a run is resumed. Used by rank 0 only.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "step/metric_list.h"
 #include "step/metrics.h"
 #include "step/step_executor.h"
+#include "telemetry/log_file.h"
 
 namespace convoy {
-
-/// The columns of a table.
-struct LogColumns {
-  std::string_view header;         ///< names of the columns, separated by commas
-  std::ptrdiff_t step_column = 0;  ///< index of the column that has the step's number
-};
-
-/// The steps of which a table must have rows from earlier starts: the multiples of `every` from `first` to `last`, and
-/// `last` itself. If it is not known at which step the run began, `first` is 0: then rows are expected from the first
-/// existing one on.
-struct ExpectedRows {
-  std::int64_t first = 1, last = 0, every = 1;
-};
-
-/// The result of keep_rows().
-struct KeptRows {
-  std::string text;       ///< the rows, each with its newline, without the header
-  std::string lost = {};  ///< a sentence about expected rows that are missing; empty if there are none
-};
-
-/// Returns the rows of `text` (the content of a table) whose steps are at most `last_step`. Rows that are incomplete,
-/// out of order or not of this table are left out, and counted as missing. Rows of an older version with fewer columns
-/// get empty fields. `path` names the table in the sentence.
-KeptRows keep_rows(const std::string& path, std::string_view text, const LogColumns& columns, std::int64_t last_step,
-                   const ExpectedRows& expected);
 
 /// The results of a training step.
 struct StepRow {
@@ -103,7 +75,7 @@ class RunLog {
   /// Writes test.csv, which has one row: the latest result.
   void write_test(const TestResult& result) const;
   /// Gives all rows to the system, so that they survive if the process is killed. Does not wait for the disk.
-  void write_rows();
+  void write_rows() { steps_.write(); }
   /// Waits until all rows that write_rows() has written are on the disk. Called before a checkpoint that covers their
   /// steps appears. Any thread may call it. Throws Error if the disk is full.
   void sync_rows() const;
@@ -115,23 +87,13 @@ class RunLog {
   static constexpr double kMaxWaitSeconds = 3;
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  struct Table {
-    std::string path;
-    std::unique_ptr<std::FILE, Close> file;
-  };
-  Table open(const std::string& path, const LogColumns& columns, std::int64_t last_step, const ExpectedRows& expected);
-  static void check(const Table& table, bool ok);
-  static void sync(const Table& table);
-  static void write_through(const Table& table);
+  LogFile open(const std::string& path, const LogColumns& columns, std::int64_t last_step,
+               const ExpectedRows& expected);
 
   std::string directory_;
   MetricList metrics_;
   std::vector<std::string> losses_;
-  Table epochs_, steps_;
-  double first_waiting_seconds_ = 0;  ///< now_seconds() when the oldest row not yet in steps.csv was added; 0: none
+  LogFile epochs_, steps_;
 };
 
 }  // namespace convoy

@@ -138,7 +138,8 @@ double RunRecord::seconds_left(std::int64_t step, std::int64_t epochs) const {
   return pace_.seconds_left(clock_.recent_seconds(), spec_.steps.total - step, epochs, step - first_step_);
 }
 
-// Returns ", 12 s of it measuring, 3 s saving".
+// Returns how much of the run's time was no training: ", of these 12 s for the test set and 3 s for checkpoints". Work
+// of less than half a second is left out.
 std::string RunRecord::shown_other_seconds() const {
   constexpr double kMinShown = 0.5;
   const OtherSeconds& other = pace_.of_run();

@@ -10,7 +10,7 @@
 #include "convoy/io/training_state.h"
 
 #include "run/divergence.h"
-#include "run/live_record.h"
+#include "run/live_files.h"
 #include "run/pace.h"
 #include "run/run_data.h"
 #include "run/run_log.h"
@@ -67,7 +67,7 @@ class RunRecord {
   /// Adds the result on data.test, at the end of a run that is measured on data.val after epochs.
   void add_test(const TestResult& result);
   /// Adds the measurements of all ranks in an interval.
-  void add_round(const RankRound& round) { live_.add_round(round); }
+  void add_samples(const RankSamples& samples) { live_.add_samples(samples); }
   /// Gives all waiting rows of all files to the system. Does not wait for the disk.
   void write_rows();
   /// Records that a checkpoint is complete under its final name. Any thread may call it.
@@ -97,7 +97,7 @@ class RunRecord {
 
   RunRecordSpec spec_;
   RunLog log_;
-  LiveRecord live_;
+  LiveFiles live_;
   ProgressLine progress_line_;
   const StepClock& clock_;
   Pace pace_;

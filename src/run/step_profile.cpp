@@ -1,4 +1,4 @@
-/// Merges two recorders of each rank, of layers and of instructions, into one table on rank 0.
+/// Merges two timers of each rank, of layers and of instructions, into one table on rank 0.
 #include "run/step_profile.h"
 
 #include <array>
@@ -12,7 +12,7 @@
 #include "convoy/base/log.h"
 #include "convoy/io/atomic_file.h"
 
-#include "calibrate/product_rate.h"
+#include "calibrate/measure_rates.h"
 #include "telemetry/rank_meter.h"
 
 namespace convoy {
@@ -117,7 +117,8 @@ void add_layers(const std::vector<LayerTime>& times, const Network& network, std
 }
 
 // Adds the time of the instructions that is left without waiting and layers.
-void add_beside(const StageProgram& program, const std::vector<RecordedTimes>& times, std::int64_t stage, Sums& sums) {
+void add_beside(const StageProgram& program, const std::vector<InstructionTimes>& times, std::int64_t stage,
+                Sums& sums) {
   const auto add = [&](Beside what, std::int64_t calls, double seconds) {
     sums.add({.stage = stage, .layer = static_cast<std::int64_t>(what), .calls = calls, .seconds = seconds});
   };
@@ -134,12 +135,11 @@ void add_beside(const StageProgram& program, const std::vector<RecordedTimes>& t
 
 }  // namespace
 
-StepProfile::StepProfile(RankRuntime& runtime, const TraceWindow& window)
-    : runtime_(runtime), window_(window), layers_(runtime.device()) {}
+StepProfile::StepProfile(TrainingStep& training, const TraceWindow& window)
+    : StepStudy(training, window), layers_(runtime_.device()) {}
 
 StepProfile::~StepProfile() {
-  runtime_.stage().watch_layers(nullptr);
-  if (instructions_ != nullptr) runtime_.stop_recording(*instructions_);
+  runtime_.stage().observe_layers(nullptr);
 }
 
 // The step before the first measured one tells how many calls of layers there are.
@@ -147,20 +147,18 @@ void StepProfile::begin_step(std::int64_t step) {
   if (num_made_ < window_.first - 1 || is_complete()) return;
   if (num_made_ == window_.first) {
     layers_.start(window_.num);
-    instructions_ = std::make_unique<StepRecorder>(runtime_.device(), runtime_.num_instructions(), window_.num);
-    runtime_.record_in(*instructions_);
-    first_step_ = step;
+    start(step);
   }
-  runtime_.stage().watch_layers(&layers_);
+  runtime_.stage().observe_layers(&layers_);
 }
 
-void StepProfile::end_step(double seconds) {
-  runtime_.stage().watch_layers(nullptr);
-  if (instructions_ != nullptr && !is_complete()) {
+void StepProfile::end_step(const StepResult& result) {
+  runtime_.stage().observe_layers(nullptr);
+  if (timer_ != nullptr && !is_complete()) {
     ++num_steps_;
-    seconds_ += seconds;
+    seconds_ += result.seconds;
   }
-  ++num_made_;
+  StepStudy::end_step(result);
 }
 
 // Returns the rows on rank 0; elsewhere none.
@@ -169,7 +167,7 @@ std::vector<ProfileRow> StepProfile::gather_rows() {
   const ProcessGrid& grid = runtime_.grid();
   Sums own;
   add_layers(layers_.read(), network, grid.stage(), own);
-  add_beside(runtime_.training_program(), instructions_->read(), grid.stage(), own);
+  add_beside(training_.program(), timer_->read(), grid.stage(), own);
   const std::vector<Part> mine = own.all();
   const std::vector<std::byte> all = grid.world().gather(std::as_bytes(std::span(mine)), 0);
   const auto* parts = reinterpret_cast<const Part*>(all.data());
@@ -211,7 +209,7 @@ double StepProfile::slowest_product() const {
 
 std::optional<Profile> StepProfile::end() {
   if (num_steps_ == 0) return std::nullopt;
-  runtime_.stop_recording(*instructions_);
+  stop();
   Profile profile{.first_step = first_step_,
                   .num_steps = num_steps_,
                   .num_stages = runtime_.grid().num_stages(),

@@ -3,51 +3,36 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "run/profile.h"
-#include "step/layer_recorder.h"
-#include "step/rank_runtime.h"
-#include "step/step_recorder.h"
+#include "step/layer_timer.h"
 #include "step/step_trace.h"
 
 namespace convoy {
 
-/// The profile of the steps of a window. All ranks of the grid call every member. The runtime must outlive this object.
-class StepProfile {
+/// Measures how long each layer computes.
+class StepProfile final : public StepStudy {
  public:
-  StepProfile(RankRuntime& runtime, const TraceWindow& window);
-  ~StepProfile();
-  StepProfile(const StepProfile&) = delete;
-  StepProfile& operator=(const StepProfile&) = delete;
+  StepProfile(TrainingStep& training, const TraceWindow& window);
+  ~StepProfile() override;
 
-  /// Called before training step number `step` of the run, counted from 1.
-  void begin_step(std::int64_t step);
-  /// Called after each training step, which took `seconds`.
-  void end_step(double seconds);
-  /// Whether all steps of the window are measured.
-  bool is_complete() const { return num_made_ >= window_.end(); }
-
+  void begin_step(std::int64_t step) override;
+  void end_step(const StepResult& result) override;
   /// Ends the measurement. Rank 0 returns the profile of all ranks; other ranks return nothing, and all if no step was
   /// measured.
   std::optional<Profile> end();
-  /// Calls end(). Rank 0 then writes the file to `directory` and returns lines about it; other ranks return "". If the
-  /// file cannot be written, prints a warning.
-  std::string write(const std::string& directory);
+  std::string write(const std::string& directory) override;
 
  private:
   std::vector<ProfileRow> gather_rows();
   double slowest_product() const;
 
-  RankRuntime& runtime_;
-  TraceWindow window_;
-  std::int64_t num_made_ = 0, first_step_ = 0, num_steps_ = 0;
+  std::int64_t num_steps_ = 0;
   double seconds_ = 0;  ///< duration of the measured steps together
-  LayerRecorder layers_;
-  std::unique_ptr<StepRecorder> instructions_;  ///< null before the first measured step
+  LayerTimer layers_;
 };
 
 }  // namespace convoy

@@ -3,46 +3,39 @@
 
 #include "convoy/params/run_parameters.h"
 
+#include "run/step_profile.h"
+
 namespace convoy {
 
-namespace {
-
-template <typename Study>
-void write(std::optional<Study>& study, const std::string& directory, std::vector<std::string>& texts) {
-  std::string text = study->write(directory);
-  study.reset();
-  if (!text.empty()) texts.push_back(std::move(text));
-}
-
-}  // namespace
-
 void StepStudies::plan(std::int64_t steps_left) {
-  if (run_.trace > 0) trace_.emplace(runtime_, trace_window(run_.trace, steps_left));
-  if (run_.profile > 0) profile_.emplace(runtime_, trace_window(run_.profile, steps_left));
+  if (run_.trace > 0) studies_.push_back(std::make_unique<StepTrace>(training_, trace_window(run_.trace, steps_left)));
+  if (run_.profile > 0)
+    studies_.push_back(std::make_unique<StepProfile>(training_, trace_window(run_.profile, steps_left)));
 }
 
 void StepStudies::begin_step(std::int64_t step) {
-  if (trace_) trace_->begin_step(step);
-  if (profile_) profile_->begin_step(step);
+  for (const auto& study : studies_) study->begin_step(step);
 }
 
-void StepStudies::end_step(double seconds) {
-  if (trace_) trace_->end_step();
-  if (profile_) profile_->end_step(seconds);
+void StepStudies::end_step(const StepResult& result) {
+  for (const auto& study : studies_) study->end_step(result);
+  for (const auto& study : studies_)
+    if (study->is_complete()) write(*study);
+  std::erase_if(studies_, [](const auto& study) { return study->is_complete(); });
 }
 
-std::vector<std::string> StepStudies::write_complete() {
-  std::vector<std::string> texts;
-  if (trace_ && trace_->is_complete()) write(trace_, run_.directory, texts);
-  if (profile_ && profile_->is_complete()) write(profile_, run_.directory, texts);
-  return texts;
+void StepStudies::finish() {
+  for (const auto& study : studies_) write(*study);
+  studies_.clear();
 }
 
-std::vector<std::string> StepStudies::write_all() {
-  std::vector<std::string> texts;
-  if (trace_) write(trace_, run_.directory, texts);
-  if (profile_) write(profile_, run_.directory, texts);
-  return texts;
+// The time for it does not count as training time.
+void StepStudies::write(StepStudy& study) const {
+  const double start = now_seconds();
+  const std::string text = study.write(run_.directory);
+  if (text.empty()) return;
+  record_->say(text);
+  record_->add_other({.studies = now_seconds() - start});
 }
 
 }  // namespace convoy

@@ -2,41 +2,38 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
-#include <string>
 #include <vector>
 
-#include "run/step_profile.h"
+#include "run/run_record.h"
 #include "step/step_trace.h"
 
 namespace convoy {
 
 struct RunParams;
 
-/// The trace and the profile of a run. All ranks of the grid call every member. `run` and `runtime` must outlive this
-/// object.
-class StepStudies {
+/// The trace and the profile of a run. Each is written when its steps are measured, or by finish() with the steps so
+/// far.
+class StepStudies final : public StepObserver {
  public:
-  StepStudies(const RunParams& run, RankRuntime& runtime) : run_(run), runtime_(runtime) {}
+  /// All arguments must outlive this object. `record` is set on rank 0 from the first step on.
+  StepStudies(const RunParams& run, TrainingStep& training, std::optional<RunRecord>& record)
+      : run_(run), training_(training), record_(record) {}
 
   /// Chooses the steps to measure in a run that has `steps_left` more steps to make.
   void plan(std::int64_t steps_left);
-  /// Called before training step number `step` of the run, counted from 1.
-  void begin_step(std::int64_t step);
-  /// Called after each training step, which took `seconds`.
-  void end_step(double seconds);
-
-  /// Writes those of trace and profile that are complete. Returns lines to print on rank 0; empty if none was written.
-  std::vector<std::string> write_complete();
-  /// Writes trace and profile with the steps measured so far, because no more steps follow. Returns lines to print on
-  /// rank 0.
-  std::vector<std::string> write_all();
+  void begin_step(std::int64_t step) override;
+  void end_step(const StepResult& result) override;
+  void finish() override;
 
  private:
+  void write(StepStudy& study) const;
+
   const RunParams& run_;
-  RankRuntime& runtime_;
-  std::optional<StepTrace> trace_;      ///< from plan() until it is written
-  std::optional<StepProfile> profile_;  ///< from plan() until it is written
+  TrainingStep& training_;
+  std::optional<RunRecord>& record_;
+  std::vector<std::unique_ptr<StepStudy>> studies_;  ///< those that are not written yet
 };
 
 }  // namespace convoy

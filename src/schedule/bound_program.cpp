@@ -17,7 +17,7 @@ class Binder {
       bound_.num_micro_batches = std::max(bound_.num_micro_batches, i.micro_batch + 1);
     is_take_.resize(program.size());
     is_release_.resize(program.size());
-    for (const SlotUse& use : slot_uses(program)) is_take_[use.taken_at] = is_release_[use.released_at] = true;
+    for (const FrameUse& use : frame_uses(program)) is_take_[use.taken_at] = is_release_[use.released_at] = true;
     count_frames(min_frames);
     for (std::size_t c = 0; c < chunks_.size(); ++c) {
       Chunk& chunk = chunks_[c];

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <utility>
 
 #include <fmt/core.h>
 
@@ -29,7 +30,7 @@ struct Ink {
 constexpr std::array kInks = {
     Ink{Activity::kForward, "f", "#56b4e9", "forward"},
     Ink{Activity::kBackward, "b", "#e69f00", "backward"},
-    Ink{Activity::kBackwardWeight, "bw", "#0072b2", "backward, gradient of weights"},
+    Ink{Activity::kBackwardWeight, "bw", "#0072b2", "weight gradient"},
     Ink{Activity::kUpdate, "u", "#009e73", "reduce and update"},
     Ink{Activity::kCommunication, "c", "#cc79a7", "send; wait for message"},
     Ink{Activity::kData, "d", "#f0e442", "load; wait for loader"},
@@ -113,41 +114,35 @@ std::vector<Piece> pieces_of(const std::vector<Span>& rank, const std::vector<Id
   return pieces;
 }
 
-/// Merges runs of pieces that are too narrow to be seen into a stack, in which each activity is as high as its share of
-/// the run's time.
-class Merger {
- public:
-  std::vector<Piece> merge(const std::vector<Piece>& pieces) {
-    for (const Piece& piece : pieces) {
-      const bool tiny = piece.width() < kMinWidth;
-      if (!tiny || (!run_.empty() && piece.end - run_.front().begin > kRunWidth)) end_run();
-      (tiny ? run_ : merged_).push_back(piece);
-    }
-    end_run();
-    return std::move(merged_);
+/// Appends a run of narrow pieces as a stack, in which each activity is as high as its share of the run's time.
+void stack(const std::vector<Piece>& run, std::vector<Piece>& merged) {
+  if (run.empty()) return;
+  const double begin = run.front().begin, end = run.back().end;
+  std::array<double, kInks.size()> shares{};
+  for (std::size_t i = 0; i < kInks.size(); ++i)
+    for (const Piece& piece : run)
+      if (end > begin && piece.activity == kInks[i].activity) shares[i] += piece.width() / (end - begin);
+  double shown = 0;
+  for (double& share : shares) shown += share < kMinShare ? share = 0 : share;
+  for (std::size_t i = 0, first = merged.size(); i < kInks.size(); ++i) {
+    if (shares[i] <= 0) continue;
+    const double top = merged.size() == first ? 0 : merged.back().bottom;
+    merged.push_back(
+        {.activity = kInks[i].activity, .begin = begin, .end = end, .top = top, .bottom = top + shares[i] / shown});
   }
+}
 
- private:
-  void end_run() {
-    if (run_.empty()) return;
-    const double begin = run_.front().begin, end = run_.back().end;
-    std::array<double, kInks.size()> shares{};
-    for (std::size_t i = 0; i < kInks.size(); ++i)
-      for (const Piece& piece : run_)
-        if (end > begin && piece.activity == kInks[i].activity) shares[i] += piece.width() / (end - begin);
-    double shown = 0;
-    for (double& share : shares) shown += share < kMinShare ? share = 0 : share;
-    for (std::size_t i = 0, first = merged_.size(); i < kInks.size(); ++i) {
-      if (shares[i] <= 0) continue;
-      const double top = merged_.size() == first ? 0 : merged_.back().bottom;
-      merged_.push_back(
-          {.activity = kInks[i].activity, .begin = begin, .end = end, .top = top, .bottom = top + shares[i] / shown});
-    }
-    run_.clear();
+/// Merges runs of pieces that are too narrow to be seen into stacks.
+std::vector<Piece> merge(const std::vector<Piece>& pieces) {
+  std::vector<Piece> merged, run;
+  for (const Piece& piece : pieces) {
+    const bool tiny = piece.width() < kMinWidth;
+    if (!tiny || (!run.empty() && piece.end - run.front().begin > kRunWidth)) stack(std::exchange(run, {}), merged);
+    (tiny ? run : merged).push_back(piece);
   }
-
-  std::vector<Piece> merged_, run_;
-};
+  stack(run, merged);
+  return merged;
+}
 
 /// Returns the number rounded to tenths of a pixel, without a superfluous zero.
 std::string number(double pixels) {
@@ -269,7 +264,7 @@ std::string draw_panel(const Panel& panel, double y, double pixels_a_second) {
   for (std::size_t rank = 0; rank < num_rows(panel); ++rank, y += kRowHeight) {
     text += fmt::format("<text class=\"r\" x=\"{}\" y=\"{}\">rank {}</text>\n", number(kLeft - 10),
                         number(y + kBoxHeight / 2 + 4), rank);
-    text += draw_row(Merger().merge(pieces_of(panel.step.ranks[rank], panel.idle[rank], scale)), y);
+    text += draw_row(merge(pieces_of(panel.step.ranks[rank], panel.idle[rank], scale)), y);
   }
   return text;
 }

@@ -3,6 +3,8 @@
 #include <iterator>
 #include <limits>
 
+#include <fmt/core.h>
+
 #include "convoy/schedule/timeline.h"
 
 namespace convoy {
@@ -57,45 +59,34 @@ class Arrivals {
   std::vector<std::vector<double>> latest_;  ///< by rank and instruction; kNever if it waits for no other rank
 };
 
-/// Cuts one wait into neighbouring slices, none of them empty.
-class Cutter {
- public:
-  Cutter(std::size_t instruction_index, double begin, std::vector<IdleSlice>& slices)
-      : instruction_index_(instruction_index), begin_(begin), slices_(slices) {}
-
-  void until(double end, IdleCause cause) {
-    if (end <= begin_) return;
-    slices_.push_back(
-        {.instruction_index = instruction_index_, .cause = cause, .begin_seconds = begin_, .end_seconds = end});
-    begin_ = end;
-  }
-
- private:
-  std::size_t instruction_index_;
-  double begin_;
-  std::vector<IdleSlice>& slices_;
-};
-
-void cut(const Span& timed, double latest_arrival, double planned_wait, Cutter cutter) {
+/// Adds the slices of the wait of instruction number `index` in its rank's list. They are neighbours, and none is
+/// empty.
+void cut(const Span& timed, std::size_t index, double latest_arrival, double planned_wait,
+         std::vector<IdleSlice>& slices) {
+  double begin = timed.begin_seconds;
+  const auto until = [&](double end, IdleCause cause) {
+    if (end <= begin) return;
+    slices.push_back({.instruction_index = index, .cause = cause, .begin_seconds = begin, .end_seconds = end});
+    begin = end;
+  };
   const double ready = timed.ready_seconds, late = std::min(latest_arrival, ready);
   switch (timed.instruction.op) {
     case Op::kLoad:
-      cutter.until(ready, IdleCause::kData);
-      return;
+      return until(ready, IdleCause::kData);
     case Op::kRecvActivation:
     case Op::kRecvGradient:
     case Op::kAgreeOnUpdate:
-      cutter.until(std::min(late, timed.begin_seconds + planned_wait), IdleCause::kBubble);
-      cutter.until(late, IdleCause::kStraggler);
+      until(std::min(late, timed.begin_seconds + planned_wait), IdleCause::kBubble);
+      until(late, IdleCause::kStraggler);
       break;
     case Op::kFoldBucket:
     case Op::kGatherBucket:
-      cutter.until(late, IdleCause::kStraggler);
+      until(late, IdleCause::kStraggler);
       break;
     default:
       break;
   }
-  cutter.until(ready, IdleCause::kCommunication);
+  until(ready, IdleCause::kCommunication);
 }
 
 }  // namespace
@@ -112,10 +103,16 @@ std::vector<std::vector<IdleSlice>> divide_idle(const Timeline& measured, const 
     const auto& list = measured.ranks[rank];
     for (std::size_t i = 0; i < list.size(); ++i) {
       const Span& in_plan = planned.ranks[rank].at(i % measured.length_of(rank));
-      cut(list[i], arrivals.of(rank, i), in_plan.wait_seconds(), Cutter(i, list[i].begin_seconds, idle[rank]));
+      cut(list[i], i, arrivals.of(rank, i), in_plan.wait_seconds(), idle[rank]);
     }
   }
   return idle;
+}
+
+std::string csv_fields(const std::optional<TimeShares>& shares) {
+  std::string fields;
+  for (const NamedShare& part : kTimeShares) fields += shares ? fmt::format(",{:.4f}", (*shares).*part.share) : ",";
+  return fields;
 }
 
 TimeShares shares_of(const Timeline& timeline, const std::vector<std::vector<IdleSlice>>& idle) {

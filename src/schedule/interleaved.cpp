@@ -20,7 +20,6 @@
 /// in which a stage goes backward while its next activation is late.
 #include <algorithm>
 
-#include "schedule/orders.h"
 #include "schedule/stage_builder.h"
 
 namespace convoy {

@@ -9,7 +9,7 @@
 
 #include "convoy/schedule/bound_program.h"
 
-#include "schedule/orders.h"
+#include "schedule/stage_builder.h"
 
 namespace convoy::schedule {
 

@@ -28,14 +28,23 @@ Schedule make_schedule(ScheduleKind kind, const PipelineSpec& spec) {
   return schedule.make(spec);
 }
 
+Schedule make_audit(ScheduleKind kind, const PipelineSpec& spec) {
+  PipelineSpec pipeline = spec;
+  pipeline.micro_batches = 1;
+  Schedule schedule = make_schedule(kind, pipeline);
+  for (StageProgram& program : schedule)
+    std::erase_if(program, [](const Instruction& i) { return is_of_update(i.op); });
+  return schedule;
+}
+
 std::int64_t num_chunks(const StageProgram& program) {
   std::int64_t last = 0;
   for (const Instruction& i : program) last = std::max(last, i.chunk);
   return last + 1;
 }
 
-std::vector<SlotUse> slot_uses(const StageProgram& program) {
-  std::vector<SlotUse> uses;
+std::vector<FrameUse> frame_uses(const StageProgram& program) {
+  std::vector<FrameUse> uses;
   std::vector<std::vector<std::int64_t>> use_of(num_chunks(program));  // by chunk and micro-batch; -1: none
   for (std::size_t i = 0; i < program.size(); ++i) {
     const auto& [op, m, bucket, chunk] = program[i];
@@ -54,7 +63,7 @@ std::vector<SlotUse> slot_uses(const StageProgram& program) {
 
 std::int64_t max_in_flight(const StageProgram& program, std::int64_t chunk) {
   std::vector<std::int64_t> change(program.size() + 1, 0);
-  for (const SlotUse& use : slot_uses(program)) {
+  for (const FrameUse& use : frame_uses(program)) {
     if (use.chunk != chunk) continue;
     ++change[use.taken_at];
     --change[use.released_at + 1];

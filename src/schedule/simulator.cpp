@@ -13,9 +13,7 @@
 
 #include "convoy/base/error.h"
 
-#include "schedule/shared_work.h"
-#include "schedule/simulated_network.h"
-#include "schedule/simulated_stage.h"
+#include "schedule/simulated_step.h"
 
 namespace convoy {
 
@@ -23,11 +21,52 @@ namespace {
 
 using schedule::Channel;
 using schedule::kUnknown;
-using schedule::SharedWork;
 using schedule::SimulatedMessage;
 using schedule::SimulatedNetwork;
 using schedule::Wait;
 using Stage = schedule::SimulatedStage;
+
+/// The work of a group of stages that share the cores of a processor, in simulated time. All stages that compute at the
+/// same time get equal parts of the cores (processor sharing), so one clock that runs at their rate is enough for all
+/// of them. The times given to its functions must not decrease.
+class SharedWork {
+ public:
+  /// If n > stages_at_once stages compute at the same time, each runs at stages_at_once / n of its full speed, as in
+  /// SharedCores.
+  explicit SharedWork(double stages_at_once) : stages_at_once_(stages_at_once) {}
+
+  /// At the simulated time `now`, the idle stage `stage` begins work that takes `seconds` at full speed.
+  void begin(std::size_t stage, double seconds, double now) {
+    if (!ends_.empty()) given_ += (now - now_) * rate();
+    now_ = now;
+    ends_.emplace(given_ + seconds, stage);
+  }
+  /// Returns the simulated time at which the next stage finishes its work, if no other begins before that; infinity if
+  /// no stage works.
+  double next_end() const {
+    if (ends_.empty()) return std::numeric_limits<double>::infinity();
+    return now_ + std::max(0.0, ends_.top().first - given_) / rate();
+  }
+  /// Advances the simulated time to next_end(). Returns the stage that finishes at this time; it is idle afterwards.
+  std::size_t end_next() {
+    now_ = next_end();
+    const auto [given, stage] = ends_.top();
+    given_ = given;  // exact, unlike a sum of rounded products
+    ends_.pop();
+    return stage;
+  }
+
+ private:
+  using End = std::pair<double, std::size_t>;  ///< the value that given_ will have at the end of the work; the stage
+
+  /// Returns the speed of each stage that works, as a share of its full speed.
+  double rate() const { return std::min(1.0, stages_at_once_ / static_cast<double>(ends_.size())); }
+
+  double stages_at_once_;
+  double now_ = 0;
+  double given_ = 0;  ///< work, in seconds at full speed, that a stage would have done if it had worked all the time
+  std::priority_queue<End, std::vector<End>, std::greater<>> ends_;
+};
 
 /// One AgreeOnUpdate of all stages.
 struct Agreement {

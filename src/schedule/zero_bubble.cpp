@@ -19,7 +19,6 @@
 #include <algorithm>
 #include <numeric>
 
-#include "schedule/orders.h"
 #include "schedule/stage_builder.h"
 
 namespace convoy {

@@ -17,8 +17,12 @@ namespace {
 
 class Search {
  public:
-  explicit Search(RankRuntime& runtime)
-      : runtime_(runtime), plan_(runtime.plan()), grid_(runtime.grid()), stage_(runtime.stage()) {}
+  explicit Search(const TrainingStep& training)
+      : training_(training),
+        runtime_(training.runtime()),
+        plan_(runtime_.plan()),
+        grid_(runtime_.grid()),
+        stage_(runtime_.stage()) {}
 
   void look_at_losses();
   void look_at_gradients();
@@ -38,18 +42,19 @@ class Search {
   void for_each_parameter(Visit&& visit) const;
   void look_at_arena(Kind kind, const Slice& range, const float* values);
   std::span<const std::byte> to_host(const void* data, std::int64_t size_bytes);
-  void load(BatchSource& source, const FrameSlot& slot, std::int64_t m) const;
-  void look_at_features(const FrameSlot& slot, std::int64_t cell, std::int64_t m, Seen& seen);
-  void look_at_output(const FrameSlot& slot, std::int64_t cell, std::int64_t m, Seen& seen);
-  void receive_input(const FrameSlot& slot);
-  void send_output(const FrameSlot& slot);
-  void run_chunk(const FrameSlot& slot, std::int64_t m, Seen& seen);
-  void set_draw_key(const FrameSlot& slot, std::int64_t m);
+  void load(BatchSource& source, const FrameId& frame, std::int64_t m) const;
+  void look_at_features(const FrameId& frame, std::int64_t cell, std::int64_t m, Seen& seen);
+  void look_at_output(const FrameId& frame, std::int64_t cell, std::int64_t m, Seen& seen);
+  void receive_input(const FrameId& frame);
+  void send_output(const FrameId& frame);
+  void run_chunk(const FrameId& frame, std::int64_t m, Seen& seen);
+  void set_draw_key(const FrameId& frame, std::int64_t m);
   int rank_of_stage(std::int64_t stage) const {
     return grid_.world_rank(grid_.replica(), (stage + grid_.num_stages()) % grid_.num_stages());
   }
 
-  RankRuntime& runtime_;
+  const TrainingStep& training_;
+  const RankRuntime& runtime_;
   const StepPlan& plan_;
   const ProcessGrid& grid_;
   const Stage& stage_;
@@ -59,17 +64,17 @@ class Search {
 };
 
 void Search::look_at_losses() {
-  const StepLoss* loss = runtime_.training_loss();
+  const StepLoss* loss = training_.loss();
   if (loss == nullptr) return;
   for (std::int64_t m = 0; m < loss->num_micro_batches(); ++m)
-    if (loss->is_bad(m, plan_.spec().loss_limit))
+    if (loss->is_bad(m, plan_.spec().train.loss_limit))
       found_.push_back(
           {.kind = Kind::kLoss, .micro_batch = runtime_.micro_batches().begin + m, .loss = loss->mean_loss(m)});
 }
 
 void Search::look_at_gradients() {
   for (std::int64_t b = 0; b < std::ssize(stage_.plan().layout.buckets); ++b) {
-    const ShardedUpdate::GradientSlice slice = runtime_.update().gradient(b);
+    const ShardedUpdate::GradientSlice slice = training_.update().gradient(b);
     look_at_arena(Kind::kGradient, slice.range, slice.values);
   }
 }
@@ -120,46 +125,46 @@ void Search::run_forward(BatchSource& source) {
   for (std::int64_t m = 0; m < runtime_.micro_batches().size(); ++m) {
     Seen seen;
     for (std::int64_t chunk = 0; chunk < plan_.num_chunks(); ++chunk) {
-      const FrameSlot slot{.chunk = chunk, .frame = 0};
-      load(source, slot, m);
-      if (!stage_.plan().chunks[chunk].is_first) receive_input(slot);
-      run_chunk(slot, m, seen);
-      if (!stage_.plan().chunks[chunk].is_last) send_output(slot);
+      const FrameId frame{.chunk = chunk, .number = 0};
+      load(source, frame, m);
+      if (!stage_.plan().chunks[chunk].is_first) receive_input(frame);
+      run_chunk(frame, m, seen);
+      if (!stage_.plan().chunks[chunk].is_last) send_output(frame);
     }
   }
 }
 
-void Search::load(BatchSource& source, const FrameSlot& slot, std::int64_t m) const {
-  stage_.for_each_feature(slot, [&](const Feature& feature, void* to) { source.load(feature.name, m, to); });
+void Search::load(BatchSource& source, const FrameId& frame, std::int64_t m) const {
+  stage_.for_each_feature(frame, [&](const Feature& feature, void* to) { source.load(feature.name, m, to); });
 }
 
-void Search::run_chunk(const FrameSlot& slot, std::int64_t m, Seen& seen) {
-  if (stage_.plan().chunks[slot.chunk].draws) set_draw_key(slot, m);
-  std::int64_t cell = stage_.plan().chunks[slot.chunk].cells.begin;
-  look_at_features(slot, cell, m, seen);
-  stage_.forward(slot, true, [&] {
-    look_at_output(slot, cell++, m, seen);
-    if (cell < stage_.plan().chunks[slot.chunk].cells.end) look_at_features(slot, cell, m, seen);
+void Search::run_chunk(const FrameId& frame, std::int64_t m, Seen& seen) {
+  if (stage_.plan().chunks[frame.chunk].draws) set_draw_key(frame, m);
+  std::int64_t cell = stage_.plan().chunks[frame.chunk].cells.begin;
+  look_at_features(frame, cell, m, seen);
+  stage_.forward(frame, true, [&] {
+    look_at_output(frame, cell++, m, seen);
+    if (cell < stage_.plan().chunks[frame.chunk].cells.end) look_at_features(frame, cell, m, seen);
   });
 }
 
 // Sets the key as the executor does.
-void Search::set_draw_key(const FrameSlot& slot, std::int64_t m) {
+void Search::set_draw_key(const FrameId& frame, std::int64_t m) {
   Device& device = runtime_.device();
   if (draw_key_.data() == nullptr) draw_key_ = HostBuffer(device, sizeof(ops::DrawKey));
   device.synchronize();  // the key before was read
   draw_key_.as<ops::DrawKey>().front() = {
-      .seed = plan_.spec().seed,
-      .step = static_cast<std::uint64_t>(runtime_.num_steps() - 1),
+      .seed = plan_.spec().train.seed,
+      .step = static_cast<std::uint64_t>(training_.counts().steps - 1),
       .micro_batch = static_cast<std::uint64_t>(runtime_.micro_batches().begin + m)};
-  stage_.set_draw_key(slot, draw_key_.as<ops::DrawKey>().data());
+  stage_.set_draw_key(frame, draw_key_.as<ops::DrawKey>().data());
 }
 
-void Search::look_at_features(const FrameSlot& slot, std::int64_t cell, std::int64_t m, Seen& seen) {
+void Search::look_at_features(const FrameId& frame, std::int64_t cell, std::int64_t m, Seen& seen) {
   if (seen.feature) return;
   std::int64_t index = 0;
   stage_.for_each_feature_of(
-      slot, cell - stage_.plan().chunks[slot.chunk].cells.begin, [&](const Feature& feature, const void* data) {
+      frame, cell - stage_.plan().chunks[frame.chunk].cells.begin, [&](const Feature& feature, const void* data) {
         const NumberCount count = count_numbers(feature.spec.type, to_host(data, feature.spec.bytes()));
         if (count.num_bad > 0 && !seen.feature) {
           seen.feature = true;
@@ -173,10 +178,10 @@ void Search::look_at_features(const FrameSlot& slot, std::int64_t cell, std::int
       });
 }
 
-void Search::look_at_output(const FrameSlot& slot, std::int64_t cell, std::int64_t m, Seen& seen) {
+void Search::look_at_output(const FrameId& frame, std::int64_t cell, std::int64_t m, Seen& seen) {
   if (seen.output) return;
   const TensorSpec& y = plan_.network()[cell]->y();
-  const void* output = stage_.output_of(slot, cell - stage_.plan().chunks[slot.chunk].cells.begin);
+  const void* output = stage_.output_of(frame, cell - stage_.plan().chunks[frame.chunk].cells.begin);
   const NumberCount count = count_numbers(y.type, to_host(output, y.bytes()));
   if (count.num_bad == 0) return;
   seen.output = true;
@@ -184,30 +189,31 @@ void Search::look_at_output(const FrameSlot& slot, std::int64_t cell, std::int64
       {.kind = Kind::kOutput, .micro_batch = runtime_.micro_batches().begin + m, .cell = cell, .count = count});
 }
 
-// Virtual stages follow each other round the stages.
-void Search::receive_input(const FrameSlot& slot) {
-  const std::int64_t size_bytes = stage_.plan().chunks[slot.chunk].boundary_in_bytes;
+// Virtual stages follow each other around the stages.
+void Search::receive_input(const FrameId& frame) {
+  const std::int64_t size_bytes = stage_.plan().chunks[frame.chunk].boundary_in_bytes;
   host_.resize(std::max<std::size_t>(host_.size(), static_cast<std::size_t>(size_bytes)));
   grid_.world().receive(host_.data(), size_bytes, rank_of_stage(grid_.stage() - 1), tags::kRepeatedActivation);
-  runtime_.device().copy_to_device(stage_.input(slot), host_.data(), size_bytes);
+  runtime_.device().copy_to_device(stage_.input(frame), host_.data(), size_bytes);
 }
 
-void Search::send_output(const FrameSlot& slot) {
-  const std::int64_t size_bytes = stage_.plan().chunks[slot.chunk].boundary_out_bytes;
-  grid_.world().send(to_host(stage_.output(slot), size_bytes).data(), size_bytes, rank_of_stage(grid_.stage() + 1),
+void Search::send_output(const FrameId& frame) {
+  const std::int64_t size_bytes = stage_.plan().chunks[frame.chunk].boundary_out_bytes;
+  grid_.world().send(to_host(stage_.output(frame), size_bytes).data(), size_bytes, rank_of_stage(grid_.stage() + 1),
                      tags::kRepeatedActivation);
 }
 
 }  // namespace
 
-std::vector<BadNumbers> find_bad_numbers(RankRuntime& runtime, BatchSource& source) {
-  runtime.finish();  // the last messages have left the frames
-  Search search(runtime);
+std::vector<BadNumbers> find_bad_numbers(TrainingStep& training, BatchSource& source) {
+  training.runtime().finish();  // the last messages have left the frames
+  Search search(training);
   search.look_at_losses();
   search.look_at_gradients();
   search.look_at_parameters();
   search.run_forward(source);
-  const std::vector<std::byte> all = runtime.grid().world().gather(std::as_bytes(std::span(search.found())), 0);
+  const std::vector<std::byte> all =
+      training.runtime().grid().world().gather(std::as_bytes(std::span(search.found())), 0);
   std::vector<BadNumbers> found(all.size() / sizeof(BadNumbers));
   if (!found.empty()) std::memcpy(found.data(), all.data(), all.size());
   return sorted(std::move(found));

@@ -7,7 +7,7 @@
 #include "convoy/data/batch_source.h"
 
 #include "step/bad_numbers.h"
-#include "step/rank_runtime.h"
+#include "step/training_step.h"
 
 namespace convoy {
 
@@ -19,6 +19,6 @@ namespace convoy {
 /// - for each micro-batch, the first cell that reads bad features, and the first whose output is bad.
 /// The other ranks return an empty list. It takes about as long as the step's forward without overlap, and copies one
 /// tensor at a time to host memory.
-std::vector<BadNumbers> find_bad_numbers(RankRuntime& runtime, BatchSource& source);
+std::vector<BadNumbers> find_bad_numbers(TrainingStep& training, BatchSource& source);
 
 }  // namespace convoy

@@ -50,8 +50,7 @@ StepMetrics& StepMetrics::operator+=(const StepMetrics& other) {
 }
 
 MetricsChannel::MetricsChannel(const RankRuntime& runtime, int tag)
-    : runtime_(runtime),
-      num_objectives_(runtime.plan().num_objectives()),
+    : num_objectives_(runtime.plan().num_objectives()),
       channel_(runtime, {.item_bytes = num_objectives_ * static_cast<std::int64_t>(sizeof(ops::LossSums)),
                          .tag = tag,
                          .stage = runtime.grid().num_stages() - 1}) {}

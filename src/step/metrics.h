@@ -12,6 +12,7 @@
 
 #include "step/rank_runtime.h"
 #include "step/step_channel.h"
+#include "step/step_loss.h"
 
 namespace convoy {
 
@@ -55,8 +56,11 @@ class MetricsChannel {
   /// channel.
   MetricsChannel(const RankRuntime& runtime, int tag);
 
-  /// Starts to send the sums of the latest step. At most one step that was posted before may be uncollected.
-  void post() { channel_.post(std::as_bytes(runtime_.sums())); }
+  /// Starts to send the sums of the latest step: those of TrainingStep::loss() or EvaluationStep::loss(). At most one
+  /// step that was posted before may be uncollected.
+  void post(const StepLoss* loss) {
+    channel_.post(loss == nullptr ? std::span<const std::byte>() : std::as_bytes(loss->sums()));
+  }
   /// Called on rank 0: returns the sums of the oldest posted step. Waits until they have arrived.
   StepMetrics collect();
   /// Called on rank 0: adds the oldest posted step to `metrics`, micro-batch by micro-batch. So the sum over several
@@ -66,7 +70,6 @@ class MetricsChannel {
   void finish() { channel_.finish(); }
 
  private:
-  const RankRuntime& runtime_;
   std::int64_t num_objectives_;
   StepChannel channel_;
 };

@@ -43,18 +43,18 @@ Weights Stage::weights_of(std::int64_t index) const {
   return {.data = arena + plan_.layout.cell_offsets[index] * size_of(plan_.type), .type = plan_.type};
 }
 
-Frame Stage::frame_of(const FrameSlot& slot, std::int64_t i) const {
-  const ChunkPlan& chunk = plan_.chunks[slot.chunk];
-  return {.x = at(slot, chunk.x_offsets[i]),
-          .y = at(slot, chunk.x_offsets[i + 1]),
-          .activations = chunk.is_recomputed[i] ? recomputed_.data() : at(slot, chunk.activation_offsets[i]),
-          .statistics = at(slot, chunk.statistic_offsets[i]),
-          .features = at(slot, chunk.feature_offsets[i]),
+Frame Stage::frame_of(const FrameId& frame, std::int64_t i) const {
+  const ChunkPlan& chunk = plan_.chunks[frame.chunk];
+  return {.x = at(frame, chunk.x_offsets[i]),
+          .y = at(frame, chunk.x_offsets[i + 1]),
+          .activations = chunk.is_recomputed[i] ? recomputed_.data() : at(frame, chunk.activation_offsets[i]),
+          .statistics = at(frame, chunk.statistic_offsets[i]),
+          .features = at(frame, chunk.feature_offsets[i]),
           .scratch = scratch_.data(),
-          .draw_key = chunk.draws ? draw_key(slot) : nullptr,
-          .parameters = arenas_.masters.floats() + arena_offset(slot.chunk, i),
-          .weights = weights_of(slot.chunk, i),
-          .watch = watch_};
+          .draw_key = chunk.draws ? draw_key(frame) : nullptr,
+          .parameters = arenas_.masters.floats() + arena_offset(frame.chunk, i),
+          .weights = weights_of(frame.chunk, i),
+          .observer = observer_};
 }
 
 void Stage::reload_weights() {
@@ -70,15 +70,15 @@ void Stage::load_weights(std::int64_t chunk, const CellRange& cells) {
     cell(chunk, i).load_weights(weights_of(chunk, i));
 }
 
-void Stage::set_draw_key(const FrameSlot& slot, const ops::DrawKey* key) const {
-  backend_.elementwise().copy(key, draw_key(slot), sizeof(*key));
+void Stage::set_draw_key(const FrameId& frame, const ops::DrawKey* key) const {
+  backend_.elementwise().copy(key, draw_key(frame), sizeof(*key));
 }
 
-void Stage::forward(const FrameSlot& slot, bool training, const ProgressHook& on_progress) const {
-  const ChunkPlan& chunk = plan_.chunks[slot.chunk];
+void Stage::forward(const FrameId& frame, bool training, const ProgressHook& on_progress) const {
+  const ChunkPlan& chunk = plan_.chunks[frame.chunk];
   for (std::int64_t i = 0; i < chunk.cells.size(); ++i) {
-    Cell& own = cell(slot.chunk, i);
-    Frame cell_frame = frame_of(slot, i);
+    Cell& own = cell(frame.chunk, i);
+    Frame cell_frame = frame_of(frame, i);
     cell_frame.training = training && !own.is_frozen();
     own.forward(cell_frame);
     on_progress();
@@ -90,7 +90,7 @@ void Stage::backward(const BackwardPiece& piece, const ProgressHook& on_progress
 }
 
 void Stage::backward_input(const BackwardPiece& piece, const ProgressHook& on_progress) const {
-  assert(!plan_.chunks[piece.slot.chunk].weight_gradient_input_offsets.empty());
+  assert(!plan_.chunks[piece.frame.chunk].weight_gradient_input_offsets.empty());
   backward_to_input(piece, Part::kInput, on_progress);
 }
 
@@ -98,7 +98,7 @@ void Stage::backward_input(const BackwardPiece& piece, const ProgressHook& on_pr
 // gradient comes in two parts, the block before adds them as it reads them. Not across pieces: by then their buffers
 // may hold other gradients.
 void Stage::backward_to_input(const BackwardPiece& piece, Part part, const ProgressHook& on_progress) const {
-  const ChunkPlan& chunk = plan_.chunks[piece.slot.chunk];
+  const ChunkPlan& chunk = plan_.chunks[piece.frame.chunk];
   const std::int64_t first = chunk.cells.begin;
   std::int64_t k = chunk.cells.end - piece.cells.end;
   std::byte* dy = k == 0 ? static_cast<std::byte*>(piece.dy) : inner_gradients_[(k - 1) % 2].data();
@@ -106,13 +106,13 @@ void Stage::backward_to_input(const BackwardPiece& piece, Part part, const Progr
   const std::int64_t begin = std::max(piece.cells.begin, plan_.first_trained);
   for (std::int64_t i = piece.cells.end - 1 - first; i >= begin - first; --i) {
     Frame cell_frame = backward_frame(piece, i, part);
-    recompute(cell_frame, piece.slot, i, on_progress);
-    const Cell& own = cell(piece.slot.chunk, i);
+    recompute(cell_frame, piece.frame, i, on_progress);
+    const Cell& own = cell(piece.frame.chunk, i);
     cell_frame.dy = dy;
     cell_frame.dy_addend = dy_addend;
     cell_frame.dx = i > 0 ? inner_gradients_[k++ % 2].data() : static_cast<std::byte*>(piece.dx);
     cell_frame.leaves_dx_in_parts =
-        i > begin - first && own.can_leave_dx_in_parts() && cell(piece.slot.chunk, i - 1).takes_dy_in_parts();
+        i > begin - first && own.can_leave_dx_in_parts() && cell(piece.frame.chunk, i - 1).takes_dy_in_parts();
     own.backward(cell_frame);
     dy_addend = cell_frame.leaves_dx_in_parts ? dy : nullptr;
     dy = cell_frame.dx;
@@ -121,34 +121,34 @@ void Stage::backward_to_input(const BackwardPiece& piece, Part part, const Progr
 }
 
 void Stage::backward_weight(const BackwardPiece& piece, const ProgressHook& on_progress) const {
-  const ChunkPlan& chunk = plan_.chunks[piece.slot.chunk];
+  const ChunkPlan& chunk = plan_.chunks[piece.frame.chunk];
   assert(!chunk.weight_gradient_input_offsets.empty());
   for (std::int64_t i = piece.cells.end - 1 - chunk.cells.begin; i >= piece.cells.begin - chunk.cells.begin; --i) {
-    const Cell& own = cell(piece.slot.chunk, i);
+    const Cell& own = cell(piece.frame.chunk, i);
     if (own.is_frozen()) continue;
     const Frame cell_frame = backward_frame(piece, i, Part::kWeight);
-    recompute(cell_frame, piece.slot, i, on_progress);
+    recompute(cell_frame, piece.frame, i, on_progress);
     own.backward_weight(cell_frame);
     on_progress();
   }
 }
 
 Frame Stage::backward_frame(const BackwardPiece& piece, std::int64_t i, Part part) const {
-  const FrameSlot& slot = piece.slot;
-  Frame cell_frame = frame_of(slot, i);
-  cell_frame.training = !cell(slot.chunk, i).is_frozen();
+  const FrameId& frame = piece.frame;
+  Frame cell_frame = frame_of(frame, i);
+  cell_frame.training = !cell(frame.chunk, i).is_frozen();
   if (!cell_frame.training) return cell_frame;
   if (part != Part::kWhole)
-    cell_frame.weight_gradient_inputs = at(slot, plan_.chunks[slot.chunk].weight_gradient_input_offsets[i]);
-  if (part != Part::kInput) cell_frame.gradients = piece.gradients + arena_offset(slot.chunk, i);
+    cell_frame.weight_gradient_inputs = at(frame, plan_.chunks[frame.chunk].weight_gradient_input_offsets[i]);
+  if (part != Part::kInput) cell_frame.gradients = piece.gradients + arena_offset(frame.chunk, i);
   return cell_frame;
 }
 
 // Recomputes the cell's activations, if they were not kept.
-void Stage::recompute(const Frame& cell_frame, const FrameSlot& slot, std::int64_t i,
+void Stage::recompute(const Frame& cell_frame, const FrameId& frame, std::int64_t i,
                       const ProgressHook& on_progress) const {
-  if (!plan_.chunks[slot.chunk].is_recomputed[i]) return;
-  cell(slot.chunk, i).recompute(cell_frame);
+  if (!plan_.chunks[frame.chunk].is_recomputed[i]) return;
+  cell(frame.chunk, i).recompute(cell_frame);
   on_progress();
 }
 

@@ -19,9 +19,9 @@ namespace convoy {
 /// A function that is called between cells, so that messages make progress while the stage computes.
 using ProgressHook = std::function<void()>;
 
-/// The index of a chunk, and of one of its frames: a frame is the memory of one micro-batch in the chunk.
-struct FrameSlot {
-  std::int64_t chunk = 0, frame = 0;
+/// The number of a chunk, and of one of its frames: a frame is the memory of one micro-batch in the chunk.
+struct FrameId {
+  std::int64_t chunk = 0, number = 0;
 };
 
 /// The device memory of a stage's parameters: the float32 masters, and copies rounded to the network's type (empty if
@@ -46,21 +46,25 @@ class Stage {
   const Cell& last_cell() const { return *cells_.back(); }
 
   /// The input of the chunk in this frame, in device memory.
-  void* input(const FrameSlot& slot) const { return at(slot, plan_.chunks[slot.chunk].x_offsets.front()); }
+  void* input(const FrameId& frame) const { return at(frame, plan_.chunks[frame.chunk].x_offsets.front()); }
   /// The output of the chunk in this frame, in device memory.
-  void* output(const FrameSlot& slot) const { return at(slot, plan_.chunks[slot.chunk].x_offsets.back()); }
+  void* output(const FrameId& frame) const { return at(frame, plan_.chunks[frame.chunk].x_offsets.back()); }
   /// The output of the chunk's cell i, counted from 0. In a network that does not train, a later cell overwrites it.
-  void* output_of(const FrameSlot& slot, std::int64_t i) const {
-    return at(slot, plan_.chunks[slot.chunk].x_offsets[i + 1]);
+  void* output_of(const FrameId& frame, std::int64_t i) const {
+    return at(frame, plan_.chunks[frame.chunk].x_offsets[i + 1]);
   }
   /// The gradient of the network's output; exists only in the last chunk of the last stage.
-  void* output_gradient(const FrameSlot& slot) const {
-    return at(slot, plan_.chunks[slot.chunk].output_gradient_offset);
+  void* output_gradient(const FrameId& frame) const {
+    return at(frame, plan_.chunks[frame.chunk].output_gradient_offset);
   }
   /// Memory for the gradient of the chunk's output that the next virtual stage sends; `buffer` is below
   /// kGradientBuffers.
   void* gradient_in(std::int64_t chunk, std::int64_t buffer) const {
     return memory_[chunk].gradients_in[buffer].data();
+  }
+  /// The gradient of the chunk's output: output_gradient() in the last chunk, else gradient_in().
+  void* dy_of(const FrameId& frame, std::int64_t buffer) const {
+    return plan_.chunks[frame.chunk].is_last ? output_gradient(frame) : gradient_in(frame.chunk, buffer);
   }
   /// Memory for the gradient of the chunk's input, which is sent to the previous virtual stage; `buffer` is below
   /// kGradientBuffers.
@@ -84,28 +88,28 @@ class Stage {
   /// Calls visit(feature, destination) for each feature of the samples that the chunk's cells read. `destination` is
   /// its memory in the frame, on the device.
   template <typename Visit>
-  void for_each_feature(const FrameSlot& slot, Visit&& visit) const {
-    for (std::int64_t i = 0; i < plan_.chunks[slot.chunk].cells.size(); ++i) for_each_feature_of(slot, i, visit);
+  void for_each_feature(const FrameId& frame, Visit&& visit) const {
+    for (std::int64_t i = 0; i < plan_.chunks[frame.chunk].cells.size(); ++i) for_each_feature_of(frame, i, visit);
   }
   /// Calls visit(feature, destination) as for_each_feature(), but only for the features that the chunk's cell i reads.
   template <typename Visit>
-  void for_each_feature_of(const FrameSlot& slot, std::int64_t i, Visit&& visit) const {
-    const Frame cell_frame = frame_of(slot, i);
-    for (const Feature& feature : cell(slot.chunk, i).features()) visit(feature, cell_frame[feature.location]);
+  void for_each_feature_of(const FrameId& frame, std::int64_t i, Visit&& visit) const {
+    const Frame cell_frame = frame_of(frame, i);
+    for (const Feature& feature : cell(frame.chunk, i).features()) visit(feature, cell_frame[feature.location]);
   }
 
   /// Sets the key of the random numbers that the chunk's cells draw (dropout) from the next forward of this frame to
   /// its last backward. Called only if ChunkPlan::draws. `key` is in a HostBuffer; the device reads it later.
-  void set_draw_key(const FrameSlot& slot, const ops::DrawKey* key) const;
+  void set_draw_key(const FrameId& frame, const ops::DrawKey* key) const;
 
-  /// Sets an observer that is told about each layer's work from the next call on; null: none. Recorded work that is
-  /// replayed calls no layer, so it must not be replayed meanwhile.
-  void watch_layers(LayerWatch* watch) { watch_ = watch; }
-  bool is_watched() const { return watch_ != nullptr; }
+  /// Sets an observer that is told about each layer's work from the next call on; null: none. Work that is replayed
+  /// from a CUDA graph calls no layer, so no graph may be replayed meanwhile.
+  void observe_layers(LayerObserver* observer) { observer_ = observer; }
+  bool is_observed() const { return observer_ != nullptr; }
 
-  /// Issues the forward of the chunk for one micro-batch: output(slot) from input(slot). `training` chooses batch
+  /// Issues the forward of the chunk for one micro-batch: output(frame) from input(frame). `training` chooses batch
   /// statistics and random numbers of training.
-  void forward(const FrameSlot& slot, bool training, const ProgressHook& on_progress) const;
+  void forward(const FrameId& frame, bool training, const ProgressHook& on_progress) const;
 
   /// A part of the backward of one micro-batch: neighbouring cells of a chunk. The pieces of a chunk follow each other
   /// from its last cells to its first, without a piece of another chunk in between. The piece with the last cell reads
@@ -113,7 +117,7 @@ class Stage {
   /// the input to `dx` (null in the network's first chunk). Cells before the first trained cell of the network do
   /// nothing and leave `dx` unchanged.
   struct BackwardPiece {
-    FrameSlot slot;
+    FrameId frame;
     CellRange cells;
     void* dy = nullptr;
     void* dx = nullptr;
@@ -137,11 +141,11 @@ class Stage {
     std::vector<Buffer> gradients_in, gradients_out;
   };
 
-  std::byte* at(const FrameSlot& slot, std::int64_t offset) const {
-    return memory_[slot.chunk].frames.data() + slot.frame * plan_.chunks[slot.chunk].frame_bytes + offset;
+  std::byte* at(const FrameId& frame, std::int64_t offset) const {
+    return memory_[frame.chunk].frames.data() + frame.number * plan_.chunks[frame.chunk].frame_bytes + offset;
   }
-  ops::DrawKey* draw_key(const FrameSlot& slot) const {
-    return reinterpret_cast<ops::DrawKey*>(at(slot, plan_.chunks[slot.chunk].draw_key_offset));
+  ops::DrawKey* draw_key(const FrameId& frame) const {
+    return reinterpret_cast<ops::DrawKey*>(at(frame, plan_.chunks[frame.chunk].draw_key_offset));
   }
   // The index i of a cell counts within its chunk.
   Cell& cell(std::int64_t chunk, std::int64_t i) const { return *cells_[plan_.chunks[chunk].first_cell + i]; }
@@ -151,12 +155,12 @@ class Stage {
   Weights weights_of(std::int64_t chunk, std::int64_t i) const {
     return weights_of(plan_.chunks[chunk].first_cell + i);
   }
-  Frame frame_of(const FrameSlot& slot, std::int64_t i) const;
+  Frame frame_of(const FrameId& frame, std::int64_t i) const;
   /// What a backward computes: both gradients, the data gradient, or the weight gradient.
   enum class Part { kWhole, kInput, kWeight };
   Frame backward_frame(const BackwardPiece& piece, std::int64_t i, Part part) const;
   void backward_to_input(const BackwardPiece& piece, Part part, const ProgressHook& on_progress) const;
-  void recompute(const Frame& cell_frame, const FrameSlot& slot, std::int64_t i, const ProgressHook& on_progress) const;
+  void recompute(const Frame& cell_frame, const FrameId& frame, std::int64_t i, const ProgressHook& on_progress) const;
 
   StagePlan plan_;
   std::vector<Cell*> cells_;  ///< chunk after chunk; the network owns them
@@ -165,7 +169,7 @@ class Stage {
   Buffer recomputed_, scratch_;
   std::vector<Buffer> inner_gradients_;
   std::vector<ChunkMemory> memory_;
-  LayerWatch* watch_ = nullptr;
+  LayerObserver* observer_ = nullptr;
 };
 
 }  // namespace convoy

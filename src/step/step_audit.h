@@ -7,8 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "step/micro_batch_record.h"
+#include "step/micro_batch_checksums.h"
 #include "step/stage.h"
+#include "step/step_executor.h"
 #include "update/sharded_update.h"
 
 namespace convoy {
@@ -29,7 +30,7 @@ class MemoryChecksums {
 
   /// Returns the names of the parts, in their order: "the parameters", "the parameters' rounded copies", "the
   /// optimizer's state 1" ... The arguments say which parts exist.
-  static std::vector<std::string> names(bool has_copies, std::int64_t num_slots, bool has_ema);
+  static std::vector<std::string> names(bool has_copies, std::int64_t num_states, bool has_ema);
 
  private:
   /// A range of device memory that has a checksum.
@@ -47,19 +48,40 @@ class MemoryChecksums {
   std::vector<std::uint64_t> taken_;
 };
 
-/// The checks of one training step. The executor of the step calls holds() before any update.
+/// Computes one micro-batch of a training step a second time: its forward and its backward. Nothing is exchanged
+/// between replicas, and no weight changes.
+class MicroBatchRepeat {
+ public:
+  /// All ranks of the grid call it, before the runtime's first step. The arguments must outlive this object.
+  MicroBatchRepeat(RankRuntime& runtime, LossScale& loss_scale);
+
+  /// Computes a micro-batch and returns its checksums (MicroBatchChecksums::values()), which are valid until the next
+  /// call. `number` is the index of the micro-batch in the step, over all replicas; it may belong to another replica.
+  /// `source` gives it as its only micro-batch. Cells draw random numbers for training step `step`, counted from 0. All
+  /// ranks of this replica call it, between steps.
+  std::span<const std::uint64_t> run(BatchSource& source, std::int64_t number, std::int64_t step);
+
+ private:
+  RankRuntime& runtime_;
+  GradientTree tree_;
+  std::unique_ptr<StepLoss> loss_;  ///< null except on the last stage
+  MicroBatchChecksums micro_batch_;
+  StepExecutor executor_;
+};
+
+/// The checks of one training step. The step's judge calls holds() before any update.
 class StepAudit {
  public:
-  StepAudit(const Stage& stage, const ShardedUpdate& update, Device& device, ops::ElementwiseOps& elementwise)
-      : record_(stage.plan(), device, elementwise), memory_(stage, update, device, elementwise) {}
+  /// All ranks of the grid call it, before the runtime's first step. The arguments must outlive this object.
+  StepAudit(RankRuntime& runtime, const ExecutorParts& audited);
 
   /// The checksums that another rank of the same stage has computed.
   struct Expected {
     std::uint64_t parameters = 0;            ///< its MemoryChecksums::parameters()
-    std::vector<std::uint64_t> micro_batch;  ///< its MicroBatchRecord::checksums() for the micro-batch
+    std::vector<std::uint64_t> micro_batch;  ///< its MicroBatchChecksums::values() for the micro-batch
   };
-  /// Lets the next step be checked by this replica's micro-batch m. m must be even: only then does the gradient tree
-  /// keep its gradients apart from others until they are read. Called between steps, after memory().take().
+  /// Lets the next step be checked by this replica's micro-batch m, an even number (MicroBatchChecksums). Called
+  /// between steps, after memory().take().
   void begin(std::int64_t m, Expected expected);
   bool is_checking() const { return is_checking_; }
   /// Whether the memory, the parameters and the micro-batch have the expected checksums. Called before any update, when
@@ -67,20 +89,23 @@ class StepAudit {
   bool holds();
   /// Ends the check of a step. Called after the step.
   void end() {
-    record_.end();
+    micro_batch_.end_recording();
     is_checking_ = false;
   }
 
-  /// The checksums of the micro-batch that is checked.
-  MicroBatchRecord& record() { return record_; }
+  /// The checksums of the micro-batch that is checked. Observes the executor of the step.
+  MicroBatchChecksums& micro_batch() { return micro_batch_; }
+  /// Computes one micro-batch a second time, between steps.
+  MicroBatchRepeat& repeat() { return repeat_; }
   /// The checksums of this rank's memory.
   MemoryChecksums& memory() { return memory_; }
   /// The result of MemoryChecksums::changes() in the last call of holds().
   std::uint64_t memory_changes() const { return memory_changes_; }
 
  private:
-  MicroBatchRecord record_;
+  MicroBatchChecksums micro_batch_;
   MemoryChecksums memory_;
+  MicroBatchRepeat repeat_;
   Expected expected_;
   std::uint64_t memory_changes_ = 0;
   bool is_checking_ = false;

@@ -38,9 +38,9 @@ class StepChannel {
   void finish();
 
  private:
-  static constexpr std::int64_t kSlots = 2;
+  static constexpr std::int64_t kMaxSteps = 2;  ///< steps whose messages are in flight at the same time
   /// The messages of one step.
-  struct Slot {
+  struct StepMessages {
     std::vector<std::byte> sent, received;
     mpi::Request send;
     std::vector<mpi::Request> receives;
@@ -48,7 +48,7 @@ class StepChannel {
 
   const RankRuntime& runtime_;
   Spec spec_;
-  Slot slots_[kSlots];
+  StepMessages steps_[kMaxSteps];
   std::int64_t posted_ = 0, collected_ = 0;
 };
 

@@ -6,16 +6,19 @@
 #include <string>
 #include <vector>
 
+#include "step/step_observer.h"
+
 namespace convoy {
 
 /// Keeps the durations of the latest steps. The first steps of a run (warm-up) do not count.
-class StepClock {
+class StepClock final : public StepObserver {
  public:
   /// Keeps at most `max` durations; their memory is allocated here.
   explicit StepClock(std::int64_t max = 1024);
 
   /// Adds the duration of the next step, in seconds.
   void add(double seconds);
+  void end_step(const StepResult& step) override { add(step.seconds); }
   /// Number of durations that are kept.
   std::int64_t num_steps() const { return static_cast<std::int64_t>(seconds_.size()); }
   /// Median of the durations that are kept, in seconds; of an even number, the lower one of the two in the middle. 0 if

@@ -7,413 +7,271 @@
 #include <tuple>
 
 #include "convoy/base/clock.h"
-#include "convoy/comm/tags.h"
 #include "convoy/ops/dropout.h"
-
-#include "step/step_recorder.h"
 
 namespace convoy {
 
-StepExecutor::StepExecutor(const ExecutorParts& parts, BoundProgram program)
-    : parts_(parts), program_(std::move(program)), found_(parts.device, sizeof(std::int32_t)) {
+StepExecutor::StepExecutor(RankRuntime& runtime, BoundProgram program, const ExecutorParts& parts)
+    : runtime_(runtime),
+      stage_(runtime.stage()),
+      transport_(runtime.transport()),
+      board_(runtime.board()),
+      program_(std::move(program)),
+      parts_(parts),
+      messages_(runtime, program_, is_training()) {
   // A device that runs asynchronously to the host is given a cell's work in microseconds: there is nothing to do in
-  // between, and a recording must hold the stage's work alone.
+  // between, and repeated work must be the stage's work alone.
   on_progress_ = [] {};
-  if (parts.device.is_host()) on_progress_ = [this] { parts_.transport.progress(); };
-  const std::vector<ChunkPlan>& chunks = parts.stage.plan().chunks;
-  if (is_training() && std::ranges::any_of(chunks, &ChunkPlan::draws))
-    draw_keys_ = HostBuffer(parts.device, program_.num_micro_batches * static_cast<std::int64_t>(sizeof(ops::DrawKey)));
-  create_messages();
-  plan_recordings();
+  if (runtime.device().is_host()) on_progress_ = [this] { transport_.progress(); };
+  if (is_training() && std::ranges::any_of(stage_.plan().chunks, &ChunkPlan::draws))
+    draw_keys_ =
+        HostBuffer(runtime.device(), program_.num_micro_batches * static_cast<std::int64_t>(sizeof(ops::DrawKey)));
+  plan_repeated_work();
 }
 
-// Virtual stages follow each other round the stages: after the last one's chunk c comes the first one's chunk c + 1.
-void StepExecutor::create_messages() {
-  for (std::int64_t c = 0; c < std::ssize(program_.num_frames); ++c) {
-    ChunkMessages& messages = messages_.emplace_back();
-    const ChunkPlan& chunk = parts_.stage.plan().chunks[c];
-    if (!chunk.is_first) create_previous_messages(c, messages);
-    if (!chunk.is_last) create_next_messages(c, messages);
-  }
-}
-
-void StepExecutor::create_previous_messages(std::int64_t chunk, ChunkMessages& messages) {
-  const std::int64_t stages = parts_.grid.num_stages(), me = parts_.grid.stage();
-  const std::int64_t chunk_before = parts_.grid.is_first_stage() ? chunk - 1 : chunk;
-  MessageSpec spec{.group = parts_.grid.model(),
-                   .size_bytes = parts_.stage.plan().chunks[chunk].boundary_in_bytes,
-                   .peer = static_cast<int>((me + stages - 1) % stages),
-                   .tag = tags::activation(chunk_before)};
-  for (std::int64_t frame = 0; frame < program_.num_frames[chunk]; ++frame) {
-    spec.data = parts_.stage.input({chunk, frame});
-    messages.activation_receives.push_back(parts_.transport.receive(spec));
-  }
-  if (!is_training()) return;
-  spec.tag = tags::gradient(chunk_before);
-  for (std::int64_t buffer = 0; buffer < kGradientBuffers; ++buffer) {
-    spec.data = parts_.stage.gradient_out(chunk, buffer);
-    messages.gradient_sends.push_back(parts_.transport.send(spec));
-  }
-}
-
-void StepExecutor::create_next_messages(std::int64_t chunk, ChunkMessages& messages) {
-  MessageSpec spec{.group = parts_.grid.model(),
-                   .size_bytes = parts_.stage.plan().chunks[chunk].boundary_out_bytes,
-                   .peer = static_cast<int>((parts_.grid.stage() + 1) % parts_.grid.num_stages()),
-                   .tag = tags::activation(chunk)};
-  for (std::int64_t frame = 0; frame < program_.num_frames[chunk]; ++frame) {
-    spec.data = parts_.stage.output({chunk, frame});
-    messages.activation_sends.push_back(parts_.transport.send(spec));
-  }
-  if (!is_training()) return;
-  spec.tag = tags::gradient(chunk);
-  for (std::int64_t buffer = 0; buffer < kGradientBuffers; ++buffer) {
-    spec.data = parts_.stage.gradient_in(chunk, buffer);
-    messages.gradient_receives.push_back(parts_.transport.receive(spec));
-  }
-}
-
-// Actions that do the same work on the same memory share a recording.
-void StepExecutor::plan_recordings() {
+// Actions that do the same work on the same memory share a RepeatedWork.
+void StepExecutor::plan_repeated_work() {
   using Memory = std::tuple<Op, std::int64_t, std::int64_t, std::int64_t, std::int64_t, const float*, std::int64_t>;
-  std::map<Memory, Recording*> known;
+  std::map<Memory, RepeatedWork*> known;
   for (const Action& action : program_.actions) {
     const Instruction& i = action.instruction;
-    Recording*& recording = recording_of_.emplace_back(nullptr);
+    RepeatedWork*& repeated = repeated_work_of_.emplace_back(nullptr);
     if (i.op != Op::kForward && !is_backward(i.op)) continue;
     const bool has_gradients = i.op == Op::kBackward || i.op == Op::kBackwardWeight;
-    const float* leaf = has_gradients ? parts_.training.tree->leaf(i.micro_batch) : nullptr;
-    Recording*& same = known[{i.op, i.chunk, action.frame, action.gradient_in, action.gradient_out, leaf, i.bucket}];
-    if (same == nullptr) same = recordings_.emplace_back(parts_.device.make_recording()).get();
-    recording = same;
+    const float* leaf = has_gradients ? parts_.tree->leaf(i.micro_batch) : nullptr;
+    RepeatedWork*& same = known[{i.op, i.chunk, action.frame, action.gradient_in, action.gradient_out, leaf, i.bucket}];
+    if (same == nullptr) same = repeated_work_.emplace_back(runtime_.device().make_repeated_work()).get();
+    repeated = same;
   }
 }
 
 void StepExecutor::finish() {
-  for (const ChunkMessages& messages : messages_)
-    for (const Messages* sends : {&messages.activation_sends, &messages.gradient_sends})
-      for (const auto& message : *sends) wait_for(*message);
+  messages_.for_each_send([this](Message& message) { wait_for(message, waits_.neighbours); });
 }
 
 void StepExecutor::run(BatchSource& source, std::int64_t step) {
   outcome_ = StepOutcome::kApplied;
   if (draw_keys_.size_bytes() > 0) set_draw_keys(step);
-  for (StepRecorder* recorder : recorders_) recorder->begin_step();
+  for (InstructionObserver* observer : observers_) observer->begin_step();
   source.begin_step();
   for (std::size_t i = 0; i < program_.actions.size(); ++i) {
     const Action& action = program_.actions[i];
-    parts_.board.begin(action.instruction);
-    for (const EarlyReceive& receive : program_.receives_before(action)) receive_of(receive).start();
-    execute(action, recording_of_[i], source);
-    parts_.transport.progress();
-    if (beside_) beside_();
-    for (StepRecorder* recorder : recorders_) recorder->end_instruction();
+    board_.begin(action.instruction);
+    for (const EarlyReceive& receive : program_.receives_before(action)) messages_.receive(receive).start();
+    for (InstructionObserver* observer : observers_) observer->begin(action);
+    execute(action, repeated_work_of_[i], source);
+    transport_.progress();
+    for (InstructionObserver* observer : observers_) observer->end(action);
+    if (runtime_.beside()) runtime_.beside()();
   }
   wait_for_device();
   let_messages_leave();
-  parts_.board.end_step();
-  if (parts_.training.update != nullptr && (is_applied() || outcome_ == StepOutcome::kOverflow))
-    parts_.training.loss_scale->end_step(outcome_ == StepOutcome::kOverflow);
+  board_.end_step();
+  if (parts_.update != nullptr && (is_applied() || outcome_ == StepOutcome::kOverflow))
+    parts_.loss_scale->end_step(outcome_ == StepOutcome::kOverflow);
 }
 
 // Every pass ends with the device idle: no work of the pass before still reads its keys.
 void StepExecutor::set_draw_keys(std::int64_t step) {
   for (std::int64_t m = 0; m < program_.num_micro_batches; ++m)
-    draw_keys_.as<ops::DrawKey>()[m] = {
-        .seed = parts_.training.seed,
-        .step = static_cast<std::uint64_t>(step),
-        .micro_batch = static_cast<std::uint64_t>(parts_.training.first_micro_batch + m)};
+    draw_keys_.as<ops::DrawKey>()[m] = {.seed = runtime_.plan().spec().train.seed,
+                                        .step = static_cast<std::uint64_t>(step),
+                                        .micro_batch = static_cast<std::uint64_t>(parts_.first_micro_batch + m)};
 }
 
-void StepExecutor::execute(const Action& action, Recording* recording, BatchSource& source) {
-  const std::int64_t chunk = action.instruction.chunk, bucket = bucket_of(action.instruction);
-  Stage& stage = parts_.stage;
-  ShardedUpdate* update = parts_.training.update;
+void StepExecutor::execute(const Action& action, RepeatedWork* repeated, BatchSource& source) {
+  const ArenaLayout& layout = stage_.plan().layout;
+  const std::int64_t bucket = layout.runs[action.instruction.chunk].first_bucket + action.instruction.bucket;
   switch (action.instruction.op) {
     case Op::kLoad:
       load(action, source);
       break;
     case Op::kRecvActivation:
-      wait_for(*messages_of(action).activation_receives[action.frame]);
+      wait_for(messages_.activation_receive(action), waits_.neighbours);
       note_ready();
       break;
     case Op::kForward:
-      forward(action, *recording);
+      forward(action, *repeated);
       break;
     case Op::kSendActivation:
-      record(action, RecordItem::Kind::kOutput, stage.output(slot_of(action)), chunk_of(action).boundary_out_bytes);
-      messages_of(action).activation_sends[action.frame]->start();
+      messages_.activation_send(action).start();
       break;
     case Op::kLoss:
       compute_loss(action);
-      if (logits_lane_) copy_logits(action);
       break;
     case Op::kRecvGradient:
-      wait_for(*messages_of(action).gradient_receives[action.gradient_in]);
+      wait_for(messages_.gradient_receive(action), waits_.neighbours);
       note_ready();
       break;
     case Op::kBackward:
     case Op::kBackwardInput:
-      backward(action, *recording);
+      backward(action, *repeated);
       break;
     case Op::kBackwardWeight:
-      backward_weight(action, *recording);
+      backward_weight(action, *repeated);
       break;
     case Op::kSendGradient:
-      record(action, RecordItem::Kind::kInputGradient, stage.gradient_out(chunk, action.gradient_out),
-             chunk_of(action).boundary_in_bytes);
-      messages_of(action).gradient_sends[action.gradient_out]->start();
+      messages_.gradient_send(action).start();
       break;
-    case Op::kReduceBucket: {
-      const Bucket& range = stage.plan().layout.buckets[bucket];
-      parts_.training.tree->finish(range.begin, range.end);
-      update->start_reduce(bucket);
+    case Op::kReduceBucket:
+      parts_.tree->finish(layout.buckets[bucket].begin, layout.buckets[bucket].end);
+      parts_.update->start_reduce(bucket);
       break;
-    }
     case Op::kFoldBucket:
-      stand_by(Wait::kRanks, [&] { update->await_reduce(bucket); });
-      note_ready();
-      update->fold(bucket);
-      if (checks_gradients()) update->find_non_finite(bucket, found_.as<std::int32_t>().data());
+      fold(bucket);
       break;
     case Op::kAgreeOnUpdate:
       agree_on_update();
       note_ready();
       break;
     case Op::kUpdateBucket:
-      if (is_applied()) update->update(bucket);
+      if (is_applied()) parts_.update->update(bucket);
       break;
     case Op::kGatherBucket:
-      if (!is_applied()) break;
-      stand_by(Wait::kRanks, [&] { update->await_gather(bucket); });
-      note_ready();
-      update->finish_gather(bucket);
-      stage.load_weights(chunk, stage.plan().layout.buckets[bucket].cells);
+      if (is_applied()) gather(action, bucket);
       break;
   }
 }
 
 /// Called when what the instruction waited for has come.
 void StepExecutor::note_ready() {
-  for (StepRecorder* recorder : recorders_) recorder->ready();
+  for (InstructionObserver* observer : observers_) observer->ready();
 }
 
 // Loads the features that the chunk's cells and, in the last chunk, the loss read.
 void StepExecutor::load(const Action& action, BatchSource& source) {
-  const ScopedTimer timer(times_.load);
   const double waited = source.wait_seconds();
   const std::int64_t m = action.instruction.micro_batch;
   stand_by(Wait::kSamples, [&] {
-    parts_.stage.for_each_feature(slot_of(action), [&](const Feature& feature, void* to) {
-      source.load(feature.name, m, to);
-      record(action, RecordItem::Kind::kFeatures, to, feature.spec.bytes());
-    });
+    stage_.for_each_feature(frame_of(action),
+                            [&](const Feature& feature, void* to) { source.load(feature.name, m, to); });
     if (chunk_of(action).is_last) parts_.loss->load(source, m);
   });
-  const double waits = source.wait_seconds() - waited;
-  times_.wait_samples += waits;
-  for (StepRecorder* recorder : recorders_) recorder->waited(waits);
+  const double seconds = source.wait_seconds() - waited;
+  waits_.samples += seconds;
+  for (InstructionObserver* observer : observers_) observer->waited(seconds);
 }
 
 void StepExecutor::compute_loss(const Action& action) {
-  const std::int64_t m = action.instruction.micro_batch;
-  parts_.loss->run({.micro_batch = m,
-                    .y = parts_.stage.output(slot_of(action)),
-                    .dy = is_training() ? parts_.stage.output_gradient(slot_of(action)) : nullptr,
-                    .loss_scale = is_training() ? static_cast<float>(parts_.training.loss_scale->scale()) : 1.0f});
-  if (is_recorded(action)) record_loss(action);
+  parts_.loss->run({.micro_batch = action.instruction.micro_batch,
+                    .y = stage_.output(frame_of(action)),
+                    .dy = is_training() ? stage_.output_gradient(frame_of(action)) : nullptr,
+                    .loss_scale = is_training() ? static_cast<float>(parts_.loss_scale->scale()) : 1.0f});
 }
 
-void StepExecutor::record_loss(const Action& action) const {
-  const std::span<const ops::LossSums> sums = parts_.loss->sums_of_micro_batch(action.instruction.micro_batch);
-  record(action, RecordItem::Kind::kOutput, parts_.stage.output(slot_of(action)), parts_.stage.last_cell().y().bytes());
-  record(action, RecordItem::Kind::kLoss, sums.data(), static_cast<std::int64_t>(sums.size_bytes()));
+// Work that is replayed from a graph calls no layer: there would be nothing to observe.
+void StepExecutor::issue(RepeatedWork& repeated, const std::function<void()>& work) const {
+  if (stage_.is_observed()) return work();
+  repeated.run(work);
 }
 
-// The copy runs while the device computes, but before the frame's next forward pass, which overwrites the logits.
-void StepExecutor::copy_logits(const Action& action) {
-  if (!logits_lane_->done()) wait_until(parts_.transport, [&] { return logits_lane_->done(); });
-  const std::int64_t size_bytes = parts_.stage.last_cell().y().bytes();
-  logits_lane_->mark();
-  logits_lane_->start_to_host(logits_.data() + action.instruction.micro_batch * size_bytes,
-                              parts_.stage.output(slot_of(action)), size_bytes);
-  logits_lane_->join();
-}
-
-// A recording that is replayed calls no layer: there would be nothing to watch.
-void StepExecutor::issue(Recording& recording, const std::function<void()>& work) const {
-  if (parts_.stage.is_watched()) return work();
-  recording.run(work);
-}
-
-void StepExecutor::forward(const Action& action, Recording& recording) {
+void StepExecutor::forward(const Action& action, RepeatedWork& repeated) {
   // What the frame's last output was sent for has long arrived.
   if (!chunk_of(action).is_last) {
-    wait_until_sent(*messages_of(action).activation_sends[action.frame]);
+    wait_for(messages_.activation_send(action), waits_.sends);
     note_ready();
   }
-  // Outside of the recording, which several micro-batches may share.
+  // Outside of the repeated work, which several micro-batches may share.
   if (is_training() && chunk_of(action).draws)
-    parts_.stage.set_draw_key(slot_of(action), &draw_keys_.as<ops::DrawKey>()[action.instruction.micro_batch]);
-  record(action, RecordItem::Kind::kInput, parts_.stage.input(slot_of(action)), chunk_of(action).boundary_in_bytes);
-  issue(recording, [this, &action] { parts_.stage.forward(slot_of(action), is_training(), on_progress_); });
+    stage_.set_draw_key(frame_of(action), &draw_keys_.as<ops::DrawKey>()[action.instruction.micro_batch]);
+  issue(repeated, [this, &action] { stage_.forward(frame_of(action), is_training(), on_progress_); });
 }
 
 // Joint, or the data gradient alone.
-void StepExecutor::backward(const Action& action, Recording& recording) {
+void StepExecutor::backward(const Action& action, RepeatedWork& repeated) {
   if (action.first_piece && !chunk_of(action).is_first) {
-    wait_until_sent(*messages_of(action).gradient_sends[action.gradient_out]);
+    wait_for(messages_.gradient_send(action), waits_.sends);
     note_ready();
   }
-  if (action.first_piece) record(action, RecordItem::Kind::kOutputGradient, dy_of(action), dy_bytes_of(action));
-  issue(recording, [this, &action] {
-    Stage& stage = parts_.stage;
+  issue(repeated, [this, &action] {
     const Instruction& i = action.instruction;
-    const Bucket range = piece_of(i);
+    const Bucket range = stage_.plan().piece_of(i.chunk, i.bucket);
     Stage::BackwardPiece piece{
-        .slot = slot_of(action),
+        .frame = frame_of(action),
         .cells = range.cells,
-        .dy = dy_of(action),
-        .dx = chunk_of(action).is_first ? nullptr : stage.gradient_out(i.chunk, action.gradient_out)};
+        .dy = stage_.dy_of(frame_of(action), action.gradient_in),
+        .dx = chunk_of(action).is_first ? nullptr : stage_.gradient_out(i.chunk, action.gradient_out)};
     if (i.op == Op::kBackwardInput) {
-      stage.backward_input(piece, on_progress_);
+      stage_.backward_input(piece, on_progress_);
       return;
     }
-    piece.gradients = parts_.training.tree->leaf(i.micro_batch);
-    stage.backward(piece, on_progress_);
-    parts_.training.tree->merge(i.micro_batch, range.begin, range.end);
+    piece.gradients = parts_.tree->leaf(i.micro_batch);
+    stage_.backward(piece, on_progress_);
+    parts_.tree->merge(i.micro_batch, range.begin, range.end);
   });
-  if (action.instruction.op == Op::kBackward) record_weight_gradients(action);
 }
 
-void* StepExecutor::dy_of(const Action& action) const {
-  return chunk_of(action).is_last ? parts_.stage.output_gradient(slot_of(action))
-                                  : parts_.stage.gradient_in(action.instruction.chunk, action.gradient_in);
-}
-
-std::int64_t StepExecutor::dy_bytes_of(const Action& action) const {
-  return chunk_of(action).is_last ? parts_.stage.last_cell().dy().bytes() : chunk_of(action).boundary_out_bytes;
-}
-
-// A leaf of an even number: the tree has added nothing to it yet.
-void StepExecutor::record_weight_gradients(const Action& action) const {
-  if (!is_recorded(action)) return;
-  const Instruction& i = action.instruction;
-  parts_.training.record->add_weight_gradients(i.chunk, piece_of(i).cells, parts_.training.tree->leaf(i.micro_batch));
-}
-
-void StepExecutor::backward_weight(const Action& action, Recording& recording) {
-  issue(recording, [this, &action] {
-    GradientTree& tree = *parts_.training.tree;
-    const std::int64_t m = action.instruction.micro_batch;
-    const Bucket range = piece_of(action.instruction);
-    parts_.stage.backward_weight({.slot = slot_of(action), .cells = range.cells, .gradients = tree.leaf(m)},
-                                 on_progress_);
-    tree.merge(m, range.begin, range.end);
+void StepExecutor::backward_weight(const Action& action, RepeatedWork& repeated) {
+  issue(repeated, [this, &action] {
+    const Instruction& i = action.instruction;
+    const Bucket range = stage_.plan().piece_of(i.chunk, i.bucket);
+    stage_.backward_weight(
+        {.frame = frame_of(action), .cells = range.cells, .gradients = parts_.tree->leaf(i.micro_batch)}, on_progress_);
+    parts_.tree->merge(i.micro_batch, range.begin, range.end);
   });
-  record_weight_gradients(action);
 }
 
-/// Index of the bucket in the layout; the instruction counts the buckets of its chunk.
-std::int64_t StepExecutor::bucket_of(const Instruction& instruction) const {
-  return parts_.stage.plan().layout.runs[instruction.chunk].first_bucket + instruction.bucket;
-}
-
-/// Returns the cells of a backward instruction, and their part of the arena.
-Bucket StepExecutor::piece_of(const Instruction& instruction) const {
-  const ArenaLayout& layout = parts_.stage.plan().layout;
-  if (instruction.bucket == kAllBuckets) return layout.runs[instruction.chunk].whole();
-  return layout.buckets[bucket_of(instruction)];
+void StepExecutor::fold(std::int64_t bucket) {
+  stand_by(Wait::kRanks, [&] { parts_.update->await_reduce(bucket); });
+  note_ready();
+  parts_.update->fold(bucket);
+  if (parts_.judge->is_needed()) parts_.judge->look_at_gradient(bucket);
 }
 
 void StepExecutor::agree_on_update() {
   wait_for_device();
-  if (checks_gradients()) outcome_ = judge_step();
-  if (is_applied() && parts_.training.update->needs_norms()) parts_.training.update->agree_on_norms();
+  if (parts_.judge->is_needed()) outcome_ = parts_.judge->outcome(max_of_all_ranks(parts_.judge->finding()));
+  if (is_applied() && parts_.update->needs_norms()) parts_.update->agree_on_norms();
 }
 
-// Checks each micro-batch by itself, so that this rank need not wait for a sum over replicas.
-bool StepExecutor::has_bad_loss() const {
-  if (parts_.loss == nullptr || !parts_.training.checks_numbers) return false;
-  for (std::int64_t m = 0; m < parts_.loss->num_micro_batches(); ++m)
-    if (parts_.loss->is_bad(m, parts_.training.loss_limit)) return true;
-  return false;
-}
-
-// The largest number that any rank has found counts: a bad loss does not come from fp16's scale, and if arithmetic is
-// wrong, no number says anything.
-StepOutcome StepExecutor::judge_step() {
-  constexpr std::int64_t kNothing = 0, kBadLoss = 2, kWrong = 3;  // 1: a gradient that is not a finite number
-  std::int32_t& found = found_.as<std::int32_t>().front();
-  StepAudit* const audit = parts_.training.audit;
-  const bool is_wrong = audit != nullptr && audit->is_checking() && !audit->holds();
-  const std::int64_t mine = has_bad_loss() ? kBadLoss : found;
-  const std::int64_t worst = max_of_all_ranks(is_wrong ? kWrong : mine);
-  found = 0;
-  if (worst == kNothing) return StepOutcome::kApplied;
-  if (worst == kWrong) return StepOutcome::kWrong;
-  const LossScale& scale = *parts_.training.loss_scale;
-  const bool may_be_scale = scale.is_dynamic() && !(parts_.training.checks_numbers && scale.is_smallest());
-  return worst != kBadLoss && may_be_scale ? StepOutcome::kOverflow : StepOutcome::kBad;
+void StepExecutor::gather(const Action& action, std::int64_t bucket) {
+  stand_by(Wait::kRanks, [&] { parts_.update->await_gather(bucket); });
+  note_ready();
+  parts_.update->finish_gather(bucket);
+  stage_.load_weights(action.instruction.chunk, stage_.plan().layout.buckets[bucket].cells);
 }
 
 std::int64_t StepExecutor::max_of_all_ranks(std::int64_t mine) {
   std::int64_t max = 0;
-  mpi::Request exchange = parts_.grid.world().start_max(&mine, &max);
-  const ScopedTimer timer(times_.wait_data);
-  stand_by(Wait::kRanks, [&] { wait_until(parts_.transport, [&] { return exchange.test(); }); });
+  mpi::Request exchange = runtime_.grid().world().start_max(&mine, &max);
+  const ScopedTimer timer(waits_.replicas);
+  stand_by(Wait::kRanks, [&] { wait_until(transport_, [&] { return exchange.test(); }); });
   return max;
-}
-
-Message& StepExecutor::receive_of(const EarlyReceive& receive) const {
-  const ChunkMessages& messages = messages_[receive.chunk];
-  return receive.op == Op::kRecvActivation ? *messages.activation_receives[receive.buffer]
-                                           : *messages.gradient_receives[receive.buffer];
 }
 
 // The board says meanwhile what this rank waits for.
 template <typename Work>
 void StepExecutor::stand_by(Wait wait, Work&& work) {
-  parts_.board.wait_for(wait);
+  board_.wait_for(wait);
   work();
-  parts_.board.go_on();
+  board_.go_on();
 }
 
-void StepExecutor::wait_for(Message& message) {
+// Adds the time of the wait to `seconds`.
+void StepExecutor::wait_for(Message& message, double& seconds) {
   if (message.test()) return;
-  const ScopedTimer timer(times_.wait_model);
-  stand_by(Wait::kRanks, [&] { wait_until(parts_.transport, [&] { return message.test(); }); });
-}
-
-void StepExecutor::wait_until_sent(Message& message) {
-  if (message.test()) return;
-  const ScopedTimer timer(times_.wait_sends);
-  wait_for(message);
+  const ScopedTimer timer(seconds);
+  stand_by(Wait::kRanks, [&] { wait_until(transport_, [&] { return message.test(); }); });
 }
 
 // Neighbours may wait for messages that this rank has yet to move on.
 void StepExecutor::wait_for_device() {
+  Device& device = runtime_.device();
   stand_by(Wait::kDevice, [&] {
-    if (!parts_.device.idle()) wait_until(parts_.transport, [&] { return parts_.device.idle(); });
-    parts_.device.synchronize();
+    if (!device.idle()) wait_until(transport_, [&] { return device.idle(); });
+    device.synchronize();
   });
 }
 
 // The caller may wait for other ranks next, while these wait for the messages.
 void StepExecutor::let_messages_leave() {
-  if (parts_.transport.holds_back()) wait_until(parts_.transport, [&] { return !parts_.transport.holds_back(); });
+  if (transport_.holds_back()) wait_until(transport_, [&] { return !transport_.holds_back(); });
 }
 
-void StepExecutor::keep_logits() {
-  if (logits_lane_ || !parts_.grid.is_last_stage()) return;
-  logits_ = HostBuffer(parts_.device, program_.num_micro_batches * parts_.stage.last_cell().y().bytes());
-  logits_lane_ = parts_.device.make_copy_lane();
-}
-
-ExecutorTimes StepExecutor::times() const {
-  ExecutorTimes times = times_;
-  if (parts_.training.update != nullptr) times.wait_data += parts_.training.update->wait_seconds();
-  return times;
+RankWaits StepExecutor::waits() const {
+  RankWaits waits = waits_;
+  if (parts_.update != nullptr) waits.replicas += parts_.update->wait_seconds();
+  return waits;
 }
 
 }  // namespace convoy

@@ -8,7 +8,7 @@
 #include "convoy/data/loader.h"
 #include "convoy/ops/operations.h"
 
-#include "plan/step_plan.h"
+#include "step/rank_runtime.h"
 
 namespace convoy {
 
@@ -17,20 +17,20 @@ namespace {
 /// Softmax cross-entropy of logits (N,1,1,classes) and labels, which are in the host's memory.
 class LabelLoss final : public StepLoss {
  public:
-  LabelLoss(const StepPlan& plan, const StepLossSpec& spec, ops::Backend& backend)
-      : StepLoss(backend.device(), spec.num_micro_batches, 1), n_(plan.spec().batch.micro) {
-    const RuntimeSpec& runtime = plan.spec();
-    op_ = backend.create<ops::SoftmaxCrossEntropyOp>(
+  LabelLoss(const RankRuntime& runtime, std::int64_t num_micro_batches, bool in_training)
+      : StepLoss(runtime.device(), num_micro_batches, 1), n_(runtime.plan().spec().batch.micro) {
+    const RuntimeSpec& spec = runtime.plan().spec();
+    op_ = runtime.operations().create<ops::SoftmaxCrossEntropyOp>(
         {.n = n_,
-         .num_classes = runtime.network.num_classes,
-         .label_smoothing = spec.in_training ? static_cast<float>(runtime.label_smoothing) : 0.0f,
-         .gradient_scale = 1.0f / static_cast<float>(runtime.batch.global),
-         .type = runtime.network.type,
-         .class_weights = spec.in_training ? runtime.class_weights : std::vector<float>{}});
-    const std::int64_t count = spec.num_micro_batches * n_;
-    labels_ = HostBuffer(backend.device(), count * static_cast<std::int64_t>(sizeof(std::int32_t)));
-    if (spec.in_training && runtime.mixes_labels)
-      mixed_labels_ = HostBuffer(backend.device(), count * static_cast<std::int64_t>(sizeof(ops::MixedLabel)));
+         .num_classes = spec.network.num_classes,
+         .label_smoothing = in_training ? static_cast<float>(spec.train.label_smoothing) : 0.0f,
+         .gradient_scale = 1.0f / static_cast<float>(spec.batch.global),
+         .type = spec.network.type,
+         .class_weights = in_training ? spec.class_weights : std::vector<float>{}});
+    const std::int64_t count = num_micro_batches * n_;
+    labels_ = HostBuffer(runtime.device(), count * static_cast<std::int64_t>(sizeof(std::int32_t)));
+    if (in_training && spec.mixes_labels)
+      mixed_labels_ = HostBuffer(runtime.device(), count * static_cast<std::int64_t>(sizeof(ops::MixedLabel)));
   }
 
   std::vector<WantedFeature> features() const override {
@@ -70,12 +70,12 @@ class LabelLoss final : public StepLoss {
 /// The sums of scores (O,N,1,3), whose labels the network's cells have read.
 class ScoreLoss final : public StepLoss {
  public:
-  ScoreLoss(const StepPlan& plan, const StepLossSpec& spec, ops::Backend& backend)
-      : StepLoss(backend.device(), spec.num_micro_batches, plan.num_objectives()),
-        op_(backend.create<ops::ScoreSumsOp>({.n = plan.spec().batch.micro,
-                                              .num_objectives = plan.num_objectives(),
-                                              .gradient_scale = 1.0f / static_cast<float>(plan.spec().batch.global)})) {
-  }
+  ScoreLoss(const RankRuntime& runtime, std::int64_t num_micro_batches)
+      : StepLoss(runtime.device(), num_micro_batches, runtime.plan().num_objectives()),
+        op_(runtime.operations().create<ops::ScoreSumsOp>(
+            {.n = runtime.plan().spec().batch.micro,
+             .num_objectives = runtime.plan().num_objectives(),
+             .gradient_scale = 1.0f / static_cast<float>(runtime.plan().spec().batch.global)})) {}
 
   std::vector<WantedFeature> features() const override { return {}; }
   void load(BatchSource&, std::int64_t) override {}
@@ -110,9 +110,10 @@ bool StepLoss::is_bad(std::int64_t m, double limit) const {
   return !std::isfinite(loss) || (limit > 0 && loss > limit);
 }
 
-std::unique_ptr<StepLoss> make_step_loss(const StepPlan& plan, const StepLossSpec& spec, ops::Backend& backend) {
-  if (plan.gives_logits()) return std::make_unique<LabelLoss>(plan, spec, backend);
-  return std::make_unique<ScoreLoss>(plan, spec, backend);
+std::unique_ptr<StepLoss> make_step_loss(const RankRuntime& runtime, std::int64_t num_micro_batches, bool in_training) {
+  if (!runtime.grid().is_last_stage()) return nullptr;
+  if (!runtime.plan().gives_logits()) return std::make_unique<ScoreLoss>(runtime, num_micro_batches);
+  return std::make_unique<LabelLoss>(runtime, num_micro_batches, in_training);
 }
 
 }  // namespace convoy

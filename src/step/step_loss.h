@@ -15,7 +15,7 @@
 namespace convoy {
 
 class BatchSource;
-class StepPlan;
+class RankRuntime;
 struct WantedFeature;
 
 /// The loss of all micro-batches of a replica's step.
@@ -63,15 +63,10 @@ class StepLoss {
   HostBuffer sums_;
 };
 
-/// The arguments of make_step_loss().
-struct StepLossSpec {
-  std::int64_t num_micro_batches = 0;  ///< number of this replica's micro-batches in a step
-  /// Whether label smoothing, class weights and mixed labels are used, if the plan has them.
-  bool in_training = true;
-};
-
-/// Makes the loss of the plan's network: the softmax cross-entropy of its logits and the samples' labels or, if the
-/// network computes its losses itself, the sums of its scores.
-std::unique_ptr<StepLoss> make_step_loss(const StepPlan& plan, const StepLossSpec& spec, ops::Backend& backend);
+/// Makes the loss of the runtime's network on the last stage, for this number of the replica's micro-batches: the
+/// softmax cross-entropy of its logits and the samples' labels or, if the network computes its losses itself, the sums
+/// of its scores. In training it has label smoothing, class weights and mixed labels, if the plan has them. Returns
+/// null on other stages.
+std::unique_ptr<StepLoss> make_step_loss(const RankRuntime& runtime, std::int64_t num_micro_batches, bool in_training);
 
 }  // namespace convoy

@@ -1,4 +1,4 @@
-/// From a recorder on each rank to one timeline on rank 0, and from there to files.
+/// From a timer on each rank to one timeline on rank 0, and from there to files.
 #include "step/step_trace.h"
 
 #include <algorithm>
@@ -46,11 +46,9 @@ std::string shown(const TimeShares& shares) {
 }
 
 std::string cells_of(const StepPlan& plan, std::size_t stage, const Instruction& instruction) {
-  const ArenaLayout& layout = plan.stages()[stage].layout;
-  if (instruction.op == Op::kAgreeOnUpdate) return cell_names(plan.network(), layout.cells());
-  return cell_names(plan.network(), {instruction.bucket == kAllBuckets
-                                         ? layout.runs[instruction.chunk].cells
-                                         : layout.bucket_of(instruction.chunk, instruction.bucket).cells});
+  const StagePlan& own = plan.stages()[stage];
+  if (instruction.op == Op::kAgreeOnUpdate) return cell_names(plan.network(), own.layout.cells());
+  return cell_names(plan.network(), {own.piece_of(instruction.chunk, instruction.bucket).cells});
 }
 
 void write_text(const std::string& path, const std::string& text) {
@@ -78,14 +76,14 @@ TraceWindow trace_window(std::int64_t wanted, std::int64_t steps_left) {
   return window;
 }
 
-StepTrace::StepTrace(RankRuntime& runtime, const TraceWindow& window) : runtime_(runtime), window_(window) {}
-
-StepTrace::~StepTrace() {
-  stop();
+void StepStudy::start(std::int64_t step) {
+  first_step_ = step;
+  timer_ = std::make_unique<InstructionTimer>(runtime_.device(), std::ssize(training_.program()), window_.num);
+  training_.tell(*timer_);
 }
 
-void StepTrace::stop() {
-  if (recorder_ != nullptr) runtime_.stop_recording(*recorder_);
+void StepStudy::stop() {
+  if (timer_ != nullptr) training_.stop_telling(*timer_);
 }
 
 // Asking for the time keeps ranks waiting for each other, so it is done a step earlier; and messages of the step before
@@ -94,24 +92,20 @@ void StepTrace::begin_step(std::int64_t step) {
   if (num_made_ == window_.first - 1) {
     runtime_.finish();
     clock_before_ = read_root_clock(runtime_.grid().world());
-    recorder_ = std::make_unique<StepRecorder>(runtime_.device(), runtime_.num_instructions(), window_.num);
   }
-  if (num_made_ == window_.first) {
-    first_step_ = step;
-    runtime_.record_in(*recorder_);
-  }
+  if (num_made_ == window_.first) start(step);
 }
 
 // Times of all ranks on rank 0's clock; elsewhere nothing.
 Timeline StepTrace::gather(const RootClock& clock) {
   const ProcessGrid& grid = runtime_.grid();
-  std::vector<RecordedTimes> mine = recorder_->read();
-  for (RecordedTimes& times : mine)
+  std::vector<InstructionTimes> mine = timer_->read();
+  for (InstructionTimes& times : mine)
     times = {.begin = clock.at(times.begin), .ready = clock.at(times.ready), .end = clock.at(times.end)};
   const std::vector<std::byte> all = grid.world().gather(std::as_bytes(std::span(mine)), 0);
-  Timeline timeline{.num_stages = grid.num_stages(), .num_steps = recorder_->num_steps(), .ranks = {}};
+  Timeline timeline{.num_stages = grid.num_stages(), .num_steps = timer_->num_steps(), .ranks = {}};
   if (!grid.is_root()) return timeline;
-  const auto* times = reinterpret_cast<const RecordedTimes*>(all.data());
+  const auto* times = reinterpret_cast<const InstructionTimes*>(all.data());
   for (const Schedule& replica : schedules_of(runtime_.plan())) {
     for (const StageProgram& program : replica) {
       auto& rank = timeline.ranks.emplace_back();
@@ -131,7 +125,7 @@ Timeline StepTrace::gather(const RootClock& clock) {
 std::optional<Timeline> StepTrace::end() {
   stop();
   const ProcessGrid& grid = runtime_.grid();
-  if (recorder_ == nullptr || recorder_->num_steps() == 0) return std::nullopt;
+  if (timer_ == nullptr || timer_->num_steps() == 0) return std::nullopt;
   runtime_.finish();
   const RootClock clock(clock_before_, read_root_clock(grid.world()));
   Timeline measured = gather(clock);
@@ -141,11 +135,11 @@ std::optional<Timeline> StepTrace::end() {
 }
 
 std::string StepTrace::write(const std::string& directory) {
-  const std::optional<Timeline> recorded = end();
+  const std::optional<Timeline> traced = end();
   if (!runtime_.grid().is_root()) return "";
-  if (!recorded) return "run.trace: this run ended before a step that could be traced";
+  if (!traced) return "run.trace: this run ended before a step that could be traced";
   const StepPlan& plan = runtime_.plan();
-  const Timeline& measured = *recorded;
+  const Timeline& measured = *traced;
   const Timeline planned = planned_step(schedules_of(plan), mean_work(measured));
   const auto idle = divide_idle(measured, planned);
   try {

@@ -13,35 +13,23 @@
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/process_grid.h"
-#include "convoy/data/loader.h"
-#include "convoy/data/make_sample_path.h"
-#include "convoy/io/dataset.h"
 #include "convoy/model/network.h"
 #include "convoy/params/parameters.h"
 
 #include "calibrate/calibration.h"
-#include "calibrate/run_layout.h"
 #include "checkpoint/checkpointing.h"
 #include "checkpoint/make_metadata.h"
 #include "evaluation/evaluation.h"
 #include "plan/batch_norm_check.h"
 #include "plan/planner.h"
-#include "run/memory_report.h"
-#include "run/run_data.h"
 #include "run/stop_request.h"
-#include "run/training_spec.h"
+#include "run/training_setup.h"
 #include "step/step_trace.h"
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy {
 
 namespace {
-
-/// Returns memory that earlier rows have freed to the system, so that the process's peak from now on is this row's.
-Resident memory_before_row() {
-  malloc_trim(0);
-  return resident_from_here();
-}
 
 /// Returns the costs that steps are predicted from: `known`, or found in run.directory, or measured. They are stored in
 /// run.directory.
@@ -65,33 +53,23 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
                                                ops::Backend& backend, StatusBoard& board) {
   // 1. The data and the layout
   const io::Dataset data(params.data.train, "data.train", params.data.verify);
-  const StepCount steps = count_steps(params, data.info());
-  const io::ModelMetadata metadata = model_metadata(params, data.info());
+  count_steps(params, data.info());  // may refuse, before anything is measured
+  const io::ModelMetadata metadata = model_metadata(params, data.info(), &ranks);
   board.enter(Activity::kPlanning);
   RunLayout layout = choose_layout(params, metadata, ranks, backend);
   layout.machine = find_and_keep_costs(layout.machine, params, metadata, ranks, backend);  // known if several ranks
-  const ProcessGrid grid(ranks, layout.stages);
   // 2. The parts of a training
   board.enter(Activity::kStarting);
-  const Resident before = memory_before_row();
-  RankRuntime runtime(training_spec(params, metadata, data.info(), layout, !backend.device().is_host()), grid, backend,
-                      board);
-  const std::string few = describe_few_values(runtime.plan().network(), runtime.plan().spec().network);
+  malloc_trim(0);  // what earlier rows have freed
+  TrainingSetup setup(params, data, metadata, layout, ranks, backend, board);
+  const StepPlan& plan = setup.runtime.plan();
+  const std::string few = describe_few_values(plan.network(), plan.spec().network);
   if (!few.empty() && ranks.rank() == 0) log_warning(few);
-  initialise_parameters({.seed = params.train.seed}, runtime);
-  const auto path = make_sample_path({.samples = data,
-                                      .metadata = metadata,
-                                      .params = params,
-                                      .view = SampleView::kTraining,
-                                      .type = runtime.plan().spec().network.type});
-  const Sampler sampler = training_sampler(data, params);
+  initialise_parameters({.seed = params.train.seed}, setup.runtime);
   const std::int64_t warm_steps = params.sweep.warm_steps, num_steps = warm_steps + params.sweep.steps;
-  LoaderSpec loading = runtime.loader_spec(params, SampleView::kTraining);
-  loading.num_steps = num_steps;
-  loading.steps_per_epoch = steps.per_epoch;
-  Loader loader(*path, sampler, backend, loading);
+  const std::unique_ptr<Loader> loader = setup.open_steps(0, num_steps);
   // 3. The first steps
-  StepTrace trace(runtime, {.first = warm_steps, .num = params.sweep.steps});
+  StepTrace trace(setup.training, {.first = warm_steps, .num = params.sweep.steps});
   StopRequest stop(ranks);
   std::vector<double> seconds;
   bool stopped = false;
@@ -99,23 +77,22 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
   for (std::int64_t step = 0; step < num_steps && !stopped; ++step) {
     trace.begin_step(step + 1);
     const double start = now_seconds();
-    runtime.train_step(loader, params.optimizer.lr);
+    setup.training.run(*loader, params.optimizer.lr);
     if (step >= warm_steps) seconds.push_back(now_seconds() - start);
-    trace.end_step();
+    trace.end_step({});
     stopped = stop.agreed();
   }
   stop.finish();
   const std::optional<Timeline> timeline = trace.end();
-  runtime.finish();
-  RowMeasurement row{.stages = grid.num_stages(),
-                     .replicas = grid.num_replicas(),
-                     .num_parameters = count_parameters(runtime.plan().network()),
-                     .predicted_seconds = predict_step(runtime.plan()).step_seconds};
-  gather_memory(runtime, before, row);
+  setup.runtime.finish();
+  RowMeasurement row{.stages = setup.grid.num_stages(),
+                     .replicas = setup.grid.num_replicas(),
+                     .num_parameters = count_parameters(plan.network()),
+                     .predicted_seconds = predict_step(plan).step_seconds};
+  gather_memory(setup.runtime, setup.before, row);
   if (stopped) return std::nullopt;
   row.step_seconds = median(seconds);
-  row.has_shares = timeline.has_value();
-  if (timeline) row.shares = shares_of(runtime.plan(), *timeline);
+  if (timeline) row.shares = shares_of(plan, *timeline);
   return row;
 }
 
@@ -147,7 +124,7 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
                                                  ops::Backend& backend, StatusBoard& board) {
   // 1. The data and the grid
   const io::Dataset train(params.data.train, "data.train");
-  const io::ModelMetadata metadata = model_metadata(params, train.info());
+  const io::ModelMetadata metadata = model_metadata(params, train.info(), &ranks);
   const bool has_test = !params.data.test.empty();
   const io::Dataset samples(has_test ? params.data.test : params.data.train, has_test ? "data.test" : "data.train",
                             params.data.verify);
@@ -156,8 +133,10 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
   const ProcessGrid grid(ranks, std::max<std::int64_t>(1, params.grid.stages));
   // 2. The parts of a prediction
   board.enter(Activity::kStarting);
-  const Resident before = memory_before_row();
+  malloc_trim(0);
+  const Resident before = resident_from_here();
   RankRuntime runtime(evaluation_spec(params, metadata), grid, backend, board);
+  EvaluationStep evaluation(runtime);
   initialise_parameters({.seed = params.train.seed}, runtime);
   // 3. The first steps
   StopRequest stop(ranks);
@@ -165,7 +144,7 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
   EvaluationSpec spec{.samples = samples, .metadata = metadata, .params = params, .work = "predict"};
   if (runtime.plan().gives_logits()) spec.observe = [](const StepLogits&) {};
   spec.stop = [&] { return clock.is_over(); };
-  evaluate_dataset(runtime, spec);
+  evaluate_dataset(evaluation, spec);
   const std::int64_t num_measured = clock.num_measured();
   const double step_seconds = num_measured > 0 ? clock.mean_seconds() : 0;
   stop.finish();

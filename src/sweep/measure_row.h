@@ -6,7 +6,7 @@
 #include "convoy/comm/communicator.h"
 #include "convoy/ops/backend.h"
 
-#include "sweep/row_result.h"
+#include "sweep/sweep_files.h"
 
 namespace convoy {
 

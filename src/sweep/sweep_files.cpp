@@ -16,6 +16,11 @@
 
 namespace convoy {
 
+// The members of a measurement that its file always has.
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RowMeasurement, stages, replicas, num_parameters, step_seconds, predicted_seconds,
+                                   min_memory_bytes, max_memory_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeShares, busy, bubble, straggler, communication, data)
+
 namespace {
 
 constexpr std::int64_t kMaxAttempts = 2;
@@ -25,23 +30,12 @@ using Json = nlohmann::json;
 
 std::string encode(const RowMeasurement& m) {
   Json json;
-  if (!m.failure.empty()) {
+  if (m.failure.empty()) {
+    json = m;
+    if (m.shares) json["shares"] = *m.shares;
+  } else {
     json["failure"] = m.failure;
-    return json.dump(1) + "\n";
   }
-  json["stages"] = m.stages;
-  json["replicas"] = m.replicas;
-  json["num_parameters"] = m.num_parameters;
-  json["step_seconds"] = m.step_seconds;
-  json["predicted_seconds"] = m.predicted_seconds;
-  json["min_memory_bytes"] = m.min_memory_bytes;
-  json["max_memory_bytes"] = m.max_memory_bytes;
-  if (m.has_shares)
-    json["shares"] = {{"busy", m.shares.busy},
-                      {"bubble", m.shares.bubble},
-                      {"straggler", m.shares.straggler},
-                      {"communication", m.shares.communication},
-                      {"data", m.shares.data}};
   return json.dump(1) + "\n";
 }
 
@@ -50,22 +44,8 @@ RowMeasurement decode(const std::string& text, const std::string& path) {
     const Json json = Json::parse(text);
     RowMeasurement m{.failure = json.value("failure", "")};
     if (!m.failure.empty()) return m;
-    json.at("stages").get_to(m.stages);
-    json.at("replicas").get_to(m.replicas);
-    json.at("num_parameters").get_to(m.num_parameters);
-    json.at("step_seconds").get_to(m.step_seconds);
-    json.at("predicted_seconds").get_to(m.predicted_seconds);
-    json.at("min_memory_bytes").get_to(m.min_memory_bytes);
-    json.at("max_memory_bytes").get_to(m.max_memory_bytes);
-    m.has_shares = json.contains("shares");
-    if (m.has_shares) {
-      const Json& shares = json.at("shares");
-      shares.at("busy").get_to(m.shares.busy);
-      shares.at("bubble").get_to(m.shares.bubble);
-      shares.at("straggler").get_to(m.shares.straggler);
-      shares.at("communication").get_to(m.shares.communication);
-      shares.at("data").get_to(m.shares.data);
-    }
+    json.get_to(m);
+    if (json.contains("shares")) m.shares = json.at("shares").get<TimeShares>();
     return m;
   } catch (const Json::exception& error) {
     fail("'{}' is not what a sweep has written: {}. Remove the file to measure its row again.", path, error.what());

@@ -1,17 +1,14 @@
-/// Writes an SVG: two axes with marks, lines, and a legend.
-#include "sweep/sweep_picture.h"
-
+/// The picture of a sweep: two axes with marks, lines, and a legend.
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <set>
 
 #include <fmt/core.h>
 
 #include "convoy/base/svg.h"
 #include "convoy/base/wording.h"
 
-#include "sweep/row_result.h"
+#include "sweep/sweep_files.h"
 #include "sweep/sweep_rows.h"
 #include "sweep/sweep_table.h"
 

@@ -11,7 +11,7 @@
 #include "convoy/base/version.h"
 #include "convoy/base/wording.h"
 
-#include "sweep/row_result.h"
+#include "sweep/sweep_files.h"
 #include "sweep/sweep_rows.h"
 
 namespace convoy {
@@ -27,14 +27,12 @@ std::string csv_numbers(const SweepRow& row, const RowResult& result) {
   constexpr int kNumColumns = 16;
   if (result.num_rounds == 0) return std::string(kNumColumns - 1, ',');
   const RowMeasurement& m = result.median;
-  const auto share = [&](double value) { return m.has_shares ? fmt::format("{:.4f}", value) : ""; };
   const bool predicted = m.predicted_seconds > 0;
-  return fmt::format("{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{},{},{},{},{},{},{},{},{}", m.stages, m.replicas,
-                     result.num_rounds, m.step_seconds, result.min_step_seconds, result.max_step_seconds,
-                     samples_per_second(row, result), predicted ? fmt::format("{:.6g}", m.predicted_seconds) : "",
-                     predicted ? fmt::format("{:.4f}", m.predicted_seconds / m.step_seconds) : "", share(m.shares.busy),
-                     share(m.shares.bubble), share(m.shares.straggler), share(m.shares.communication),
-                     share(m.shares.data), m.min_memory_bytes, m.max_memory_bytes);
+  return fmt::format("{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{},{}{},{},{}", m.stages, m.replicas, result.num_rounds,
+                     m.step_seconds, result.min_step_seconds, result.max_step_seconds, samples_per_second(row, result),
+                     predicted ? fmt::format("{:.6g}", m.predicted_seconds) : "",
+                     predicted ? fmt::format("{:.4f}", m.predicted_seconds / m.step_seconds) : "", csv_fields(m.shares),
+                     m.min_memory_bytes, m.max_memory_bytes);
 }
 
 std::string percent(double share) {
@@ -55,8 +53,9 @@ std::vector<std::string> markdown_cells(const SweepRow& row, const RowResult& re
       fmt::format("{} to {}", milliseconds(result.min_step_seconds), milliseconds(result.max_step_seconds)),
       predicted ? milliseconds(m.predicted_seconds) : "",
       predicted ? fmt::format("{:.2f}", m.predicted_seconds / m.step_seconds) : ""};
+  const TimeShares shares = m.shares.value_or(TimeShares());
   if (work == SweepWork::kTrain)
-    for (const double share : {m.shares.busy, m.shares.bubble, m.shares.communication + m.shares.straggler})
+    for (const double share : {shares.busy, shares.bubble, shares.communication + shares.straggler})
       cells.push_back(percent(share));
   cells.push_back(memory_range(m));
   return cells;

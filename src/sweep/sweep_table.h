@@ -1,4 +1,4 @@
-/// The table of a sweep as text: CSV for programs, Markdown for people.
+/// The table of a sweep: CSV for programs, Markdown and a picture for people.
 #pragma once
 
 #include <cstdint>
@@ -36,5 +36,11 @@ std::string sweep_csv(const SweepTable& table, const std::vector<RowResult>& res
 
 /// Returns the table as Markdown, with its head. `results` has one entry per row.
 std::string sweep_markdown(const SweepHead& head, const SweepTable& table, const std::vector<RowResult>& results);
+
+/// Returns an SVG picture without scripts: samples per second over one factor, with a line for each combination of the
+/// other factors. The x-axis is the factor with the most values; of several, the last. Dots
+/// are measured, with a bar from the slowest to the fastest round; dashed lines are predicted. The colours are those of
+/// Okabe & Ito 2002. `results` has one entry per row.
+std::string draw_sweep(const SweepHead& head, const SweepTable& table, const std::vector<RowResult>& results);
 
 }  // namespace convoy

@@ -4,13 +4,11 @@
 
 #include <array>
 #include <bit>
-#include <cerrno>
-#include <cstring>
 
 #include <fmt/core.h>
 #include <unistd.h>
 
-#include "convoy/base/error.h"
+#include "convoy/base/clock.h"
 #include "convoy/base/host_name.h"
 #include "convoy/io/atomic_file.h"
 
@@ -91,6 +89,11 @@ std::string start_event(double wall_time, std::int64_t step) {
   return event_head(wall_time, step) + bytes_field(7, integer_field(1, kStart));
 }
 
+std::string record_of(const std::string& event) {
+  const std::string length = little_endian<std::uint64_t>(event.size());
+  return length + little_endian(masked_crc(length)) + event + little_endian(masked_crc(event));
+}
+
 // A name that TensorBoard knows, and that no other start of the run has.
 std::string new_path(const std::string& directory, double wall_time) {
   return fmt::format("{}/events.out.tfevents.{:.6f}.{}.{}", directory, wall_time, host_name(), getpid());
@@ -106,34 +109,18 @@ std::uint32_t crc32c(std::string_view bytes) {
 }
 
 EventFile::EventFile(const std::string& directory, std::int64_t last_step, double wall_time)
-    : path_(new_path(directory, wall_time)), file_(fdopen(io::open_for_writing(path_).release(), "wb")) {
-  check(file_ != nullptr);
-  write_record(version_event(wall_time));
-  write_record(start_event(wall_time, last_step + 1));
+    : EventFile(new_path(directory, wall_time)) {
+  file_.add(record_of(version_event(wall_time)) + record_of(start_event(wall_time, last_step + 1)), now_seconds());
   flush();
 }
+
+// Opens the file under its final name at once, because TensorBoard would also read one with a temporary name.
+EventFile::EventFile(const std::string& path) : file_(path, io::open_for_writing(path), kMaxWaitSeconds) {}
 
 void EventFile::add(std::int64_t step, double wall_time, const std::vector<Scalar>& scalars, double now) {
   std::string summary;
   for (const Scalar& scalar : scalars) summary += bytes_field(1, summary_value(scalar));
-  write_record(event_head(wall_time, step) + bytes_field(5, summary));
-  if (first_waiting_seconds_ == 0) first_waiting_seconds_ = now;
-  if (now - first_waiting_seconds_ >= kMaxWaitSeconds) flush();
-}
-
-void EventFile::flush() {
-  check(std::fflush(file_.get()) == 0);
-  first_waiting_seconds_ = 0;
-}
-
-void EventFile::write_record(const std::string& event) {
-  const std::string length = little_endian<std::uint64_t>(event.size());
-  const std::string record = length + little_endian(masked_crc(length)) + event + little_endian(masked_crc(event));
-  check(std::fwrite(record.data(), 1, record.size(), file_.get()) == record.size());
-}
-
-void EventFile::check(bool ok) const {
-  if (!ok) fail("cannot write {}: {}. Make room or choose another run.directory", path_, std::strerror(errno));
+  file_.add(record_of(event_head(wall_time, step) + bytes_field(5, summary)), now);
 }
 
 }  // namespace convoy

@@ -3,11 +3,11 @@
 #pragma once
 
 #include <cstdint>
-#include <cstdio>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
+
+#include "telemetry/log_file.h"
 
 namespace convoy {
 
@@ -32,23 +32,17 @@ class EventFile {
   /// result of now_seconds(), `wall_time` the same moment in seconds since 1970.
   void add(std::int64_t step, double wall_time, const std::vector<Scalar>& scalars, double now);
   /// Writes all waiting scalars to the file.
-  void flush();
+  void flush() { file_.write(); }
 
-  const std::string& path() const { return path_; }
+  const std::string& path() const { return file_.path(); }
 
   /// Longest time in seconds that a scalar waits before it is written.
   static constexpr double kMaxWaitSeconds = 2;
 
  private:
-  struct Close {
-    void operator()(std::FILE* file) const { std::fclose(file); }
-  };
-  void write_record(const std::string& event);
-  void check(bool ok) const;
+  explicit EventFile(const std::string& path);
 
-  std::string path_;
-  std::unique_ptr<std::FILE, Close> file_;
-  double first_waiting_seconds_ = 0;  ///< now_seconds() when the oldest scalar not yet written was added; 0: none
+  LogFile file_;
 };
 
 }  // namespace convoy

@@ -1,19 +1,22 @@
-/// Lines are appended whole, so that warnings of other threads do not cut into them.
+/// Numbers are written by fmt, texts by the library that escapes them.
 #include "telemetry/json_log.h"
 
-#include <cerrno>
-#include <cstring>
+#include <cmath>
 
-#include <fcntl.h>
+#include <fmt/core.h>
 #include <nlohmann/json.hpp>
-#include <unistd.h>
 
-#include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
 
 namespace convoy {
 
 namespace {
+
+// A path need not be UTF-8.
+std::string quoted(std::string_view text) {
+  using Json = nlohmann::json;
+  return Json(std::string(text)).dump(-1, ' ', false, Json::error_handler_t::replace);
+}
 
 bool stays(std::string_view line, const JsonLog::Keep& keep) {
   const auto row = nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false);
@@ -22,23 +25,7 @@ bool stays(std::string_view line, const JsonLog::Keep& keep) {
   return row["step"].get<std::int64_t>() <= (row["kind"] == "epoch" ? keep.epochs : keep.steps);
 }
 
-// 0, or errno where it failed.
-int append(const FileDescriptor& file, std::string_view text) {
-  while (!text.empty()) {
-    const ssize_t written = ::write(file.get(), text.data(), text.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written < 0) return errno;
-    text.remove_prefix(static_cast<std::size_t>(written));
-  }
-  return 0;
-}
-
-[[noreturn]] void fail_to_write(const std::string& path, int error_number) {
-  fail("cannot write {}: {}. Make room or choose another run.directory", path, std::strerror(error_number));
-}
-
-}  // namespace
-
+// Returns the rows of the content of a log.jsonl that `keep` keeps. Lines that are not rows are left out.
 std::string keep_json_rows(std::string_view text, const JsonLog::Keep& keep) {
   std::string kept;
   if (keep.steps == 0) return kept;
@@ -47,27 +34,25 @@ std::string keep_json_rows(std::string_view text, const JsonLog::Keep& keep) {
   return kept;  // what follows the last newline was cut short by a crash
 }
 
-JsonLog::JsonLog(const std::string& path, const Keep& keep) : path_(path) {
-  io::check_replaceable(path);
-  io::write_text_atomically(path, keep_json_rows(io::read_text(path).value_or(""), keep));
-  file_ = FileDescriptor(::open(path.c_str(), O_WRONLY | O_APPEND | O_CLOEXEC));
-  if (!file_.is_open()) fail_to_write(path_, errno);
+}  // namespace
+
+JsonRow::JsonRow(std::string_view kind, double time, std::int64_t step)
+    : text_(fmt::format("{{\"kind\":{},\"time\":{:.3f},\"step\":{}", quoted(kind), time, step)) {}
+
+JsonRow& JsonRow::add(std::string_view name, std::string_view text) {
+  return add_raw(name, quoted(text));
 }
 
-void JsonLog::add(const JsonRow& row, double now) {
-  waiting_ += row.line();
-  if (first_waiting_seconds_ == 0) first_waiting_seconds_ = now;
-  if (now - first_waiting_seconds_ >= kMaxWaitSeconds) write_rows();
+JsonRow& JsonRow::add(std::string_view name, double value) {
+  return add_raw(name, std::isfinite(value) ? fmt::format("{}", value) : "null");
 }
 
-void JsonLog::add_at_once(const JsonRow& row) const {
-  append(file_, row.line());
+JsonRow& JsonRow::add_raw(std::string_view name, std::string_view value) {
+  text_ += fmt::format(",{}:{}", quoted(name), value);
+  return *this;
 }
 
-void JsonLog::write_rows() {
-  if (const int error = append(file_, waiting_); error != 0) fail_to_write(path_, error);
-  waiting_.clear();
-  first_waiting_seconds_ = 0;
-}
+JsonLog::JsonLog(const std::string& path, const Keep& keep)
+    : file_(path, keep_json_rows(io::read_text(path).value_or(""), keep), kMaxWaitSeconds) {}
 
 }  // namespace convoy

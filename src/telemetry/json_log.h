@@ -2,15 +2,38 @@
 /// Used by rank 0 only.
 #pragma once
 
+#include <concepts>
 #include <cstdint>
 #include <string>
 #include <string_view>
 
-#include "convoy/base/file_descriptor.h"
-
-#include "telemetry/json_row.h"
+#include "telemetry/log_file.h"
 
 namespace convoy {
+
+/// Builds a line of log.jsonl.
+class JsonRow {
+ public:
+  /// `kind` says what the row is about: "step", "epoch", "warning" ... `time` is the time of the event in seconds since
+  /// 1970. `step` is the training step that it belongs to; 0 before the first.
+  JsonRow(std::string_view kind, double time, std::int64_t step);
+
+  /// Adds a field.
+  JsonRow& add(std::string_view name, std::string_view text);
+  JsonRow& add(std::string_view name, const char* text) { return add(name, std::string_view(text)); }
+  JsonRow& add(std::string_view name, double value);  ///< written exactly; null if it is infinite or NaN
+  JsonRow& add(std::string_view name, std::integral auto value) {
+    return add_raw(name, std::to_string(static_cast<std::int64_t>(value)));
+  }
+
+  /// The JSON object as text, with a newline at its end.
+  std::string line() const { return text_ + "}\n"; }
+
+ private:
+  JsonRow& add_raw(std::string_view name, std::string_view value);
+
+  std::string text_;
+};
 
 /// Writes log.jsonl.
 class JsonLog {
@@ -27,24 +50,18 @@ class JsonLog {
 
   /// Adds a row. Rows are written to the file when the oldest has waited for kMaxWaitSeconds. `now` is the result of
   /// now_seconds().
-  void add(const JsonRow& row, double now);
+  void add(const JsonRow& row, double now) { file_.add(row.line(), now); }
   /// Writes a row at once, before rows that wait. Any thread may call it. Errors (a full disk) are ignored.
-  void add_at_once(const JsonRow& row) const;
+  void add_at_once(const JsonRow& row) const { file_.add_at_once(row.line()); }
   /// Gives all rows to the system, so that they survive if this process is killed. Does not wait for the disk. Throws
   /// Error if the file cannot be written.
-  void write_rows();
+  void write_rows() { file_.write(); }
 
   /// Longest time in seconds that a row of add() waits before it is written.
   static constexpr double kMaxWaitSeconds = 2;
 
  private:
-  std::string path_;
-  FileDescriptor file_;               ///< each write appends whole lines
-  std::string waiting_;               ///< lines that are not written yet
-  double first_waiting_seconds_ = 0;  ///< now_seconds() when the first of these was added; 0: there is none
+  LogFile file_;
 };
-
-/// Returns the rows of `text`, the content of a log.jsonl, that `keep` keeps. Lines that are not rows are left out.
-std::string keep_json_rows(std::string_view text, const JsonLog::Keep& keep);
 
 }  // namespace convoy

@@ -1,7 +1,6 @@
 /// On a CPU the executor's own clocks; on a GPU, whose work the host only issues, marks among that work.
 #include "telemetry/rank_meter.h"
 
-#include <algorithm>
 #include <cstddef>
 #include <fstream>
 
@@ -12,7 +11,7 @@ namespace convoy {
 namespace {
 
 constexpr std::int64_t kWarmUpSteps = 3;
-constexpr std::int64_t kRecordedSteps = 8;  // of each interval
+constexpr std::int64_t kTimedSteps = 8;  // of each interval
 
 // statm: pages in all, and those that are resident.
 std::int64_t resident_bytes() {
@@ -43,53 +42,44 @@ double* cause_of(Op op, RankWaits& waits) {
 
 }  // namespace
 
-RankWaits waits_of(const StageProgram& list, std::span<const RecordedTimes> times) {
+RankWaits waits_of(const StageProgram& list, std::span<const InstructionTimes> times) {
   RankWaits waits;
   for (std::size_t i = 0; i < times.size(); ++i)
     if (double* const sum = cause_of(list[i % list.size()].op, waits)) *sum += times[i].ready - times[i].begin;
   return waits;
 }
 
-RankMeter::RankMeter(RankRuntime& runtime) : runtime_(runtime) {
-  if (!runtime.device().is_host()) sensors_.emplace(runtime.device().hardware_id());
+RankMeter::RankMeter(TrainingStep& training) : training_(training), runtime_(training.runtime()) {
+  if (!runtime_.device().is_host()) sensors_.emplace(runtime_.device().hardware_id());
 }
 
 void RankMeter::begin_step() {
-  if (runtime_.device().is_host() || recorder_ || recorded_ || num_warm_ < kWarmUpSteps) return;
-  recorder_ = std::make_unique<StepRecorder>(runtime_.device(), runtime_.num_instructions(), kRecordedSteps);
-  runtime_.record_in(*recorder_);
+  if (runtime_.device().is_host() || timer_ || waits_ || num_warm_ < kWarmUpSteps) return;
+  timer_ = std::make_unique<InstructionTimer>(runtime_.device(), std::ssize(training_.program()), kTimedSteps);
+  training_.tell(*timer_);
 }
 
 void RankMeter::end_step(double seconds) {
   if (num_warm_ < kWarmUpSteps) {
     ++num_warm_;
-    waits_before_ = host_waits();
+    waits_before_ = training_.waits();
     return;
   }
   ++num_steps_;
   seconds_ += seconds;
-  if (recorder_ && recorder_->num_steps() == kRecordedSteps) read_recorder();
+  if (timer_ && timer_->num_steps() == kTimedSteps) read_timer();
 }
 
-void RankMeter::read_recorder() {
-  recorded_ = waits_of(runtime_.training_program(), recorder_->read());
+void RankMeter::read_timer() {
+  waits_ = waits_of(training_.program(), timer_->read());
   stop();
-  const double factor = 1.0 / static_cast<double>(kRecordedSteps);  // of a step
-  for (double* const sum : {&recorded_->neighbours, &recorded_->sends, &recorded_->replicas, &recorded_->samples})
-    *sum *= factor;
-}
-
-RankWaits RankMeter::host_waits() const {
-  const ExecutorTimes times = runtime_.times();
-  return {.neighbours = times.wait_model - times.wait_sends,
-          .sends = times.wait_sends,
-          .replicas = times.wait_data,
-          .samples = times.wait_samples};
+  const double factor = 1.0 / static_cast<double>(kTimedSteps);  // of a step
+  for (double* const sum : {&waits_->neighbours, &waits_->sends, &waits_->replicas, &waits_->samples}) *sum *= factor;
 }
 
 RankSample RankMeter::take(std::int64_t step) {
   RankSample sample{.step = step, .num_steps = num_steps_, .seconds = seconds_, .resident_bytes = resident_bytes()};
-  const RankWaits now = host_waits(), before = waits_before_;
+  const RankWaits now = training_.waits(), before = waits_before_;
   if (runtime_.device().is_host()) {
     sample.waits = {.neighbours = now.neighbours - before.neighbours,
                     .sends = now.sends - before.sends,
@@ -97,17 +87,17 @@ RankSample RankMeter::take(std::int64_t step) {
                     .samples = now.samples - before.samples};
   } else {
     const auto steps = static_cast<double>(num_steps_);
-    sample.has_waits = recorded_.has_value();
-    if (recorded_)
-      sample.waits = {.neighbours = steps * recorded_->neighbours,
-                      .sends = steps * recorded_->sends,
-                      .replicas = steps * recorded_->replicas,
-                      .samples = steps * recorded_->samples};
+    sample.has_waits = waits_.has_value();
+    if (waits_)
+      sample.waits = {.neighbours = steps * waits_->neighbours,
+                      .sends = steps * waits_->sends,
+                      .replicas = steps * waits_->replicas,
+                      .samples = steps * waits_->samples};
     sample.device_bytes = runtime_.device().allocated_bytes();
     sample.gpu = sensors_->read();
   }
-  if (recorder_) stop();  // fewer steps than room for them: the next ones are recorded anew
-  recorded_.reset();
+  if (timer_) stop();  // fewer steps than room for them: the next ones are timed anew
+  waits_.reset();
   waits_before_ = now;
   num_steps_ = 0;
   seconds_ = 0;
@@ -115,9 +105,9 @@ RankSample RankMeter::take(std::int64_t step) {
 }
 
 void RankMeter::stop() {
-  if (!recorder_) return;
-  runtime_.stop_recording(*recorder_);
-  recorder_.reset();
+  if (!timer_) return;
+  training_.stop_telling(*timer_);
+  timer_.reset();
 }
 
 }  // namespace convoy

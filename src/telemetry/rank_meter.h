@@ -1,5 +1,5 @@
 /// Measures what a rank does with its time, without a trace: on a CPU from sums that each step keeps anyway, on a GPU
-/// from a few recorded steps.
+/// from a few timed steps.
 #pragma once
 
 #include <cstdint>
@@ -7,32 +7,21 @@
 #include <optional>
 #include <span>
 #include <type_traits>
-#include <vector>
 
 #include "convoy/device/gpu_sensors.h"
 #include "convoy/schedule/instruction.h"
 
-#include "step/rank_runtime.h"
-#include "step/step_recorder.h"
+#include "step/instruction_timer.h"
+#include "step/training_step.h"
 
 namespace convoy {
-
-/// Time in seconds that a rank has waited, by cause.
-struct RankWaits {
-  double neighbours = 0;  ///< for activations and gradients of neighbouring stages
-  double sends = 0;       ///< for sends to neighbouring stages to complete, so that their buffers can be reused
-  double replicas = 0;    ///< for messages of other replicas, and for agreements of all ranks
-  double samples = 0;     ///< for samples of its own loader
-
-  double total() const { return neighbours + sends + replicas + samples; }
-};
 
 /// Measurements of a rank over consecutive training steps. Sent between ranks as its bytes in memory.
 struct RankSample {
   std::int64_t step = 0, num_steps = 0;  ///< number of the last of these steps, and how many they are
   double seconds = 0;     ///< duration of these steps, without the time between them (checkpoints, evaluations)
   RankWaits waits = {};   ///< waits in all these steps together
-  bool has_waits = true;  ///< whether `waits` is known: on a GPU not if no step could be recorded
+  bool has_waits = true;  ///< whether `waits` is known: on a GPU not if no step could be timed
   std::int64_t resident_bytes = 0;  ///< resident memory of the process (RSS)
   std::int64_t device_bytes = 0;    ///< size of the buffers in GPU memory; 0 on a CPU
   GpuReading gpu = {};
@@ -44,15 +33,15 @@ struct RankSample {
 };
 static_assert(std::is_trivially_copyable_v<RankSample>);
 
-/// Returns the waits of recorded instructions by cause, in seconds. `list` has the instructions of one step, `times`
+/// Returns the waits of timed instructions by cause, in seconds. `list` has the instructions of one step, `times`
 /// the times of one or several whole steps.
-RankWaits waits_of(const StageProgram& list, std::span<const RecordedTimes> times);
+RankWaits waits_of(const StageProgram& list, std::span<const InstructionTimes> times);
 
 /// Measures this rank.
 class RankMeter {
  public:
-  /// `runtime` must outlive this object.
-  explicit RankMeter(RankRuntime& runtime);
+  /// `training` must outlive this object.
+  explicit RankMeter(TrainingStep& training);
 
   /// The sensors of this rank's GPU; null if it computes on a CPU.
   const GpuSensors* sensors() const { return sensors_ ? &*sensors_ : nullptr; }
@@ -66,20 +55,20 @@ class RankMeter {
   /// Returns the measurements of the steps since the last take(), the last of which is step number `step`. Reads the
   /// memory of the process and the sensors.
   RankSample take(std::int64_t step);
-  /// Ends the recording of steps, if one has begun.
+  /// Ends the timing of steps, if it has begun.
   void stop();
 
  private:
-  RankWaits host_waits() const;
-  void read_recorder();
+  void read_timer();
 
+  TrainingStep& training_;
   RankRuntime& runtime_;
   std::optional<GpuSensors> sensors_;  ///< empty if the device is a CPU
   std::int64_t num_warm_ = 0, num_steps_ = 0;
   double seconds_ = 0;
   RankWaits waits_before_;  ///< the executor's waits at the begin of the measured steps
-  std::unique_ptr<StepRecorder> recorder_;
-  std::optional<RankWaits> recorded_;  ///< on a GPU: waits per step, the mean over the recorded steps
+  std::unique_ptr<InstructionTimer> timer_;
+  std::optional<RankWaits> waits_;  ///< on a GPU: waits per step, the mean over the timed steps
 };
 
 }  // namespace convoy

@@ -3,9 +3,7 @@
 #include "telemetry/rank_monitor.h"
 
 #include <algorithm>
-#include <array>
 #include <cstddef>
-#include <span>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/host_name.h"
@@ -21,10 +19,12 @@ constexpr double kFirstSeconds = 2;
 
 }  // namespace
 
-RankMonitor::RankMonitor(RankRuntime& runtime, double interval_seconds)
-    : world_(runtime.grid().world()),
-      meter_(runtime),
+RankMonitor::RankMonitor(TrainingStep& training, double interval_seconds,
+                         std::function<void(const RankSamples&)> on_round)
+    : world_(training.runtime().grid().world()),
+      meter_(training),
       interval_seconds_(interval_seconds),
+      on_round_(std::move(on_round)),
       hosts_(mpi::gather_texts(world_, host_name())),
       has_sensors_(world_.max(meter_.sensors() != nullptr && meter_.sensors()->are_there() ? 1 : 0) != 0) {
   if (!is_root()) return;
@@ -32,22 +32,22 @@ RankMonitor::RankMonitor(RankRuntime& runtime, double interval_seconds)
   for (std::size_t rank = 1; rank < peers_.size(); ++rank) start_receive(rank);
 }
 
-std::string RankMonitor::why_no_sensors() const {
-  return meter_.sensors() == nullptr ? "" : meter_.sensors()->why_absent();
+void RankMonitor::end_step(const StepResult& result) {
+  step_ = result.step;
+  meter_.end_step(result.seconds);
+  if (meter_.num_steps() > 0) {
+    const double now = now_seconds();
+    if (due_seconds_ == 0) due_seconds_ = now + std::min(interval_seconds_, kFirstSeconds);
+    if (now >= due_seconds_ && send_.test()) {
+      due_seconds_ = now + interval_seconds_;
+      send(false);
+    }
+  }
+  collect();
 }
 
-void RankMonitor::end_step(std::int64_t step, double seconds) {
-  meter_.end_step(seconds);
-  if (meter_.num_steps() == 0) return;
-  const double now = now_seconds();
-  if (due_seconds_ == 0) due_seconds_ = now + std::min(interval_seconds_, kFirstSeconds);
-  if (now < due_seconds_ || !send_.test()) return;
-  due_seconds_ = now + interval_seconds_;
-  send(step, false);
-}
-
-void RankMonitor::send(std::int64_t step, bool is_last) {
-  const RankSample sample = meter_.take(step);
+void RankMonitor::send(bool is_last) {
+  const RankSample sample = meter_.take(step_);
   if (is_root()) {
     if (sample.num_steps > 0) peers_.front().samples.push_back(sample);
     return;
@@ -68,7 +68,12 @@ void RankMonitor::take_packet(std::size_t rank) {
   if (!peer.has_ended) start_receive(rank);
 }
 
-std::optional<RankRound> RankMonitor::collect() {
+void RankMonitor::collect() {
+  while (const auto samples = next_round()) on_round_(*samples);
+}
+
+// Returns the oldest round whose samples have arrived from all ranks.
+std::optional<RankSamples> RankMonitor::next_round() {
   if (peers_.empty() || peers_.front().samples.empty()) return std::nullopt;
   bool is_complete = true;
   for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
@@ -77,18 +82,18 @@ std::optional<RankRound> RankMonitor::collect() {
     is_complete = is_complete && !peer.samples.empty();
   }
   if (!is_complete) return std::nullopt;
-  RankRound round;
+  RankSamples samples;
   for (Peer& peer : peers_) {
-    round.push_back(peer.samples.front());
+    samples.push_back(peer.samples.front());
     peer.samples.pop_front();
   }
-  return round;
+  return samples;
 }
 
-void RankMonitor::finish(std::int64_t step) {
+void RankMonitor::finish() {
   meter_.stop();
   send_.wait();
-  send(step, true);
+  send(true);
   send_.wait();
   for (std::size_t rank = 1; rank < peers_.size(); ++rank) {
     while (!peers_[rank].has_ended) {
@@ -96,6 +101,7 @@ void RankMonitor::finish(std::int64_t step) {
       take_packet(rank);
     }
   }
+  collect();
 }
 
 }  // namespace convoy

@@ -3,6 +3,7 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -14,32 +15,29 @@
 namespace convoy {
 
 /// One sample of each rank, by rank, of about the same time.
-using RankRound = std::vector<RankSample>;
+using RankSamples = std::vector<RankSample>;
 
-/// Collects the samples of all ranks on rank 0. All ranks of the grid call every member, except collect().
-class RankMonitor {
+/// Collects the samples of all ranks on rank 0. All ranks of the grid call every member.
+class RankMonitor final : public StepObserver {
  public:
-  /// Takes a sample every `interval_seconds`; the first one earlier. `runtime` must outlive this object.
-  RankMonitor(RankRuntime& runtime, double interval_seconds);
+  /// Takes a sample every `interval_seconds`; the first one earlier. Rank 0 calls `on_round` between steps with each
+  /// round that has arrived from all ranks. `training` must outlive this object.
+  RankMonitor(TrainingStep& training, double interval_seconds, std::function<void(const RankSamples&)> on_round);
   RankMonitor(const RankMonitor&) = delete;
   RankMonitor& operator=(const RankMonitor&) = delete;
 
   /// The name of each rank's host, on rank 0; empty on other ranks.
   const std::vector<std::string>& hosts() const { return hosts_; }
   /// Why the sensors of this rank's GPU cannot be read; empty if they can, or if it has no GPU.
-  std::string why_no_sensors() const;
+  std::string why_no_sensors() const { return meter_.sensors() == nullptr ? "" : meter_.sensors()->why_absent(); }
   /// Whether at least one rank can read the sensors of its GPU.
   bool has_sensors() const { return has_sensors_; }
 
-  /// Called before each training step.
-  void begin_step() { meter_.begin_step(); }
-  /// Called after step number `step` of the run, which took `seconds`. Sends a sample to rank 0 if one is due.
-  void end_step(std::int64_t step, double seconds);
-  /// Called on rank 0: returns the oldest round that was not yet collected, if its samples have arrived from all ranks;
-  /// otherwise nothing. Does not wait.
-  std::optional<RankRound> collect();
-  /// Called after the last step, number `step`: sends the remaining measurements. Rank 0 waits until all have arrived.
-  void finish(std::int64_t step);
+  void begin_step(std::int64_t /*step*/) override { meter_.begin_step(); }
+  /// Sends a sample to rank 0 if one is due. Does not wait.
+  void end_step(const StepResult& result) override;
+  /// Sends the remaining measurements. Rank 0 waits until all have arrived.
+  void finish() override;
 
  private:
   /// The message of a rank to rank 0.
@@ -56,13 +54,17 @@ class RankMonitor {
   };
 
   bool is_root() const { return world_.rank() == 0; }
-  void send(std::int64_t step, bool is_last);
+  void send(bool is_last);
   void start_receive(std::size_t rank);
   void take_packet(std::size_t rank);
+  void collect();
+  std::optional<RankSamples> next_round();
 
   const mpi::Communicator& world_;
   RankMeter meter_;
   double interval_seconds_, due_seconds_ = 0;
+  std::function<void(const RankSamples&)> on_round_;
+  std::int64_t step_ = 0;  ///< number of the latest step
   std::vector<std::string> hosts_;
   bool has_sensors_ = false;
   Packet sent_;

@@ -4,13 +4,12 @@
 #include <cstdint>
 #include <optional>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "convoy/base/file_descriptor.h"
 #include "convoy/schedule/timeline.h"
 
-#include "telemetry/json_row.h"
+#include "telemetry/json_log.h"
+#include "telemetry/log_file.h"
 #include "telemetry/rank_meter.h"
 
 namespace convoy {
@@ -35,16 +34,13 @@ class RankTable {
   void add(const std::vector<RankRow>& rows);
 
  private:
-  std::string path_;
+  RankTable(const std::string& path, const std::string& text, bool has_sensors, std::int64_t last_step);
+
   bool has_sensors_;
-  FileDescriptor file_;
+  LogFile file_;
 };
 
 /// Returns the same row for log.jsonl.
 JsonRow json_row(const RankRow& row, bool has_sensors);
-
-/// Returns the header, and those rows of `text` (the content of a ranks.csv) whose steps are at most `last_step`. If
-/// `has_sensors` is set and `text` has no columns for GPU sensors, empty ones are added.
-std::string keep_rank_rows(std::string_view text, bool has_sensors, std::int64_t last_step);
 
 }  // namespace convoy

@@ -14,7 +14,7 @@ GradientExchange::GradientExchange(const GradientExchangeSpec& spec, Device& dev
       elementwise_(elementwise),
       transport_(transport),
       owners_(spec.data.split(0, static_cast<int>(slice_number(spec.data.rank(), spec.data.size())))),
-      rounds_(tree_rounds(spec.data.rank(), spec.data.size(), spec.neighbours)) {
+      phases_(tree_phases(spec.data.rank(), spec.data.size(), spec.neighbours)) {
   const std::int64_t num_buckets = std::ssize(spec.layout.buckets);
   for (const Bucket& bucket : spec.layout.buckets)
     buckets_.push_back({.own = slice_of(bucket, spec.data.rank(), spec.data.size())});
@@ -40,8 +40,8 @@ std::int64_t GradientExchange::received_count(std::int64_t bucket) const {
   if (spec_.reduction == ReductionKind::kFast && replicas > 1)
     return slice_at(spec_.layout.buckets[bucket], 0, replicas).count();
   std::int64_t count = 0;
-  for (const TreeRound& round : rounds_)
-    count += (std::ssize(round.members) - 1) * slices(bucket, round.members[round.me].keeps).count();
+  for (const TreePhase& phase : phases_)
+    count += (std::ssize(phase.members) - 1) * slices(bucket, phase.members[phase.me].keeps).count();
   return count;
 }
 
@@ -58,34 +58,34 @@ MessageSpec GradientExchange::message_with(const ExchangeMember& other, float* d
 void GradientExchange::create_reduce(std::int64_t bucket, float* received) {
   BucketState& state = buckets_[bucket];
   state.reduced = spec_.local_sum + state.own.begin;
-  if (rounds_.empty()) return;
+  if (phases_.empty()) return;
   if (spec_.reduction == ReductionKind::kFast) return create_fast_reduce(bucket, received);
   const Bucket& whole = spec_.layout.buckets[bucket];
   Values held{.data = spec_.local_sum + whole.begin, .range = {.begin = whole.begin, .end = whole.end}};
-  std::vector<ExchangeRound> rounds;
-  for (const TreeRound& round : rounds_) {
-    rounds.push_back(create_round(bucket, round, held, received));
-    held = {.data = state.blocks.front(), .range = slices(bucket, round.members[round.me].keeps)};
-    received += (std::ssize(round.members) - 1) * held.range.count();
+  std::vector<ExchangePhase> phases;
+  for (const TreePhase& phase : phases_) {
+    phases.push_back(create_phase(bucket, phase, held, received));
+    held = {.data = state.blocks.front(), .range = slices(bucket, phase.members[phase.me].keeps)};
+    received += (std::ssize(phase.members) - 1) * held.range.count();
   }
-  rounds.back().then = {};  // by fold()
+  phases.back().then = {};  // by fold()
   state.reduced = held.data;
-  state.reduce = transport_.exchange(std::move(rounds));
+  state.reduce = transport_.exchange(std::move(phases));
 }
 
 // The sums of `held` that the others keep go to them; theirs of what this replica keeps come, and are added to its own.
-ExchangeRound GradientExchange::create_round(std::int64_t bucket, const TreeRound& round, const Values& held,
+ExchangePhase GradientExchange::create_phase(std::int64_t bucket, const TreePhase& phase, const Values& held,
                                              float* received) {
-  const Slice mine = slices(bucket, round.members[round.me].keeps);
-  ExchangeRound created;
+  const Slice mine = slices(bucket, phase.members[phase.me].keeps);
+  ExchangePhase created;
   std::vector<float*>& blocks = buckets_[bucket].blocks;
   blocks.clear();
-  for (std::int64_t i = 0; i < std::ssize(round.members); ++i) {
-    if (i == round.me) {
+  for (std::int64_t i = 0; i < std::ssize(phase.members); ++i) {
+    if (i == phase.me) {
       blocks.push_back(held.at(mine));
       continue;
     }
-    const ExchangeMember& other = round.members[i];
+    const ExchangeMember& other = phase.members[i];
     const Slice theirs = slices(bucket, other.keeps);
     blocks.push_back(received);
     created.receives.push_back(message_with(other, received, mine, tags::reduce(bucket)));
@@ -107,21 +107,21 @@ void GradientExchange::create_fast_reduce(std::int64_t bucket, float* received) 
 }
 
 void GradientExchange::create_gather(std::int64_t bucket) {
-  if (rounds_.empty()) return;
-  std::vector<ExchangeRound> rounds;
-  const std::vector<TreeRound> last_first(rounds_.rbegin(), rounds_.rend());
-  for (const TreeRound& round : last_first) {
-    ExchangeRound& created = rounds.emplace_back();
-    const Slice mine = slices(bucket, round.members[round.me].keeps);
-    for (std::int64_t i = 0; i < std::ssize(round.members); ++i) {
-      if (i == round.me) continue;
-      const ExchangeMember& other = round.members[i];
+  if (phases_.empty()) return;
+  std::vector<ExchangePhase> phases;
+  const std::vector<TreePhase> last_first(phases_.rbegin(), phases_.rend());
+  for (const TreePhase& phase : last_first) {
+    ExchangePhase& created = phases.emplace_back();
+    const Slice mine = slices(bucket, phase.members[phase.me].keeps);
+    for (std::int64_t i = 0; i < std::ssize(phase.members); ++i) {
+      if (i == phase.me) continue;
+      const ExchangeMember& other = phase.members[i];
       const Slice theirs = slices(bucket, other.keeps);
       created.receives.push_back(message_with(other, spec_.parameters + theirs.begin, theirs, tags::gather(bucket)));
       created.sends.push_back(message_with(other, spec_.parameters + mine.begin, mine, tags::gather(bucket)));
     }
   }
-  buckets_[bucket].gather = transport_.exchange(std::move(rounds));
+  buckets_[bucket].gather = transport_.exchange(std::move(phases));
 }
 
 void GradientExchange::start_reduce(std::int64_t bucket) {

@@ -2,7 +2,7 @@
 /// after which each replica holds the sum of its own slice, and the all-gather of the updated parameters. The parameter
 /// run.reduction chooses how gradients are summed:
 ///
-/// - invariant: sums are exchanged and added in rounds (exchange_rounds.h), as the upper levels of the gradient tree.
+/// - invariant: sums are exchanged and added in phases (exchange_phases.h), as the upper levels of the gradient tree.
 ///   The bits do not depend on the number of replicas.
 /// - fast: the transport's reduce-scatter adds up slices of equal size in an order that MPI or NCCL chooses. The last
 ///   slice may end beyond the bucket.
@@ -18,7 +18,7 @@
 #include "convoy/ops/elementwise.h"
 #include "convoy/params/choices.h"
 
-#include "update/exchange_rounds.h"
+#include "update/exchange_phases.h"
 
 namespace convoy {
 
@@ -27,7 +27,7 @@ struct GradientExchangeSpec {
   const ArenaLayout& layout;
   const mpi::Communicator& data;  ///< the replicas of this stage
   ReductionKind reduction = ReductionKind::kInvariant;
-  /// Number of replicas that exchange messages directly in the first round; does not change the sums.
+  /// Number of replicas that exchange messages directly in the first phase; does not change the sums.
   std::int64_t neighbours = kMaxNeighbours;
   /// This replica's gradients, summed over its micro-batches: an arena in device memory, which is longer by
   /// slack_of_slices() floats if `reduction` is fast.
@@ -70,7 +70,7 @@ class GradientExchange {
   /// The slice that this replica owns of a bucket, and the bucket's messages.
   struct BucketState {
     Slice own;  ///< this replica's slice
-    /// Addends of the own slice in the last round, in the order of the tree: this replica's sum and the received ones.
+    /// Addends of the own slice in the last phase, in the order of the tree: this replica's sum and the received ones.
     std::vector<float*> blocks;
     /// The own slice of the summed gradient: in local_sum, or a receive buffer if `reduction` is fast.
     float* reduced = nullptr;
@@ -88,7 +88,7 @@ class GradientExchange {
   std::int64_t received_count(std::int64_t bucket) const;
   void create_reduce(std::int64_t bucket, float* received);
   void create_fast_reduce(std::int64_t bucket, float* received);
-  ExchangeRound create_round(std::int64_t bucket, const TreeRound& round, const Values& held, float* received);
+  ExchangePhase create_phase(std::int64_t bucket, const TreePhase& phase, const Values& held, float* received);
   void create_gather(std::int64_t bucket);
   MessageSpec message_with(const ExchangeMember& other, float* data, const Slice& range, int tag) const;
   void wait_for(Message* message);
@@ -97,7 +97,7 @@ class GradientExchange {
   ops::ElementwiseOps& elementwise_;
   Transport& transport_;
   mpi::Communicator owners_;  ///< the replicas of this stage; the rank is the number of the slice that a replica owns
-  std::vector<TreeRound> rounds_;
+  std::vector<TreePhase> phases_;
   Buffer received_;  ///< receive buffers: other replicas' sums of the slices that this one keeps
   std::vector<BucketState> buckets_;
   double wait_seconds_ = 0;

@@ -26,7 +26,7 @@ class Sgd : public Optimizer {
   Sgd(const OptimizerParams& params, DataType copy_type, ops::ElementwiseOps& elementwise)
       : params_(params), copy_type_(copy_type), elementwise_(elementwise) {}
 
-  std::vector<std::string> slot_names() const override { return {"momentum"}; }
+  std::vector<std::string> state_names() const override { return {"momentum"}; }
   void begin_step(const UpdateStep& step) override { step_ = step; }
   void update(const UpdateArguments& args) override {
     elementwise_.sgd(spec_for(args), {.gradient = args.gradient,
@@ -67,7 +67,7 @@ class Adam : public Optimizer {
               .epsilon = static_cast<float>(params.epsilon),
               .copy_type = copy_type} {}
 
-  std::vector<std::string> slot_names() const override { return {"mean", "square"}; }
+  std::vector<std::string> state_names() const override { return {"mean", "square"}; }
   void begin_step(const UpdateStep& step) override {
     const auto t = static_cast<double>(step.number);
     learning_rate_ = step.learning_rate;
@@ -169,15 +169,15 @@ std::unique_ptr<Optimizer> make(const OptimizerParams& params, DataType copy_typ
 struct Row {
   OptimizerKind kind;
   MakeOptimizer* make;
-  std::int64_t num_slots;  // as many as slot_names() has
+  std::int64_t num_states;  // as many as state_names() has
   TensorNorms norms = TensorNorms::kNone;
 };
 constexpr Row kOptimizers[] = {
-    {.kind = OptimizerKind::kSgd, .make = make<Sgd>, .num_slots = 1},
-    {.kind = OptimizerKind::kAdam, .make = make<Adam>, .num_slots = 2},
-    {.kind = OptimizerKind::kAdamW, .make = make<Adam>, .num_slots = 2},
-    {.kind = OptimizerKind::kLars, .make = make<Lars>, .num_slots = 1, .norms = TensorNorms::kOfGradients},
-    {.kind = OptimizerKind::kLamb, .make = make<Lamb>, .num_slots = 2, .norms = TensorNorms::kOfDirections},
+    {.kind = OptimizerKind::kSgd, .make = make<Sgd>, .num_states = 1},
+    {.kind = OptimizerKind::kAdam, .make = make<Adam>, .num_states = 2},
+    {.kind = OptimizerKind::kAdamW, .make = make<Adam>, .num_states = 2},
+    {.kind = OptimizerKind::kLars, .make = make<Lars>, .num_states = 1, .norms = TensorNorms::kOfGradients},
+    {.kind = OptimizerKind::kLamb, .make = make<Lamb>, .num_states = 2, .norms = TensorNorms::kOfDirections},
 };
 
 const Row& row_of(OptimizerKind kind) {
@@ -189,8 +189,8 @@ const Row& row_of(OptimizerKind kind) {
 
 }  // namespace
 
-std::int64_t num_optimizer_slots(OptimizerKind kind) {
-  return row_of(kind).num_slots;
+std::int64_t num_optimizer_states(OptimizerKind kind) {
+  return row_of(kind).num_states;
 }
 
 std::int64_t memory_accesses_per_update(OptimizerKind kind) {
@@ -198,7 +198,7 @@ std::int64_t memory_accesses_per_update(OptimizerKind kind) {
   constexpr std::int64_t kOfNorms = 2;       // gradient or direction, and weight
   constexpr std::int64_t kOfDirections = 3;  // weight read, direction written and read
   const Row& row = row_of(kind);
-  return kOfWeight + 2 * row.num_slots + (row.norms != TensorNorms::kNone ? kOfNorms : 0) +
+  return kOfWeight + 2 * row.num_states + (row.norms != TensorNorms::kNone ? kOfNorms : 0) +
          (row.norms == TensorNorms::kOfDirections ? kOfDirections : 0);
 }
 

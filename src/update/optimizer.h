@@ -29,7 +29,7 @@ struct UpdateArguments {
   float* gradient = nullptr;    ///< the gradient of these values; find_directions() overwrites it by the direction
   float* weight = nullptr;      ///< the float32 weights
   void* weight_copy = nullptr;  ///< takes the new weights, rounded to the network's type; null if that is float32
-  /// The optimizer state of these values: one pointer per slot, in the order of slot_names().
+  /// The optimizer state of these values: one pointer per state, in the order of state_names().
   std::vector<float*>& state;
   ParameterRole role = ParameterRole::kWeight;
   double rate_factor = 1;  ///< factor of the step's learning rate for these values
@@ -46,9 +46,9 @@ class Optimizer {
  public:
   virtual ~Optimizer() = default;
 
-  /// Names of the slots: the values that the optimizer keeps for each weight between steps, such as "momentum". A
-  /// checkpoint stores them under /optimizer/<slot>/<parameter>. All start as zeros.
-  virtual std::vector<std::string> slot_names() const = 0;
+  /// Names of the optimizer states: the values that the optimizer keeps for each weight between steps, such as
+  /// "momentum". A checkpoint stores them under /optimizer/<state>/<parameter>. All start as zeros.
+  virtual std::vector<std::string> state_names() const = 0;
   /// Sets the values that all updates of a step share. Called before the first update of a step.
   virtual void begin_step(const UpdateStep& step) = 0;
   /// Overwrites gradients by the directions of the update. Called before update() if tensor_norms() is kOfDirections;
@@ -60,7 +60,7 @@ class Optimizer {
 };
 
 /// Number of values that an optimizer of this kind keeps for each weight between steps.
-std::int64_t num_optimizer_slots(OptimizerKind kind);
+std::int64_t num_optimizer_states(OptimizerKind kind);
 /// Number of values that an update by an optimizer of this kind reads from memory or writes to it, per weight. Step
 /// times are predicted from it.
 std::int64_t memory_accesses_per_update(OptimizerKind kind);

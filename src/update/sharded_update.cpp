@@ -17,16 +17,8 @@ constexpr std::int64_t kGradients = 0, kWeights = 1;  // kinds of norms; directi
 
 // All replicas of the stage call it.
 ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& tools)
-    : spec_(spec),
-      tools_(tools),
-      exchange_({.layout = spec.layout,
-                 .data = spec.data,
-                 .reduction = spec.reduction,
-                 .neighbours = spec.neighbours,
-                 .local_sum = spec.local_sum,
-                 .parameters = spec.parameters.masters},
-                tools.device, tools.elementwise, tools.transport) {
-  const Shard shard = shard_of(spec.layout, spec.data.rank(), spec.data.size());
+    : spec_(spec), tools_(tools), exchange_(spec.exchange, tools.device, tools.elementwise, tools.transport) {
+  const Shard shard = shard_of(spec.exchange.layout, spec.exchange.data.rank(), spec.exchange.data.size());
   shard_count_ = shard.count;
   for (std::size_t b = 0; b < shard.slices.size(); ++b) {
     BucketState& state = buckets_.emplace_back();
@@ -35,13 +27,13 @@ ShardedUpdate::ShardedUpdate(const ShardedUpdateSpec& spec, const UpdateTools& t
     state.shard_offset = shard.offsets[b];
     find_runs(state);
   }
-  for (std::size_t slot = 0; slot < tools.optimizer.slot_names().size(); ++slot)
+  for (std::size_t i = 0; i < tools.optimizer.state_names().size(); ++i)
     state_.emplace_back(tools.device, shard_count_ * kFloatBytes);
   state_pointers_.resize(state_.size());
   if (spec.ema_decay > 0) ema_ = Buffer(tools.device, shard_count_ * kFloatBytes);
   const bool has_weight_norms = spec.tensor_norms != TensorNorms::kNone;
   if (has_weight_norms || spec.clip)
-    norms_.emplace(spec.layout, spec.data, has_weight_norms ? 2 : 1, tools.device, tools.elementwise);
+    norms_.emplace(spec.exchange.layout, spec.exchange.data, has_weight_norms ? 2 : 1, tools.device, tools.elementwise);
   if (!spec.clip) return;
   const std::vector<int>& counts = spec.clip->tensors_of_stages;
   stage_sums_.offsets.resize(counts.size());
@@ -62,9 +54,9 @@ ShardedUpdate::UpdateKind ShardedUpdate::update_kind(const ParameterSpec& spec) 
 
 // Entries of the own slice, neighbours of one kind joined; padding belongs to the run before it.
 void ShardedUpdate::find_runs(BucketState& state) const {
-  const auto& entries = spec_.layout.entries;
+  const auto& entries = spec_.exchange.layout.entries;
   for (std::size_t i = 0; i < entries.size(); ++i) {
-    const std::int64_t entry_end = i + 1 < entries.size() ? entries[i + 1].offset : spec_.layout.count;
+    const std::int64_t entry_end = i + 1 < entries.size() ? entries[i + 1].offset : spec_.exchange.layout.count;
     const Run run{.begin = std::max(entries[i].offset, state.own.begin),
                   .end = std::min(entry_end, state.own.end),
                   .kind = update_kind(entries[i].spec),
@@ -158,8 +150,8 @@ void ShardedUpdate::update(std::int64_t bucket) {
 // The arguments are valid until the next call.
 UpdateArguments ShardedUpdate::arguments_of(const BucketState& state, const Run& run) {
   const std::int64_t in_slice = run.begin - state.own.begin;
-  for (std::size_t slot = 0; slot < state_.size(); ++slot)
-    state_pointers_[slot] = state_[slot].floats() + state.shard_offset + in_slice;
+  for (std::size_t i = 0; i < state_.size(); ++i)
+    state_pointers_[i] = state_[i].floats() + state.shard_offset + in_slice;
   const bool has_norms = spec_.tensor_norms != TensorNorms::kNone;
   return {.gradient = state.gradient + in_slice,
           .weight = spec_.parameters.masters + run.begin,
@@ -184,7 +176,7 @@ void ShardedUpdate::average(const BucketState& state) const {
 void ShardedUpdate::finish_gather(std::int64_t bucket) {
   exchange_.await_gather(bucket);
   if (spec_.parameters.copies == nullptr) return;
-  const Bucket& whole = spec_.layout.buckets[bucket];
+  const Bucket& whole = spec_.exchange.layout.buckets[bucket];
   const Slice& own = buckets_[bucket].own;
   for (const Slice& slice : {Slice{whole.begin, own.begin}, Slice{own.end, whole.end}})
     tools_.elementwise.round_to(spec_.parameters.type, spec_.parameters.masters + slice.begin,
@@ -206,7 +198,7 @@ void ShardedUpdate::swap_ema() {
       const std::int64_t count = run.end - run.begin;
       float* trained = spec_.parameters.masters + run.begin;
       float* average = ema_.floats() + state.shard_offset + run.begin - state.own.begin;
-      float* spare = spec_.local_sum + run.begin;
+      float* spare = spec_.exchange.local_sum + run.begin;
       copy(trained, spare, count);
       copy(average, trained, count);
       copy(spare, average, count);
@@ -220,7 +212,7 @@ void ShardedUpdate::copy(const float* from, float* to, std::int64_t count) const
   tools_.elementwise.round_to(DataType::kFloat32, from, to, count);
 }
 
-std::vector<float*> ShardedUpdate::slots() const {
+std::vector<float*> ShardedUpdate::states() const {
   std::vector<float*> pointers;
   for (const Buffer& buffer : state_) pointers.push_back(buffer.floats());
   return pointers;

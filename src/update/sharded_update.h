@@ -42,16 +42,11 @@ struct ClipSpec {
 
 /// The arguments of a ShardedUpdate; what they refer to must outlive it.
 struct ShardedUpdateSpec {
-  const ArenaLayout& layout;
-  const mpi::Communicator& data;  ///< the replicas of this stage
-  ReductionKind reduction = ReductionKind::kInvariant;
-  /// Number of replicas that exchange messages directly in the first round; does not change the sums.
-  std::int64_t neighbours = kMaxNeighbours;
+  GradientExchangeSpec exchange;  ///< `parameters` are the masters below
   /// Running statistics are updated as new = statistics_keep * old + (1 - statistics_keep) * mean over the step's
   /// micro-batches.
   float statistics_keep = 0.9f;
   std::int64_t micro_batches_per_step = 1;  ///< number of micro-batches of a step over all replicas
-  float* local_sum = nullptr;               ///< this replica's summed gradients: GradientExchangeSpec::local_sum
   ParameterArenas parameters;
   bool tells_roles = false;                       ///< result of the function tells_roles() for the optimizer
   TensorNorms tensor_norms = TensorNorms::kNone;  ///< the norms that the optimizer needs
@@ -118,13 +113,13 @@ class ShardedUpdate {
   /// Time in seconds that this object has waited for messages in all.
   double wait_seconds() const { return wait_seconds_ + exchange_.wait_seconds(); }
 
-  /// Number of floats in a slot of the optimizer state that this replica keeps: one for each value of its slices.
+  /// Number of floats in the shard of an optimizer state that this replica keeps: one for each value of its slices.
   std::int64_t shard_count() const { return shard_count_; }
-  /// The slots of this replica's optimizer state in device memory, in the order of Optimizer::slot_names(). Each holds
-  /// the values of the slices of all buckets, one after the other.
-  std::vector<float*> slots() const;
+  /// This replica's shards of the optimizer states in device memory, in the order of Optimizer::state_names(). Each
+  /// holds the values of the slices of all buckets, one after the other.
+  std::vector<float*> states() const;
 
-  /// The moving average of this replica's slices in device memory, laid out as a slot of slots(); null if ema_decay is
+  /// The moving average of this replica's slices in device memory, laid out as one of states(); null if ema_decay is
   /// 0.
   float* ema() const { return ema_.floats(); }
   /// Sets the moving average to the current parameters. Does nothing if ema_decay is 0.
@@ -153,7 +148,7 @@ class ShardedUpdate {
   /// This replica's slice of a bucket.
   struct BucketState {
     Slice own;
-    std::int64_t shard_offset = 0;  ///< index of the slice's first value in a slot of the optimizer state
+    std::int64_t shard_offset = 0;  ///< index of the slice's first value in the shard of an optimizer state
     std::vector<Run> runs;          ///< the runs of the slice
     float* gradient = nullptr;      ///< the summed gradient of the slice, in device memory
   };

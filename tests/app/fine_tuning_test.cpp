@@ -27,7 +27,7 @@ std::uint32_t unsigned_of(std::int64_t value) {
 void write_nine_classes(const std::string& folder, const std::string& split) {
   const auto file = [&](const std::string& kind) { return "/" + split + "-" + kind + "-ubyte"; };
   const IdxSplit content = read_idx(kFashion + file("images-idx3") + ".gz", kFashion + file("labels-idx1") + ".gz");
-  const ImageShape& image = content.info.image;
+  const ImageShape& image = content.image;
   std::string pixels, labels;
   for (std::size_t i = 0; i < content.labels.size(); ++i) {
     if (content.labels[i] == kLeftOut) continue;

@@ -89,7 +89,7 @@ TEST_F(Layout, EveryNumberOfThreadsGivesTheSameBits) {
   }
 }
 
-// Powers of two exchange by halving, 3, 6 and 12 replicas in the rounds of their factors.
+// Powers of two exchange by halving, 3, 6 and 12 replicas in the phases of their factors.
 TEST_F(LayoutInDepth, ManyReplicasGiveTheSameBitsWithAllThatTheyExchange) {
   struct Case {
     std::string name;

@@ -185,7 +185,7 @@ TEST_F(Preflight, RefusesTheCheckpointOfAnotherNetworkAndFollowsOneThatFits) {
                        "will resume from step 2 of 30: " + run_ + "/checkpoints/step-00000002.h5"))
       << fits.output;
   const ProcessResult other = check({"--model.name=resnet32"}, 4);
-  expect_fails(other, "checkpoint", "step-00000002.h5 does not match this model");
+  expect_fails(other, "checkpoint", "step-00000002.h5 was written by a training of another network");
   expect_fails(check({"--batch.micro=16"}), "checkpoint", "batch.micro = 16");
   expect_fails(check({"--optimizer.kind=adam"}), "checkpoint", "holds no optimizer state");
   const std::string weights = "--init.weights=" + run_ + "/checkpoints/step-00000002.h5",

@@ -217,7 +217,7 @@ TEST_F(Restart, AnotherNumberOfThreadsChangesNoBit) {
   EXPECT_EQ(two.status, 0) << two.output;
   const io::Checkpoint resumed = read_checkpoint(checkpoint(4));
   expect_same_bits(resumed.model, undisturbed.model);
-  for (const auto& [slot, tensors] : undisturbed.optimizer) expect_same_bits(resumed.optimizer.at(slot), tensors);
+  for (const auto& [state, tensors] : undisturbed.optimizer) expect_same_bits(resumed.optimizer.at(state), tensors);
 }
 
 TEST_F(Restart, KeepsTheNewestCheckpointsOnly) {

@@ -52,9 +52,9 @@ void Runs::expect_same_run(const std::string& a, const std::string& b, int step)
   expect_same_bits(first.model, second.model);
   ASSERT_FALSE(first.optimizer.empty());
   ASSERT_EQ(first.optimizer.size(), second.optimizer.size());
-  for (const auto& [slot, tensors] : first.optimizer) {
-    ASSERT_FALSE(tensors.empty()) << slot;
-    expect_same_bits(tensors, second.optimizer.at(slot));
+  for (const auto& [state, tensors] : first.optimizer) {
+    ASSERT_FALSE(tensors.empty()) << state;
+    expect_same_bits(tensors, second.optimizer.at(state));
   }
   expect_same_bits(first.ema, second.ema);
   EXPECT_EQ(read_text((directory_ / a) + "/steps.csv"), read_text((directory_ / b) + "/steps.csv"));

@@ -135,7 +135,7 @@ TEST_F(Traces, OfTwoStepsOnTwoStagesAndTwoReplicasTellWhoWorkedAndWhoWaited) {
   EXPECT_LT(svg.size(), 60u << 10);
 }
 
-TEST_F(Traces, OfChunksNameTheirCellsAndFollowMessagesRoundTheStages) {
+TEST_F(Traces, OfChunksNameTheirCellsAndFollowMessagesAroundTheStages) {
   const ProcessResult result = train({"--grid.stages=2", "--schedule.kind=interleaved", "--train.max_steps=5",
                                       "--run.trace=1", "--run.bucket_mib=0.05", "--train.clip_norm=1"},
                                      2);

@@ -20,7 +20,7 @@
 #include "device/cuda/cuda_device.h"
 #include "emulation/emulated_backend.h"
 #include "parallel/fixed_batch.h"
-#include "step/rank_runtime.h"
+#include "step/training_step.h"
 
 namespace convoy {
 
@@ -63,7 +63,7 @@ RuntimeSpec resnet50(int replicas, ReductionKind reduction) {
                       .type = DataType::kBfloat16},
           .batch = {.global = replicas, .micro = 1},
           .optimizer = {.kind = OptimizerKind::kSgd},
-          .reduction = reduction};
+          .run = {.reduction = reduction}};
 }
 
 StepCalls calls_per_step(int replicas, ReductionKind reduction = ReductionKind::kInvariant) {
@@ -74,12 +74,13 @@ StepCalls calls_per_step(int replicas, ReductionKind reduction = ReductionKind::
   const auto backend = emulation::make_emulated_backend();
   StatusBoard board;
   RankRuntime runtime(resnet50(replicas, reduction), grid, *backend, board);
+  TrainingStep training(runtime);
   runtime.take_new_parameters();  // zeros: convolutions pack them
   test::FixedBatch batch(runtime, 5);
   StepCalls step;
-  for (int i = 0; i < 2; ++i) {  // the first one also records graphs
+  for (int i = 0; i < 2; ++i) {  // the first one also captures graphs
     calls() = {};
-    runtime.train_step(batch, 0.1);
+    training.run(batch, 0.1);
     runtime.finish();
   }
   const ArenaLayout& layout = runtime.stage().plan().layout;
@@ -126,7 +127,7 @@ TEST(Calls, OfAStepGrowWithTheLogarithmOfTheReplicas) {
   EXPECT_EQ(steps[0].calls.nccl, 0);
 }
 
-// For N values, each replica sends N - N/R sums and as many parameters: 7/8 N of each in the first round, on the node.
+// For N values, each replica sends N - N/R sums and as many parameters: 7/8 N of each in the first phase, on the node.
 TEST(Calls, SendAllButTheOwnSliceMostOfItOnTheNode) {
   for (const int replicas : {8, 64, 1024}) {
     const StepCalls step = calls_per_step(replicas);

@@ -7,8 +7,8 @@
 #include "device/cuda/check.h"
 #include "device/cuda/cuda_device.h"
 #include "ops/check_spec.h"
-#include "ops/cuda/convolution_kernels.h"
-#include "ops/cuda/linear_kernels.h"
+#include "ops/cuda/convolution/convolution_kernels.h"
+#include "ops/cuda/linear/linear_kernels.h"
 #include "ops/cuda/resources.h"
 
 namespace convoy::emulation {

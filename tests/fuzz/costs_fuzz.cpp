@@ -4,8 +4,7 @@
 #include <optional>
 
 #include "fuzz/fuzz.h"
-#include "plan/cell_costs.h"
-#include "plan/machine_rates.h"
+#include "plan/machine_costs.h"
 
 namespace {
 

@@ -1,7 +1,7 @@
 /// The tables of a run directory, which people edit and crashes cut: steps.csv, log.csv and starts.csv.
 #include "fuzz/fuzz.h"
-#include "run/recorded_run.h"
 #include "run/run_log.h"
+#include "run/run_tables.h"
 #include "unit/io/temporary_directory.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {

@@ -2,7 +2,7 @@
 #include "convoy/io/tokenization.h"
 
 #include "data/text/check_text.h"
-#include "data/text/subwords.h"
+#include "data/text/tokenizer.h"
 #include "fuzz/fuzz.h"
 
 int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -12,9 +12,9 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   const std::string text = input.text();
   tokenization.model = input.rest();
   return fuzz::read_or_refuse([&] {
-    SubwordTokenizer tokenizer(tokenization);
+    const std::unique_ptr<Tokenizer> tokenizer = make_tokenizer(tokenization);
     std::vector<std::int32_t> tokens;
-    tokenizer.encode(check_text(text), tokens);
+    tokenizer->encode(check_text(text), tokens);
     for (const std::int32_t token : tokens)
       fuzz::require(token >= 0 && token < tokenization.vocabulary, "a token is one of the vocabulary");
   });

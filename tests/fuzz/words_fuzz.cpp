@@ -2,6 +2,7 @@
 #include "convoy/io/tokenization.h"
 
 #include "data/text/check_text.h"
+#include "data/text/tokenizer.h"
 #include "data/text/words.h"
 #include "fuzz/fuzz.h"
 
@@ -20,13 +21,13 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     const io::Tokenization own = counts.vocabulary_of(1000);
     fuzz::require(merged.vocabulary_of(1000) == own, "counts that were sent are counted as they were");
     std::vector<std::int32_t> tokens;
-    WordTokenizer(own).encode(text, tokens);
+    make_tokenizer(own)->encode(text, tokens);
   });
   // 2. A vocabulary from a file
   return fuzz::read_or_refuse([&] {
-    WordTokenizer tokenizer(tokenization);
+    const std::unique_ptr<Tokenizer> tokenizer = make_tokenizer(tokenization);
     std::vector<std::int32_t> tokens;
-    tokenizer.encode(check_text(all), tokens);
+    tokenizer->encode(check_text(all), tokens);
     for (const std::int32_t token : tokens)
       fuzz::require(token >= 0 && token < tokenization.vocabulary, "a token is one of the vocabulary");
   });

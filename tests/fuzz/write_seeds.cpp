@@ -16,6 +16,8 @@
 
 #include "data/text/subwords.h"
 #include "fuzz/fuzz.h"
+#include "model/built_in_networks.h"
+#include "model/layer_functions.h"
 #include "params/key_table.h"
 #include "unit/data/idx_files.h"
 #include "unit/data/image_files.h"
@@ -177,6 +179,24 @@ void add_run_files(const Seeds& seeds) {
   seeds.add("run_tables", "starts", begin + "step,version,grid,machine\n0,\"0.9.0\",\"2 x 4\",\"a, b\"\n");
 }
 
+// --- Networks --------------------------------------------------------------------------------------------------------
+
+void add_networks(const Seeds& seeds) {
+  std::vector<std::string> words;
+  for (const LayerFunction& function : layer_functions()) words.push_back(function.name);
+  seeds.add_words("network_file", words);
+  seeds.add_words("network_list", words);
+  for (const BuiltInNetwork& network : built_in_networks()) {
+    const bool reads_texts = network.declaration.reads == input_kinds::kText;
+    const std::string flag(1, reads_texts ? '\1' : '\0');
+    seeds.add("network_file", network.source.name, flag + network.source.text);
+    const NetworkRequest request{.input = reads_texts ? InputShape(TextShape{.length = 16, .vocabulary = 100})
+                                                      : InputShape(ImageShape{32, 32, 3}),
+                                 .num_classes = 10};
+    seeds.add("network_list", network.source.name, flag + to_text(run_network_file(network.source, request).list));
+  }
+}
+
 // --- Images ----------------------------------------------------------------------------------------------------------
 
 void add_images(const Seeds& seeds) {
@@ -232,6 +252,7 @@ void write_all(const std::string& folder) {
   add_shards(seeds);
   add_weights(seeds);
   add_run_files(seeds);
+  add_networks(seeds);
   add_images(seeds);
   add_texts(seeds);
 }

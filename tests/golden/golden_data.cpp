@@ -5,6 +5,8 @@
 #include <cmath>
 #include <fstream>
 
+#include "convoy/model/network_file.h"
+
 namespace convoy::test {
 
 std::vector<float> golden_fill(const std::string& name, std::int64_t count, double low, double high) {
@@ -45,14 +47,14 @@ void set_network(const nlohmann::json& golden, NetworkSpec& network) {
   }
   const nlohmann::json& shape = golden["transformer"];
   network.input = TextShape{.length = shape["length"], .vocabulary = shape["words"]};
-  network.transformer = {.layers = shape["layers"],
-                         .heads = shape["heads"],
-                         .width = shape["width"],
-                         .feedforward = shape["feedforward"],
-                         .dropout = 0,
-                         .activation = choice_of<ActivationKind>(shape["activation"]),
-                         .positions = choice_of<PositionKind>(shape["positions"]),
-                         .norm = choice_of<NormPlace>(shape["norm"])};
+  network.settings = network_settings({.layers = shape["layers"],
+                                       .heads = shape["heads"],
+                                       .width = shape["width"],
+                                       .feedforward = shape["feedforward"],
+                                       .dropout = 0,
+                                       .activation = choice_of<ActivationKind>(shape["activation"]),
+                                       .positions = choice_of<PositionKind>(shape["positions"]),
+                                       .norm = choice_of<NormPlace>(shape["norm"])});
 }
 
 }  // namespace
@@ -62,7 +64,7 @@ RuntimeSpec golden_runtime_spec(const nlohmann::json& golden, ScheduleKind sched
   RuntimeSpec spec{.network = {.name = golden["model"], .micro_batch = micro, .num_classes = golden["classes"]},
                    .batch = {.global = golden["batch"], .micro = micro},
                    .schedule = schedule,
-                   .bucket_mib = 0.25};  // several buckets even in small networks
+                   .run = {.bucket_mib = 0.25}};  // several buckets even in small networks
   set_network(golden, spec.network);
   spec.optimizer.lr = golden["sgd"]["lr"];
   spec.optimizer.momentum = golden["sgd"]["momentum"];

@@ -22,6 +22,7 @@
 #include "golden/recording_backend.h"
 #include "parallel/mpi_main.h"
 #include "reference/array.h"
+#include "step/evaluation_step.h"
 #include "step/metrics.h"
 
 namespace convoy::test {
@@ -152,11 +153,13 @@ Deviations run_golden(const GoldenSteps& steps) {
   RecordingBackend backend(*device);
   StatusBoard board;
   RankRuntime runtime(runtime_spec(golden, steps), grid, backend, board);
+  TrainingStep training(runtime);
+  EvaluationStep evaluation(runtime);
   keep_engines(backend, runtime.plan().spec().engines_file);
-  runtime.loss_scale().restore({.scale = kLossScale});
+  training.loss_scale().restore({.scale = kLossScale});
   const io::Checkpoint start = golden_start(runtime.plan().network());
   restore_weights(start.model, "golden", runtime);
-  runtime.set_batch_counters(start.counters);
+  training.set_batch_counters(start.counters);
   GoldenSource source(golden, runtime);
   MetricsChannel metrics(runtime, kTag);
   Deviations worst;
@@ -164,15 +167,15 @@ Deviations run_golden(const GoldenSteps& steps) {
   const std::vector<double> losses = golden["losses"];
   const std::size_t num_steps = steps.first_alone ? 1 : losses.size();
   for (std::size_t step = 0; step < num_steps; ++step) {
-    runtime.train_step(source, golden["sgd"]["lr"]);
-    metrics.post();
+    training.run(source, golden["sgd"]["lr"]);
+    metrics.post(training.loss());
     if (grid.is_root()) {
       const double deviation = relative(metrics.collect().mean_loss(), losses[step]);
       (step == 0 ? worst.first_loss : worst.later_losses).add(deviation, fmt::format("step {}", step));
     }
     if (step > 0) continue;
     const auto logits = gather_logits(grid, backend);
-    const io::Checkpoint after = gather_checkpoint(runtime);
+    const io::Checkpoint after = gather_checkpoint(training);
     if (!grid.is_root()) continue;
     worst.logits.add(relative_distance(logits, flatten(golden["logits"])), "step 0");
     compare_gradients(golden, by_name(start.model), by_name(after.optimizer.at("momentum")), worst);
@@ -181,11 +184,11 @@ Deviations run_golden(const GoldenSteps& steps) {
 
   if (!steps.first_alone) {
     backend.recorded_logits.clear();
-    runtime.keep_logits();
-    runtime.evaluate_step(source);
-    EXPECT_TRUE(std::ranges::equal(runtime.logits(), backend.recorded_logits)) << "kept: what the loss has seen";
+    evaluation.keep_logits();
+    evaluation.run(source);
+    EXPECT_TRUE(std::ranges::equal(evaluation.logits(), backend.recorded_logits)) << "kept: what the loss has seen";
     const auto logits = gather_logits(grid, backend);
-    const io::Checkpoint after = gather_checkpoint(runtime);
+    const io::Checkpoint after = gather_checkpoint(training);
     if (grid.is_root()) {
       worst.evaluation_logits.add(relative_distance(logits, flatten(golden["eval_logits_after_4_steps"])),
                                   "after 4 steps");

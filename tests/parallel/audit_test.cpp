@@ -17,6 +17,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/comm/process_grid.h"
+#include "convoy/model/network_file.h"
 #include "convoy/ops/backend.h"
 
 #include "checkpoint/checkpointing.h"
@@ -24,7 +25,7 @@
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
 #include "parallel/storage_ways.h"
-#include "step/rank_runtime.h"
+#include "step/training_step.h"
 
 namespace convoy::test {
 
@@ -60,7 +61,7 @@ NetworkSpec network_of(const Case& options) {
   if (!options.is_text) return network;
   network.name = "transformer";
   network.input = TextShape{.length = 8, .vocabulary = 30};
-  network.transformer = {.layers = 6, .heads = 2, .width = 32, .feedforward = 48, .dropout = 0.2};
+  network.settings = network_settings({.layers = 6, .heads = 2, .width = 32, .feedforward = 48, .dropout = 0.2});
   return network;
 }
 
@@ -71,12 +72,9 @@ RuntimeSpec spec_of(const Case& options, std::int64_t audit_every) {
           .chunks = options.schedule == ScheduleKind::kInterleaved ? 2 : 1,
           .memory = {.recompute = options.recompute},
           .optimizer = {.kind = options.optimizer},
-          .reduction = options.reduction,
-          .bucket_mib = 0.1,
-          .checks_numbers = true,
-          .clip_norm = 1,
-          .ema_decay = 0.9,
-          .audit_every = audit_every};
+          .train = {.clip_norm = 1, .ema_decay = 0.9},
+          .run = {.reduction = options.reduction, .bucket_mib = 0.1, .audit_every = audit_every},
+          .checks_numbers = true};
 }
 
 /// Returns the cases for each number of stages that divides the ranks.
@@ -116,21 +114,23 @@ struct Training {
       : grid(world(), options.stages),
         backend(options.make_backend()),
         runtime(spec_of(options, audit_every), grid, *backend, board),
+        training(runtime),
         batch(runtime, kSeed),
-        audit(runtime, [this](std::int64_t, std::int64_t number) {
+        audit(training, [this](std::int64_t, std::int64_t number) {
           return std::make_unique<FixedBatch>(runtime, kSeed, number);
         }) {
     initialise_parameters({.seed = kSeed}, runtime);
   }
   StepOutcome step() {
-    if (const std::int64_t number = runtime.num_steps() + 1; audit.is_due(number)) audit.begin(number);
-    return runtime.train_step(batch, 0.05);
+    if (const std::int64_t number = training.counts().steps + 1; audit.is_due(number)) audit.begin(number);
+    return training.run(batch, 0.05);
   }
 
   ProcessGrid grid;
   std::unique_ptr<ops::Backend> backend;
   StatusBoard board;
   RankRuntime runtime;
+  TrainingStep training;
   FixedBatch batch;
   Audit audit;
 };
@@ -154,16 +154,14 @@ struct Flip {
 class Flipper {
  public:
   /// `micro_batch` of the replica is the one that is checked.
-  Flipper(RankRuntime& runtime, const Flip& flip, std::int64_t micro_batch)
-      : runtime_(runtime),
-        flip_(flip),
-        program_(bind_program(runtime.plan().training_schedule(runtime.grid().replica())[runtime.grid().stage()])) {
+  Flipper(TrainingStep& training, const Flip& flip, std::int64_t micro_batch)
+      : training_(training), runtime_(training.runtime()), flip_(flip), program_(bind_program(training.program())) {
     std::vector<std::size_t> moments;
     for (std::size_t i = 0; i < program_.actions.size(); ++i)
       if (can_change_after(program_.actions[i].instruction, micro_batch)) moments.push_back(i);
     if (world().rank() != flip.rank || moments.empty()) return;
     moment_ = moments[flip.moment % moments.size()];
-    runtime.set_beside([this] {
+    runtime_.set_beside([this] {
       if (num_done_++ == moment_) flip_now();
     });
   }
@@ -192,7 +190,7 @@ class Flipper {
     const Stage& stage = runtime_.stage();
     const StagePlan& plan = stage.plan();
     const ParameterArenas parameters = stage.parameters();
-    const std::int64_t count = plan.layout.count, shard_bytes = runtime_.update().shard_count() * kFloatBytes;
+    const std::int64_t count = plan.layout.count, shard_bytes = training_.update().shard_count() * kFloatBytes;
     const Action& action = program_.actions[moment_];
     const std::int64_t chunk = action.instruction.chunk;
     switch (flip_.target) {
@@ -201,9 +199,9 @@ class Flipper {
       case Target::kCopies:
         return flip_in(parameters.copies, parameters.copies == nullptr ? 0 : count * size_of(parameters.type));
       case Target::kOptimizer:
-        return flip_in(runtime_.update().slots().front(), shard_bytes);
+        return flip_in(training_.update().states().front(), shard_bytes);
       case Target::kAverage:
-        return flip_in(runtime_.update().ema(), shard_bytes);
+        return flip_in(training_.update().ema(), shard_bytes);
       case Target::kFrame:
         return flip_in(
             static_cast<std::byte*>(stage.input({chunk, action.frame})) - plan.chunks[chunk].x_offsets.front(),
@@ -221,6 +219,7 @@ class Flipper {
     static_cast<std::uint8_t*>(data)[bit / 8] ^= static_cast<std::uint8_t>(1u << (bit % 8));
   }
 
+  TrainingStep& training_;
   RankRuntime& runtime_;
   Flip flip_;
   BoundProgram program_;
@@ -230,16 +229,14 @@ class Flipper {
 /// All that a rank keeps from step to step, to go back to.
 class Memory {
  public:
-  explicit Memory(RankRuntime& runtime) : runtime_(runtime) {
+  explicit Memory(TrainingStep& training)
+      : training_(training), runtime_(training.runtime()), counts_(training.counts()) {
     for (const auto& [data, size_bytes] : parts()) copies_.emplace_back(data, data + size_bytes);
-    steps_ = runtime.num_steps();
-    updates_ = runtime.num_updates();
   }
   void restore() const {
     const auto all = parts();
     for (std::size_t i = 0; i < all.size(); ++i) std::ranges::copy(copies_[i], all[i].first);
-    runtime_.set_num_steps(steps_);
-    runtime_.set_num_updates(updates_);
+    training_.set_counts(counts_);
     runtime_.stage().reload_weights();
   }
   /// Whether any rank's is another than that of `other`. All ranks.
@@ -247,19 +244,20 @@ class Memory {
 
  private:
   std::vector<std::pair<std::byte*, std::int64_t>> parts() const {
-    const std::int64_t shard_bytes = runtime_.update().shard_count() * kFloatBytes;
+    const std::int64_t shard_bytes = training_.update().shard_count() * kFloatBytes;
     const ParameterArenas parameters = runtime_.stage().parameters();
     const std::int64_t count = runtime_.stage().plan().layout.count;
     std::vector<std::pair<std::byte*, std::int64_t>> all = {
         {reinterpret_cast<std::byte*>(parameters.masters), count * kFloatBytes},
-        {reinterpret_cast<std::byte*>(runtime_.update().ema()), shard_bytes}};
-    for (float* slot : runtime_.update().slots()) all.emplace_back(reinterpret_cast<std::byte*>(slot), shard_bytes);
+        {reinterpret_cast<std::byte*>(training_.update().ema()), shard_bytes}};
+    for (float* state : training_.update().states()) all.emplace_back(reinterpret_cast<std::byte*>(state), shard_bytes);
     return all;
   }
 
+  TrainingStep& training_;
   RankRuntime& runtime_;
+  TrainingStep::Counts counts_;
   std::vector<std::vector<std::byte>> copies_;
-  std::int64_t steps_ = 0, updates_ = 0;
 };
 
 /// Trains a step from the same state again and again, with a flipped bit and without, with an audit and without.
@@ -267,10 +265,10 @@ class Trials {
  public:
   explicit Trials(const Case& options) : audited_(options), plain_(options, 0) {
     for (Training* training : {&audited_, &plain_}) training->step();
-    start_.emplace(plain_.runtime);
-    audited_start_.emplace(audited_.runtime);
+    start_.emplace(plain_.training);
+    audited_start_.emplace(audited_.training);
     plain_.step();
-    clean_.emplace(plain_.runtime);
+    clean_.emplace(plain_.training);
   }
   ~Trials() {
     for (Training* training : {&audited_, &plain_}) training->runtime.finish();
@@ -287,21 +285,21 @@ class Trials {
     Seen seen;
     audited_.runtime.finish();
     audited_start_->restore();
-    audited_.audit.begin(audited_.runtime.num_steps() + 1);
+    audited_.audit.begin(audited_.training.counts().steps + 1);
     const std::int64_t micro_batch = audited_.audit.micro_batch();
     {
-      const Flipper flipper(audited_.runtime, flip, micro_batch);
-      seen.outcome = audited_.runtime.train_step(audited_.batch, 0.05);
+      const Flipper flipper(audited_.training, flip, micro_batch);
+      seen.outcome = audited_.training.run(audited_.batch, 0.05);
     }
     if (seen.outcome == StepOutcome::kWrong) seen.findings = audited_.audit.settle().findings;
     plain_.runtime.finish();
     start_->restore();
     {
-      const Flipper flipper(plain_.runtime, flip, micro_batch);
-      plain_.runtime.train_step(plain_.batch, 0.05);
+      const Flipper flipper(plain_.training, flip, micro_batch);
+      plain_.training.run(plain_.batch, 0.05);
     }
     plain_.runtime.finish();
-    seen.changes_anything = Memory(plain_.runtime).differs(*clean_);
+    seen.changes_anything = Memory(plain_.training).differs(*clean_);
     return seen;
   }
 
@@ -332,7 +330,7 @@ TEST(Audit, OfSoundRanksFindsNothingWhateverElseTheyDo) {
     Training audited(options);
     for (int step = 0; step < 3; ++step) {
       EXPECT_NE(audited.step(), StepOutcome::kWrong) << step;
-      for (int swap = 0; swap < 2; ++swap) audited.runtime.swap_ema();  // as an evaluation of the average does
+      for (int swap = 0; swap < 2; ++swap) audited.training.swap_ema();  // as an evaluation of the average does
     }
     audited.runtime.finish();
   }

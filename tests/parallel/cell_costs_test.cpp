@@ -6,9 +6,9 @@
 #include <gtest/gtest.h>
 
 #include "convoy/io/atomic_file.h"
+#include "convoy/model/network_file.h"
 
 #include "calibrate/calibration.h"
-#include "calibrate/cost_keys.h"
 #include "calibrate/measure_cell_costs.h"
 #include "calibrate/measure_rates.h"
 #include "parallel/mpi_main.h"
@@ -59,7 +59,7 @@ TEST(CellCosts, OfTextsAreThoseOfLongOnes) {
   const auto layer_seconds = [ops = backend()](std::int64_t micro_batch, std::int64_t length) {
     const NetworkSpec network{.name = "transformer",
                               .input = TextShape{.length = length, .vocabulary = 100},
-                              .transformer = {.layers = 1, .heads = 1, .width = 16, .feedforward = 16},
+                              .settings = network_settings({.layers = 1, .heads = 1, .width = 16, .feedforward = 16}),
                               .micro_batch = micro_batch,
                               .num_classes = 2};
     double least = std::numeric_limits<double>::infinity();

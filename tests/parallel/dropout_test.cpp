@@ -6,10 +6,13 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "convoy/model/network_file.h"
+
 #include "checkpoint/checkpointing.h"
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
 #include "parallel/storage_ways.h"
+#include "step/evaluation_step.h"
 #include "step/metrics.h"
 #include "unit/io/same_bits.h"
 #include "unit/model/toy_network.h"
@@ -20,7 +23,7 @@ namespace {
 
 constexpr int kTag = 7;
 constexpr std::uint64_t kSeed = 5;
-constexpr int kSteps = 4;  // recorded work is issued, captured, then replayed
+constexpr int kSteps = 4;  // repeated work is issued, captured, then replayed
 constexpr double kLearningRate = 0.05;
 
 constexpr StorageWay kWays[] = {
@@ -44,8 +47,8 @@ RuntimeSpec spec_of(DataType type, ScheduleKind schedule = ScheduleKind::k1F1B,
           .schedule = schedule,
           .chunks = traits_of(schedule).has_chunks ? 2 : 1,
           .memory = {.recompute = recompute},
-          .bucket_mib = 0.01,  // several per stage
-          .seed = kSeed};
+          .train = {.seed = kSeed},
+          .run = {.bucket_mib = 0.01}};  // several per stage
 }
 
 template <ActivationKind activation>
@@ -54,8 +57,8 @@ RuntimeSpec spec_of_encoder(DataType type, ScheduleKind schedule, RecomputeKind 
   spec.network = {
       .name = "transformer",
       .input = TextShape{.length = 8, .vocabulary = 30},
-      .transformer =
-          {.layers = 4, .heads = 2, .width = 32, .feedforward = 48, .dropout = 0.2, .activation = activation},
+      .settings = network_settings(
+          {.layers = 4, .heads = 2, .width = 32, .feedforward = 48, .dropout = 0.2, .activation = activation}),
       .micro_batch = 2,
       .num_classes = 10,
       .type = type};
@@ -66,7 +69,7 @@ RuntimeSpec spec_of_bert(DataType type, ScheduleKind schedule, RecomputeKind rec
   RuntimeSpec spec = spec_of_encoder<ActivationKind::kGelu>(type, schedule, recompute);
   spec.network.name = "bert";
   spec.network.input = TextShape{.length = 16, .vocabulary = 30};
-  spec.network.transformer.layers = 3;
+  spec.network.settings["layers"] = "3";
   return spec;
 }
 
@@ -87,17 +90,17 @@ class Training {
         batch_(runtime_, kSeed),
         metrics_(runtime_, kTag) {
     initialise_parameters({.seed = kSeed}, runtime_);
-    runtime_.loss_scale().restore({.scale = 0x1p10});
-    runtime_.keep_logits();
+    training_.loss_scale().restore({.scale = 0x1p10});
+    evaluation_.keep_logits();
   }
 
-  RankRuntime& runtime() { return runtime_; }
+  TrainingStep& step() { return training_; }
   /// The losses, at the root.
   std::vector<double> steps(int num, double learning_rate) {
     std::vector<double> losses;
     for (int i = 0; i < num; ++i) {
-      runtime_.train_step(batch_, learning_rate);
-      metrics_.post();
+      training_.run(batch_, learning_rate);
+      metrics_.post(training_.loss());
       runtime_.finish();
       if (grid_.is_root()) losses.push_back(metrics_.collect().mean_loss());
     }
@@ -105,14 +108,14 @@ class Training {
   }
   /// The logits, at the root.
   std::vector<std::byte> evaluate() {
-    runtime_.evaluate_step(batch_);
-    return ranks_.gather(std::as_bytes(runtime_.logits()), 0);
+    evaluation_.run(batch_);
+    return ranks_.gather(std::as_bytes(evaluation_.logits()), 0);
   }
   /// At the root.
   io::Checkpoint finish() {
     metrics_.finish();
     runtime_.finish();
-    return gather_checkpoint(runtime_);
+    return gather_checkpoint(training_);
   }
 
  private:
@@ -121,6 +124,8 @@ class Training {
   std::unique_ptr<ops::Backend> backend_;
   StatusBoard board_;
   RankRuntime runtime_;
+  TrainingStep training_{runtime_};
+  EvaluationStep evaluation_{runtime_};
   FixedBatch batch_;
   MetricsChannel metrics_;
 };
@@ -162,8 +167,8 @@ void expect_the_bits_of_one_rank(SpecOf* spec_of, std::span<const StorageWay> wa
           SCOPED_TRACE(fmt::format("{}, {} stages, schedule {}, {}", way.name, stages, name_of(schedule),
                                    recompute == RecomputeKind::kCell ? "recomputed" : "all kept"));
           Training training(world(), stages, spec_of(way.type, schedule, recompute), way);
-          const std::int64_t my_stage = training.runtime().grid().stage();
-          EXPECT_EQ(training.runtime().plan().num_recomputed(my_stage) > 0, recompute == RecomputeKind::kCell);
+          const std::int64_t my_stage = training.step().runtime().grid().stage();
+          EXPECT_EQ(training.step().runtime().plan().num_recomputed(my_stage) > 0, recompute == RecomputeKind::kCell);
           const Outcome many = train(training);
           if (!one) continue;
           EXPECT_EQ(many.losses, one->losses);
@@ -199,7 +204,7 @@ TEST(Dropout, DrawsAnewInEachStepAndNothingInAnEvaluation) {
     std::vector<double> losses;  // of two seeds
     for (const std::uint64_t seed : {kSeed, kSeed + 1}) {
       RuntimeSpec spec = spec_of(way.type);
-      spec.seed = seed;
+      spec.train.seed = seed;
       Training training(world(), all_stages().back(), spec, way);
       for (const double loss : training.steps(kSteps, 0)) losses.push_back(loss);
       const std::vector<std::byte> logits = training.evaluate();
@@ -225,7 +230,7 @@ TEST(Dropout, GoesOnAfterARestartAsIfThereHadBeenNone) {
     checkpoint.state.step = checkpoint.state.updates = kBefore;
 
     Training after(alone, 1, spec, kWays[0]);
-    restore_checkpoint(checkpoint, "the test", after.runtime());
+    restore_checkpoint(checkpoint, "the test", after.step());
     EXPECT_EQ(after.steps(kSteps - kBefore, kLearningRate),
               std::vector<double>(losses.begin() + kBefore, losses.end()));
     expect_same_end(after.finish(), end);

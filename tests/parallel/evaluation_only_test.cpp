@@ -10,11 +10,13 @@
 
 #include "convoy/comm/tags.h"
 #include "convoy/io/checkpoint.h"
+#include "convoy/model/network_file.h"
 
 #include "checkpoint/checkpointing.h"
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
 #include "parallel/storage_ways.h"
+#include "step/evaluation_step.h"
 #include "step/metrics.h"
 #include "unit/model/toy_network.h"
 
@@ -46,11 +48,14 @@ NetworkSpec of_images(const std::string& name, const ImageShape& images) {
 }
 
 NetworkSpec of_texts(const std::string& name, NormPlace norm = NormPlace::kAfter) {
-  return {
-      .name = name,
-      .input = TextShape{.length = 16, .vocabulary = 30},
-      .transformer = {
-          .layers = 2, .heads = 2, .width = 32, .feedforward = 48, .activation = ActivationKind::kGelu, .norm = norm}};
+  return {.name = name,
+          .input = TextShape{.length = 16, .vocabulary = 30},
+          .settings = network_settings({.layers = 2,
+                                        .heads = 2,
+                                        .width = 32,
+                                        .feedforward = 48,
+                                        .activation = ActivationKind::kGelu,
+                                        .norm = norm})};
 }
 
 /// Cells of every kind.
@@ -77,14 +82,15 @@ struct Results {
 };
 
 /// At the root.
-Results evaluate(RankRuntime& runtime, const mpi::Communicator& ranks) {
-  FixedBatch batch(runtime, kSeed);
-  runtime.keep_logits();
-  runtime.evaluate_step(batch);
-  runtime.evaluate_step(batch);  // over memory that has been used
-  runtime.finish();
-  return {.sums = ranks.gather(std::as_bytes(runtime.sums()), 0),
-          .logits = ranks.gather(std::as_bytes(runtime.logits()), 0)};
+Results evaluate(EvaluationStep& evaluation, const mpi::Communicator& ranks) {
+  FixedBatch batch(evaluation.runtime(), kSeed);
+  evaluation.keep_logits();
+  evaluation.run(batch);
+  evaluation.run(batch);  // over memory that has been used
+  evaluation.runtime().finish();
+  const std::span<const ops::LossSums> sums =
+      evaluation.loss() == nullptr ? std::span<const ops::LossSums>() : evaluation.loss()->sums();
+  return {.sums = ranks.gather(std::as_bytes(sums), 0), .logits = ranks.gather(std::as_bytes(evaluation.logits()), 0)};
 }
 
 /// A training's parameters, its statistics among them, and at the root its own evaluation.
@@ -98,12 +104,14 @@ Trained train(const mpi::Communicator& alone, const RuntimeSpec& spec, const Sto
   const auto backend = way.make_backend();
   StatusBoard board;
   RankRuntime runtime(spec, grid, *backend, board);
+  TrainingStep training(runtime);
+  EvaluationStep evaluation(runtime);
   initialise_parameters({.seed = kSeed}, runtime);
   FixedBatch batch(runtime, kSeed + 1);
-  runtime.train_step(batch, 0.01);
+  training.run(batch, 0.01);
   runtime.finish();
-  Results results = evaluate(runtime, alone);
-  return {.checkpoint = gather_checkpoint(runtime), .results = std::move(results)};
+  Results results = evaluate(evaluation, alone);
+  return {.checkpoint = gather_checkpoint(training), .results = std::move(results)};
 }
 
 /// The root trains alone and sends the others its checkpoint.
@@ -142,8 +150,9 @@ void expect_bits_of_training(const RuntimeSpec& spec, const StorageWay& way) {
       const auto backend = way.make_backend();
       StatusBoard board;
       RankRuntime runtime(evaluated, grid, *backend, board);
+      EvaluationStep evaluation(runtime);
       restore_weights(trained.checkpoint.model, "the test", runtime);
-      const Results results = evaluate(runtime, world());
+      const Results results = evaluate(evaluation, world());
       if (!grid.is_root()) continue;
       EXPECT_EQ(results.sums, trained.results.sums);
       EXPECT_EQ(results.logits, trained.results.logits);
@@ -181,13 +190,14 @@ TEST(EvaluationOnly, LossesDoNotDependOnHowManyMicroBatchesAStepHas) {
     const auto backend = make_cpu_backend();
     StatusBoard board;
     RankRuntime runtime(spec, grid, *backend, board);
+    EvaluationStep evaluation(runtime);
     initialise_parameters({.seed = kSeed}, runtime);
     MetricsChannel metrics(runtime, tags::kEvaluationLosses);
     StepMetrics total;
     for (std::int64_t first = 0; first < kAll; first += micro_batches) {
       FixedBatch batch(runtime, kSeed, first);
-      runtime.evaluate_step(batch);
-      metrics.post();
+      evaluation.run(batch);
+      metrics.post(evaluation.loss());
       metrics.collect_into(total);
     }
     metrics.finish();
@@ -206,8 +216,7 @@ TEST(EvaluationOnly, RefusesToTrain) {
   const auto backend = make_cpu_backend();
   StatusBoard board;
   RankRuntime runtime(spec, grid, *backend, board);
-  FixedBatch batch(runtime, kSeed);
-  EXPECT_THROW(runtime.train_step(batch, 0.1), std::logic_error);
+  EXPECT_THROW(TrainingStep{runtime}, std::logic_error);
 }
 
 }  // namespace convoy::test

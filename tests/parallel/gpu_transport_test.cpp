@@ -1,5 +1,5 @@
-/// The same patterns of messages on the CUDA device, by NCCL and staged, with stand-ins for CUDA and NCCL whose streams
-/// run as late or as early as they may: what does not wait for an event runs in the wrong order.
+/// The same patterns of messages on the CUDA device, by NCCL and copied through host memory, with stand-ins for CUDA
+/// and NCCL whose streams run as late or as early as they may: what does not wait for an event runs in the wrong order.
 #include <cstdlib>
 #include <string>
 #include <vector>
@@ -26,14 +26,14 @@ namespace {
 
 using streams::First;
 
-enum class By { kNccl, kStaging };
+enum class By { kNccl, kHostCopy };
 
 Rig gpu_rig(By by, First first) {
   streams::prefer(first);
   emulation::set_gpu(world().rank());
   auto device = std::make_unique<cuda::CudaDevice>(cuda::CudaDeviceSpec{});
   const cudaStream_t& stream = device->stream();  // at each call: work of an exchange goes to another
-  auto transport = by == By::kNccl ? nccl::make_transport(one_pipeline(), *device) : make_staged_transport(*device);
+  auto transport = by == By::kNccl ? nccl::make_transport(one_pipeline(), *device) : make_host_copy_transport(*device);
   return Rig({.device = std::move(device),
               .transport = std::move(transport),
               .issue =
@@ -60,8 +60,8 @@ class OnTheGpu : public testing::TestWithParam<GpuCase> {
 INSTANTIATE_TEST_SUITE_P(Transports, OnTheGpu,
                          testing::Values(GpuCase{"NcclBehindTheWork", By::kNccl, First::kOldest},
                                          GpuCase{"NcclBeforeTheWork", By::kNccl, First::kNewest},
-                                         GpuCase{"StagedBehindTheWork", By::kStaging, First::kOldest},
-                                         GpuCase{"StagedBeforeTheWork", By::kStaging, First::kNewest}),
+                                         GpuCase{"HostCopyAfterTheWork", By::kHostCopy, First::kOldest},
+                                         GpuCase{"HostCopyBeforeTheWork", By::kHostCopy, First::kNewest}),
                          [](const auto& gpu) { return std::string(gpu.param.name); });
 
 TEST_P(OnTheGpu, MessagesOfOneTagArriveInOrderFromAndToFramesThatAreUsedAgainAndAgain) {
@@ -78,7 +78,7 @@ TEST_P(OnTheGpu, ActivationsGoForwardAndGradientsBack) {
   EXPECT_EQ(differences_in_pipeline(rig_, 7), 0);
 }
 
-TEST_P(OnTheGpu, EachRoundOfAnExchangeSendsWhatTheOneBeforeHasAddedUp) {
+TEST_P(OnTheGpu, EachPhaseOfAnExchangeSendsWhatTheOneBeforeHasAddedUp) {
   if (world().size() == 1) GTEST_SKIP() << "an exchange of one rank";
   EXPECT_EQ(differences_in_exchange(rig_, 5), 0);
 }
@@ -116,7 +116,7 @@ TEST(WhyNoGpu, NamesADriverThatIsTooOldForOurKernels) {
   EXPECT_EQ(cuda::why_no_gpu(), "");
 }
 
-TEST(MakeTransport, NcclWhereEachRankHasAGpuOfItsOwnElseStaging) {
+TEST(MakeTransport, NcclWhereEachRankHasAGpuOfItsOwnElseHostCopies) {
   emulation::set_gpu(world().rank());
   EXPECT_EQ(make_transport(one_pipeline(), *std::make_unique<cuda::CudaDevice>(cuda::CudaDeviceSpec{}))->description(),
             "NCCL");
@@ -169,17 +169,17 @@ TEST(Nccl, WhatAStepUsesWasUsedBeforeByConnect) {
   cuda::CudaDevice device({});
   const auto transport = nccl::make_transport(one_pipeline(), device);
   Buffer values(device, 2 * ranks * kFloatBytes);
-  ExchangeRound round;
+  ExchangePhase phase;
   const auto spec = [&](const mpi::Communicator& group, int at, int peer) {
     return MessageSpec{.group = group, .data = values.floats() + at, .size_bytes = kFloatBytes, .peer = peer, .tag = 1};
   };
   for (int r = 0; r < ranks; ++r) {
     if (r == me) continue;
-    round.receives.push_back(spec(world(), r, r));
-    round.sends.push_back(spec(world(), me, r));
+    phase.receives.push_back(spec(world(), r, r));
+    phase.sends.push_back(spec(world(), me, r));
   }
   Messages messages;
-  messages.push_back(transport->exchange({round}));
+  messages.push_back(transport->exchange({phase}));
   messages.push_back(transport->reduce_scatter(
       {.group = world(), .data = values.floats(), .part = values.floats() + ranks, .part_count = 1}));
   if (me + 1 < ranks) messages.push_back(transport->send(spec(one_pipeline().model(), me, me + 1)));

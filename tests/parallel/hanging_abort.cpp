@@ -1,4 +1,4 @@
-/// An MPI_Abort that never returns, as on a network that is down: run_guarded's watchdog must end the process.
+/// An MPI_Abort that never returns, as on a network that is down: run_guarded's timer must end the process.
 #include <mpi.h>
 #include <unistd.h>
 

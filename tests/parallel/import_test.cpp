@@ -253,7 +253,7 @@ TEST_F(ParallelImport, TellsHowFarItIs) {
     total = progress.total;
   });
   EXPECT_EQ(total, world().rank() == 0 ? 30 : 0);
-  EXPECT_EQ(last, total);  // the last round is told too
+  EXPECT_EQ(last, total);  // the last sum is told too
 }
 
 }  // namespace

@@ -10,6 +10,7 @@
 #include "checkpoint/checkpointing.h"
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
+#include "step/evaluation_step.h"
 #include "unit/io/same_bits.h"
 
 namespace convoy::test {
@@ -26,8 +27,8 @@ RuntimeSpec spec_of(std::int64_t micro_batches, std::int64_t chunks) {
           .schedule = chunks > 1 ? ScheduleKind::kInterleaved : ScheduleKind::k1F1B,
           .chunks = chunks,
           .optimizer = {.kind = OptimizerKind::kLars},  // norms of whole tensors, and all updates after one agreement
-          .bucket_mib = 0.125,
-          .clip_norm = 1};
+          .train = {.clip_norm = 1},
+          .run = {.bucket_mib = 0.125}};
 }
 
 struct Outcome {
@@ -40,17 +41,19 @@ Outcome train(const mpi::Communicator& ranks, std::int64_t stages, const Runtime
   const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
   StatusBoard board;
   RankRuntime runtime(spec, grid, *backend, board);
+  TrainingStep training(runtime);
+  EvaluationStep evaluation(runtime);
   EXPECT_EQ(runtime.stage().plan().chunks.size(), static_cast<std::size_t>(spec.chunks));
   initialise_parameters({.seed = kSeed}, runtime);
-  runtime.keep_logits();
+  evaluation.keep_logits();
   FixedBatch batch(runtime, kSeed);
   for (std::int64_t step = 0; step < kSteps; ++step) {
-    runtime.train_step(batch, 0.5);
-    runtime.evaluate_step(batch);  // steps of both kinds in turn share the frames
+    training.run(batch, 0.5);
+    evaluation.run(batch);  // steps of both kinds in turn share the frames
   }
   runtime.finish();
-  const auto bytes = ranks.gather(std::as_bytes(runtime.logits()), 0);  // last stages, by replica
-  Outcome outcome{.end = gather_checkpoint(runtime), .logits = std::vector<float>(bytes.size() / sizeof(float))};
+  const auto bytes = ranks.gather(std::as_bytes(evaluation.logits()), 0);  // last stages, by replica
+  Outcome outcome{.end = gather_checkpoint(training), .logits = std::vector<float>(bytes.size() / sizeof(float))};
   if (!bytes.empty()) std::memcpy(outcome.logits.data(), bytes.data(), bytes.size());
   return outcome;
 }
@@ -78,7 +81,7 @@ TEST(Interleaved, ReplicasOfUnequalSharesDoNotWaitForEachOther) {
   if (world().size() != 4) GTEST_SKIP() << "2 stages x 2 replicas";
   for (const std::int64_t micro_batches : {3, 5, 7, 9}) {
     RuntimeSpec chunked = spec_of(micro_batches, 3), whole = spec_of(micro_batches, 1);
-    for (RuntimeSpec* spec : {&chunked, &whole}) spec->optimizer.kind = OptimizerKind::kSgd, spec->clip_norm = 0;
+    for (RuntimeSpec* spec : {&chunked, &whole}) spec->optimizer.kind = OptimizerKind::kSgd, spec->train.clip_norm = 0;
     const Outcome many = train(world(), 2, chunked), few = train(world(), 2, whole);
     if (world().rank() != 0) continue;
     SCOPED_TRACE(fmt::format("{} micro-batches", micro_batches));

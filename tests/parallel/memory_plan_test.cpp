@@ -3,11 +3,13 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/model/network_file.h"
 #include "convoy/ops/backend.h"
 
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
-#include "step/rank_runtime.h"
+#include "step/evaluation_step.h"
+#include "step/training_step.h"
 
 namespace convoy::test {
 
@@ -69,8 +71,10 @@ TEST(MemoryPlan, IsWhatTheDeviceGives) {
            .schedule = schedule,
            .chunks = schedule == ScheduleKind::kInterleaved ? 2 : 1,
            .memory = {.recompute = recompute},
-           .reduction = reduction},
+           .run = {.reduction = reduction}},
           grid, *backend, board);
+      const TrainingStep training(runtime);
+      const EvaluationStep evaluation(runtime);
       expect_what_is_planned(runtime, *backend);
     }
   }
@@ -93,6 +97,7 @@ TEST(MemoryPlan, AnEvaluationsIsWhatTheDeviceGivesAndSmallBesideATrainings) {
     StatusBoard board;
     spec.network.trains = false;
     RankRuntime runtime(spec, grid, *backend, board);
+    const EvaluationStep evaluation(runtime);
     expect_what_is_planned(runtime, *backend);
   }
 }
@@ -110,13 +115,15 @@ TEST(MemoryPlan, AnEncodersGrowsWithTheLengthOfTextsAndNotWithItsSquare) {
     RankRuntime runtime(
         {.network = {.name = "transformer",
                      .input = TextShape{.length = length, .vocabulary = 50},
-                     .transformer = {.layers = kLayers, .heads = kHeads, .width = 64, .feedforward = 64},
+                     .settings = network_settings({.layers = kLayers, .heads = kHeads, .width = 64, .feedforward = 64}),
                      .micro_batch = kTexts,
                      .num_classes = 2},
          .batch = {.global = 8 * kTexts, .micro = kTexts}},
         grid, *backend, board);
+    TrainingStep training(runtime);
+    const EvaluationStep evaluation(runtime);
     FixedBatch batch(runtime, /*seed=*/1);
-    runtime.train_step(batch, 0.01);
+    training.run(batch, 0.01);
     runtime.finish();
     return Bytes{static_cast<double>(runtime.plan().memory_of(0).total()),
                  static_cast<double>(backend->device().allocated_bytes())};

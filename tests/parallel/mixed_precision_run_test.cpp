@@ -18,7 +18,7 @@
 #include "parallel/storage_ways.h"
 #include "run/trainer.h"
 #include "unit/io/dataset_samples.h"
-#include "watch/status_board.h"
+#include "watchdog/status_board.h"
 
 namespace convoy::test {
 

@@ -35,7 +35,7 @@ RuntimeSpec spec_of(DataType type, ScheduleKind schedule = ScheduleKind::k1F1B) 
       .batch = {.global = 8, .micro = 2},
       .schedule = schedule,
       .chunks = schedule == ScheduleKind::kInterleaved ? 2 : 1,
-      .bucket_mib = 0.125};  // several per stage
+      .run = {.bucket_mib = 0.125}};  // several per stage
 }
 
 /// A runtime on some ranks and all that it needs.
@@ -49,21 +49,21 @@ class Training {
     initialise_parameters({.seed = kSeed}, runtime_);
   }
 
-  RankRuntime& runtime() { return runtime_; }
+  TrainingStep& parts() { return training_; }
   bool is_root() const { return grid_.is_root(); }
 
   /// The loss, at the root.
   double step() {
-    runtime_.train_step(batch_, kLearningRate);
-    metrics_.post();
+    training_.run(batch_, kLearningRate);
+    metrics_.post(training_.loss());
     runtime_.finish();
     return grid_.is_root() ? metrics_.collect().mean_loss() : 0;
   }
   io::Checkpoint finish() {
     metrics_.finish();
-    io::Checkpoint checkpoint = gather_checkpoint(runtime_);
-    checkpoint.state.loss_scale = runtime_.loss_scale().state().scale;
-    checkpoint.state.loss_scale_steps = runtime_.loss_scale().state().good_steps;
+    io::Checkpoint checkpoint = gather_checkpoint(training_);
+    checkpoint.state.loss_scale = training_.loss_scale().state().scale;
+    checkpoint.state.loss_scale_steps = training_.loss_scale().state().good_steps;
     return checkpoint;
   }
 
@@ -71,6 +71,7 @@ class Training {
   ProcessGrid grid_;
   StatusBoard board_;
   RankRuntime runtime_;
+  TrainingStep training_{runtime_};
   FixedBatch batch_;
   MetricsChannel metrics_;
 };
@@ -103,11 +104,11 @@ struct Outcome {
 Outcome train(const mpi::Communicator& ranks, std::int64_t stages, const Recipe& recipe) {
   const auto backend = recipe.make_backend();
   Training training(ranks, stages, recipe.spec, *backend);
-  training.runtime().loss_scale().restore({.scale = recipe.loss_scale});
-  Outcome outcome{.losses = {}, .start = gather_checkpoint(training.runtime()), .first = {}, .end = {}};
+  training.parts().loss_scale().restore({.scale = recipe.loss_scale});
+  Outcome outcome{.losses = {}, .start = gather_checkpoint(training.parts()), .first = {}, .end = {}};
   for (int i = 0; i < recipe.steps; ++i) {
     outcome.losses.push_back(training.step());
-    if (i == 0) outcome.first = gather_checkpoint(training.runtime());
+    if (i == 0) outcome.first = gather_checkpoint(training.parts());
   }
   outcome.end = training.finish();
   return outcome;
@@ -137,7 +138,8 @@ void expect_same_outcome(const Outcome& got, const Outcome& want) {
 }
 
 // What an update may change on this rank: masters with running statistics, their copies, the optimizer's shard.
-std::vector<std::byte> memory_of(const RankRuntime& runtime) {
+std::vector<std::byte> memory_of(const TrainingStep& training) {
+  const RankRuntime& runtime = training.runtime();
   const ParameterArenas parameters = runtime.stage().parameters();
   const std::int64_t count = runtime.stage().plan().layout.count;
   std::vector<std::byte> all;
@@ -148,7 +150,7 @@ std::vector<std::byte> memory_of(const RankRuntime& runtime) {
   };
   append(parameters.masters, count * kFloatBytes);
   append(parameters.copies, count * size_of(parameters.type));
-  for (const float* slot : runtime.update().slots()) append(slot, runtime.update().shard_count() * kFloatBytes);
+  for (const float* state : training.update().states()) append(state, training.update().shard_count() * kFloatBytes);
   return all;
 }
 
@@ -260,10 +262,10 @@ TEST(MixedPrecision, CopiesOfTheWeightsAreTheMastersRoundedOnEveryReplica) {
     for (const std::int64_t stages : all_stages()) {
       const auto backend = way.make_backend();
       Training training(world(), stages, spec_of(way.type), *backend);
-      training.runtime().loss_scale().restore({.scale = kSmallScale});
+      training.parts().loss_scale().restore({.scale = kSmallScale});
       for (int i = 0; i < 3; ++i) training.step();
-      const ParameterArenas parameters = training.runtime().stage().parameters();
-      for (const ArenaEntry& entry : training.runtime().stage().plan().layout.entries) {
+      const ParameterArenas parameters = training.parts().runtime().stage().parameters();
+      for (const ArenaEntry& entry : training.parts().runtime().stage().plan().layout.entries) {
         if (entry.spec.is_statistic()) continue;  // used as float32 alone
         for (std::int64_t i = entry.offset; i < entry.offset + entry.spec.count(); ++i) {
           std::uint16_t copy = 0;
@@ -282,22 +284,22 @@ TEST(LossScaling, AStepThatOverflowsIsSkippedByAllRanksAndTheNextGoOn) {
     SCOPED_TRACE(fmt::format("{} stages", stages));
     const auto backend = emulation::make_emulated_backend();
     Training training(world(), stages, spec_of(DataType::kFloat16), *backend);
-    RankRuntime& runtime = training.runtime();
-    runtime.loss_scale().restore({.scale = 2 * kOverflowingScale, .good_steps = 3});
-    const std::vector<std::byte> start = memory_of(runtime);
+    TrainingStep& parts = training.parts();
+    parts.loss_scale().restore({.scale = 2 * kOverflowingScale, .good_steps = 3});
+    const std::vector<std::byte> start = memory_of(parts);
     std::vector<double> losses;
     for (const double scale : {2 * kOverflowingScale, kOverflowingScale}) {
-      EXPECT_EQ(runtime.loss_scale().scale(), scale);
+      EXPECT_EQ(parts.loss_scale().scale(), scale);
       losses.push_back(training.step());
-      EXPECT_EQ(runtime.loss_scale().state(), (LossScaleState{.scale = scale / 2, .good_steps = 0}));
-      EXPECT_TRUE(memory_of(runtime) == start);
+      EXPECT_EQ(parts.loss_scale().state(), (LossScaleState{.scale = scale / 2, .good_steps = 0}));
+      EXPECT_TRUE(memory_of(parts) == start);
     }
-    runtime.loss_scale().restore({.scale = kSmallScale, .good_steps = 0});
+    parts.loss_scale().restore({.scale = kSmallScale, .good_steps = 0});
     for (int i = 1; i <= 3; ++i) {
-      const std::vector<std::byte> before = memory_of(runtime);
+      const std::vector<std::byte> before = memory_of(parts);
       losses.push_back(training.step());
-      EXPECT_EQ(runtime.loss_scale().state(), (LossScaleState{.scale = kSmallScale, .good_steps = i}));
-      EXPECT_FALSE(memory_of(runtime) == before);
+      EXPECT_EQ(parts.loss_scale().state(), (LossScaleState{.scale = kSmallScale, .good_steps = i}));
+      EXPECT_FALSE(memory_of(parts) == before);
     }
     if (training.is_root()) {
       EXPECT_EQ(losses[0], losses[1]);
@@ -317,12 +319,12 @@ TEST(LossScaling, AStepThatOverflowsLeavesLambsAveragesAlone) {
     RuntimeSpec spec = spec_of(DataType::kFloat16);
     spec.optimizer.kind = OptimizerKind::kLamb;
     Training training(world(), stages, spec, *backend);
-    RankRuntime& runtime = training.runtime();
+    TrainingStep& parts = training.parts();
     for (const double scale : {kSmallScale, kOverflowingScale, kSmallScale}) {
-      runtime.loss_scale().restore({.scale = scale, .good_steps = 0});
-      const std::vector<std::byte> before = memory_of(runtime);
+      parts.loss_scale().restore({.scale = scale, .good_steps = 0});
+      const std::vector<std::byte> before = memory_of(parts);
       training.step();
-      EXPECT_EQ(memory_of(runtime) == before, scale == kOverflowingScale) << scale;
+      EXPECT_EQ(memory_of(parts) == before, scale == kOverflowingScale) << scale;
     }
     training.finish();
   }
@@ -333,21 +335,21 @@ TEST(LossScaling, AnOverflowThatOneRankAloneFindsIsSkippedByAll) {
     const auto emulated = emulation::make_emulated_backend();
     FindingBackend backend(*emulated);
     Training training(world(), stages, spec_of(DataType::kFloat16), backend);
-    RankRuntime& runtime = training.runtime();
-    runtime.loss_scale().restore({.scale = kSmallScale, .good_steps = 0});
+    TrainingStep& parts = training.parts();
+    parts.loss_scale().restore({.scale = kSmallScale, .good_steps = 0});
     training.step();
     for (int finder = 0; finder < world().size(); ++finder) {
       SCOPED_TRACE(fmt::format("{} stages, rank {} finds it", stages, finder));
-      const double scale = runtime.loss_scale().scale();
-      const std::vector<std::byte> before = memory_of(runtime);
+      const double scale = parts.loss_scale().scale();
+      const std::vector<std::byte> before = memory_of(parts);
       backend.elementwise().finds = world().rank() == finder;
       training.step();
-      EXPECT_EQ(runtime.loss_scale().state(), (LossScaleState{.scale = scale / 2, .good_steps = 0}));
-      EXPECT_TRUE(memory_of(runtime) == before);
+      EXPECT_EQ(parts.loss_scale().state(), (LossScaleState{.scale = scale / 2, .good_steps = 0}));
+      EXPECT_TRUE(memory_of(parts) == before);
       backend.elementwise().finds = false;
       training.step();
-      EXPECT_EQ(runtime.loss_scale().state(), (LossScaleState{.scale = scale / 2, .good_steps = 1}));
-      EXPECT_FALSE(memory_of(runtime) == before);
+      EXPECT_EQ(parts.loss_scale().state(), (LossScaleState{.scale = scale / 2, .good_steps = 1}));
+      EXPECT_FALSE(memory_of(parts) == before);
     }
     training.finish();
   }

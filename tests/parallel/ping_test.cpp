@@ -19,19 +19,19 @@ namespace {
 
 constexpr std::int64_t kShortBytes = 4096, kLongBytes = 1 << 20, kArenaBytes = 10 * kLongBytes / 4;
 
-/// Rounds among all ranks as one pipeline: short messages and long ones, to and fro and at once.
+/// Pings among all ranks as one pipeline: short messages and long ones, to and fro and at once.
 std::vector<std::vector<double>> ping_neighbours(const NodeLoad& node = {}) {
   const ProcessGrid chain(world(), world().size());
   const auto device = make_cpu_device(1);
   const auto transport = make_transport(chain, *device);
   const std::int64_t other = world().rank() ^ 1;
-  PingRound round{.group = chain.model(), .partner = std::nullopt, .message_bytes = kShortBytes};
-  if (other < world().size()) round.partner = other;
-  std::vector<PingRound> rounds = {round, round, round, round};
-  rounds[1].message_bytes = rounds[3].message_bytes = kLongBytes;
-  rounds[2].at_once = rounds[3].at_once = true;
-  rounds[3].arena_bytes = kArenaBytes;
-  return ping(rounds, node, world(), *transport, *device);
+  Ping model{.group = chain.model(), .partner = std::nullopt, .message_bytes = kShortBytes};
+  if (other < world().size()) model.partner = other;
+  std::vector<Ping> pings = {model, model, model, model};
+  pings[1].message_bytes = pings[3].message_bytes = kLongBytes;
+  pings[2].at_once = pings[3].at_once = true;
+  pings[3].arena_bytes = kArenaBytes;
+  return ping(pings, node, world(), *transport, *device);
 }
 
 /// Whether all ranks have these times: the largest number of each is the smallest, too.
@@ -44,9 +44,9 @@ bool are_common(const std::vector<double>& seconds) {
   });
 }
 
-void expect_times_of_neighbours(const std::vector<std::vector<double>>& rounds) {
-  ASSERT_EQ(rounds.size(), 4u);
-  for (const std::vector<double>& seconds : rounds) {
+void expect_times_of_neighbours(const std::vector<std::vector<double>>& pings) {
+  ASSERT_EQ(pings.size(), 4u);
+  for (const std::vector<double>& seconds : pings) {
     ASSERT_EQ(std::ssize(seconds), world().size());
     EXPECT_TRUE(are_common(seconds));
     for (std::int64_t rank = 0; rank < world().size(); ++rank) {

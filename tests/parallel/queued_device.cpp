@@ -12,7 +12,7 @@ namespace convoy::test {
 
 namespace {
 
-class DirectRecording final : public Recording {
+class DirectWork final : public RepeatedWork {
  public:
   void run(const std::function<void()>& issue) override { issue(); }
 };
@@ -127,8 +127,8 @@ std::unique_ptr<Stopwatch> QueuedDevice::make_stopwatch(std::int64_t num_marks) 
   return std::make_unique<QueuedStopwatch>(*this, num_marks);
 }
 
-std::unique_ptr<Recording> QueuedDevice::make_recording() {
-  return std::make_unique<DirectRecording>();
+std::unique_ptr<RepeatedWork> QueuedDevice::make_repeated_work() {
+  return std::make_unique<DirectWork>();
 }
 
 void QueuedDevice::synchronize() {

@@ -43,7 +43,7 @@ class QueuedDevice final : public Device {
   void copy_to_device(void* device, const void* host, std::int64_t size_bytes) override;
   void copy_to_host(void* host, const void* device, std::int64_t size_bytes) override;
   std::unique_ptr<CopyLane> make_copy_lane() override;
-  std::unique_ptr<Recording> make_recording() override;
+  std::unique_ptr<RepeatedWork> make_repeated_work() override;
   std::unique_ptr<Stopwatch> make_stopwatch(std::int64_t num_marks) override;
   void synchronize() override;
   bool idle() override { return work_.empty(); }

@@ -85,12 +85,13 @@ std::vector<float> update_on_all_ranks(ReductionKind reduction, int steps, std::
   std::vector<float> parameters = values_of(1000, small.layout.count);
   std::vector<float> sum(small.layout.count + slack_of_slices(world().size()));
   const auto transport = make_host_transport();
-  ShardedUpdate update({.layout = small.layout,
-                        .data = world(),
-                        .reduction = reduction,
-                        .neighbours = neighbours,
+  ShardedUpdate update({.exchange = {.layout = small.layout,
+                                     .data = world(),
+                                     .reduction = reduction,
+                                     .neighbours = neighbours,
+                                     .local_sum = sum.data(),
+                                     .parameters = parameters.data()},
                         .micro_batches_per_step = world().size(),
-                        .local_sum = sum.data(),
                         .parameters = {.masters = parameters.data()}},
                        {backend->device(), backend->elementwise(), *transport, *optimizer});
   transport->connect();
@@ -152,11 +153,12 @@ Result two_steps(const Case& c, const mpi::Communicator& data, SumOf&& sum_of) {
   }
   std::vector<float> parameters = values_of(1000, layout.count), sum(layout.count);
   const auto transport = make_host_transport();
-  ShardedUpdate update({.layout = layout,
-                        .data = data,
-                        .neighbours = c.neighbours,
+  ShardedUpdate update({.exchange = {.layout = layout,
+                                     .data = data,
+                                     .neighbours = c.neighbours,
+                                     .local_sum = sum.data(),
+                                     .parameters = parameters.data()},
                         .micro_batches_per_step = world().size(),
-                        .local_sum = sum.data(),
                         .parameters = {.masters = parameters.data()},
                         .tells_roles = true,
                         .tensor_norms = tensor_norms(c.optimizer.kind),

@@ -18,6 +18,7 @@
 #include "parallel/mpi_main.h"
 #include "parallel/storage_ways.h"
 #include "parallel/system_limit.h"
+#include "step/evaluation_step.h"
 
 namespace convoy::test {
 
@@ -58,10 +59,10 @@ class Evaluation {
   /// Returns the logits of all replicas, at rank 0.
   std::vector<std::byte> logits() {
     FixedBatch batch(runtime_, kSeed);
-    runtime_.keep_logits();
-    runtime_.evaluate_step(batch);
+    evaluation_.keep_logits();
+    evaluation_.run(batch);
     runtime_.finish();
-    return grid_.world().gather(std::as_bytes(runtime_.logits()), 0);
+    return grid_.world().gather(std::as_bytes(evaluation_.logits()), 0);
   }
 
  private:
@@ -69,6 +70,7 @@ class Evaluation {
   std::unique_ptr<ops::Backend> backend_;
   StatusBoard board_;
   RankRuntime runtime_;
+  EvaluationStep evaluation_{runtime_};
 };
 
 // All ranks.

@@ -19,7 +19,6 @@
 #include "convoy/ops/backend.h"
 
 #include "checkpoint/checkpointing.h"
-#include "checkpoint/gathered_snapshot.h"
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
 #include "parallel/shared_directory.h"
@@ -40,15 +39,15 @@ RuntimeSpec spec_of(OptimizerKind optimizer, std::int64_t chunks) {
           .schedule = chunks > 1 ? ScheduleKind::kInterleaved : ScheduleKind::k1F1B,
           .chunks = chunks,
           .optimizer = {.kind = optimizer},
-          .bucket_mib = 2,
-          .ema_decay = 0.9};
+          .train = {.ema_decay = 0.9},
+          .run = {.bucket_mib = 2}};
 }
 
 void expect_same(const io::Checkpoint& got, const io::Checkpoint& want) {
   expect_same_bits(got.model, want.model);
   expect_same_bits(got.ema, want.ema);
   ASSERT_EQ(got.optimizer.size(), want.optimizer.size());
-  for (const auto& [slot, tensors] : want.optimizer) expect_same_bits(got.optimizer.at(slot), tensors);
+  for (const auto& [state, tensors] : want.optimizer) expect_same_bits(got.optimizer.at(state), tensors);
   EXPECT_EQ(got.counters, want.counters);
 }
 
@@ -62,7 +61,7 @@ struct Training {
     initialise_parameters({.seed = kSeed}, runtime);
   }
   void steps(int num) {
-    for (int step = 0; step < num; ++step) runtime.train_step(batch, 0.01);
+    for (int step = 0; step < num; ++step) training.run(batch, 0.01);
     runtime.finish();
   }
 
@@ -70,6 +69,7 @@ struct Training {
   std::unique_ptr<ops::Backend> backend;
   StatusBoard board;
   RankRuntime runtime;
+  TrainingStep training{runtime};
   FixedBatch batch;
 };
 
@@ -109,11 +109,11 @@ TEST(Snapshot, HoldsTheBitsOfItsStepThoughTheNextStepsChangeThem) {
       SCOPED_TRACE(fmt::format("{}, {} stages of {} chunks", name_of(files), stages, chunks));
       const SharedDirectory directory;
       Training training(stages, spec_of(OptimizerKind::kAdam, chunks));
-      const std::unique_ptr<Snapshot> snapshot = make_snapshot(files, directory.path(), training.runtime);
+      const std::unique_ptr<Snapshot> snapshot = make_snapshot(files, directory.path(), training.training);
       training.runtime.set_beside([&] { snapshot->progress(); });
       for (int save = 0; save < 2; ++save) {  // in the same memory
         training.steps(1);
-        const io::Checkpoint waited_for = gather_checkpoint(training.runtime);
+        const io::Checkpoint waited_for = gather_checkpoint(training.training);
         snapshot->take(save);
         training.steps(2);
         snapshot->finish();
@@ -131,9 +131,9 @@ TEST(Snapshot, OfPartsIsRestoredOnEveryGrid) {
     const std::string path = directory / "step-00000003.h5";
     Training training(stages, spec_of(OptimizerKind::kAdam, chunks));
     training.steps(3);
-    const io::Checkpoint want = gather_checkpoint(training.runtime);
+    const io::Checkpoint want = gather_checkpoint(training.training);
     const std::unique_ptr<Snapshot> snapshot =
-        make_snapshot(CheckpointFiles::kSharded, directory.path(), training.runtime);
+        make_snapshot(CheckpointFiles::kSharded, directory.path(), training.training);
     snapshot->take(3);
     snapshot->finish();
     if (world().rank() == 0) io::write_file_atomically(path, io::encode_checkpoint(whole(snapshot->content())));
@@ -141,8 +141,8 @@ TEST(Snapshot, OfPartsIsRestoredOnEveryGrid) {
     for (const auto& [other_stages, other_chunks] : stages_and_chunks()) {
       SCOPED_TRACE(fmt::format("{} stages of {} chunks, then {} of {}", stages, chunks, other_stages, other_chunks));
       Training other(other_stages, spec_of(OptimizerKind::kAdam, other_chunks));
-      restore_checkpoint(io::decode_checkpoint(io::read_checkpoint_file(path), path), path, other.runtime);
-      const io::Checkpoint got = gather_checkpoint(other.runtime);
+      restore_checkpoint(io::decode_checkpoint(io::read_checkpoint_file(path), path), path, other.training);
+      const io::Checkpoint got = gather_checkpoint(other.training);
       if (world().rank() == 0) expect_same(got, want);
     }
   }
@@ -152,7 +152,7 @@ TEST(Snapshot, SaysWhichRankCouldNotWriteAndWhichTensorIsNotFinite) {
   const SharedDirectory directory;
   Training training(1, spec_of(OptimizerKind::kSgd, 1));
   const std::unique_ptr<Snapshot> snapshot =
-      make_snapshot(CheckpointFiles::kSharded, directory.path(), training.runtime);
+      make_snapshot(CheckpointFiles::kSharded, directory.path(), training.training);
   const int last = world().size() - 1;
   const std::string part = io::part_path(directory.path(), io::parts_folder(5, 1), last);
   if (world().rank() == 0) std::filesystem::create_directories(part + "/folder");  // a file of this name cannot be made
@@ -183,14 +183,14 @@ TEST(Snapshot, SaysWhichRankCouldNotWriteAndWhichTensorIsNotFinite) {
 
 TEST(Snapshot, ArrivesByTheStepsAloneAndNobodyWaitsForIt) {
   Training training(world().size(), spec_of(OptimizerKind::kSgd, 1));
-  GatheredSnapshot snapshot(training.runtime);
-  training.runtime.set_beside([&] { snapshot.progress(); });
+  const std::unique_ptr<Snapshot> snapshot = make_snapshot(CheckpointFiles::kOne, "", training.training);
+  training.runtime.set_beside([&] { snapshot->progress(); });
   training.steps(1);
-  snapshot.take(1);
+  snapshot->take(1);
   const std::int64_t pieces = snapshot_bytes(training.runtime.plan(), 0, /*is_root=*/true) >> 20;
   training.steps(static_cast<int>(2 + pieces / 4));  // in a step at least the few pieces in flight arrive
-  EXPECT_EQ(world().sum(snapshot.is_complete() ? 0 : 1), 0);
-  snapshot.finish();
+  EXPECT_EQ(world().sum(snapshot->is_complete() ? 0 : 1), 0);
+  snapshot->finish();
 }
 
 }  // namespace convoy::test

@@ -37,18 +37,19 @@ Outcome train(std::unique_ptr<ops::Backend> backend, bool profiles, const std::s
   const ProcessGrid grid(world(), world().size() % 2 == 0 ? 2 : 1);
   StatusBoard board;
   RankRuntime runtime(spec(), grid, *backend, board);
+  TrainingStep training(runtime);
   initialise_parameters({.seed = kSeed}, runtime);
   FixedBatch batch(runtime, kSeed);
-  StepProfile profile(runtime, kWindow);
+  StepProfile profile(training, kWindow);
   Outcome outcome;
   for (std::int64_t step = 1; step <= kSteps; ++step) {
     if (profiles) profile.begin_step(step);
-    runtime.train_step(batch, 0.05);
-    if (profiles) profile.end_step(0.25);
+    training.run(batch, 0.05);
+    if (profiles) profile.end_step({.seconds = 0.25});
     runtime.finish();
     if (profiles && step == kWindow.end()) outcome.summary = profile.write(directory);
   }
-  outcome.end = gather_checkpoint(runtime);
+  outcome.end = gather_checkpoint(training);
   return outcome;
 }
 

@@ -172,7 +172,7 @@ TEST_F(TextImport, NamesTravelWithAnyBytes) {
   split.name = "train";
   split.add(std::string_view("\0", 1), 2, -7);
   split.add("plain", -1, std::int64_t{1} << 40);
-  const SourceListing got = broadcast_listing(world().rank() == 0 ? listing : SourceListing(), world());
+  const SourceListing got = list_on_root(world(), [&] { return listing; });
   EXPECT_EQ(got.class_names, listing.class_names);
   ASSERT_EQ(got.splits.size(), 1u);
   EXPECT_EQ(got.splits[0].name, "train");

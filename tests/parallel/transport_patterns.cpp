@@ -180,10 +180,10 @@ std::int64_t differences_in_pipeline(Rig& rig, std::int64_t num_micro_batches) {
 
 namespace {
 
-/// A bucket of differences_in_exchange. In round k a rank adds what comes from k ranks before it to what it has, and
-/// the next round sends that: each value goes through all ranks.
-struct RoundsOfSums {
-  std::vector<Buffer> sums, received;  ///< by round
+/// A bucket of differences_in_exchange. In phase k a rank adds what comes from k ranks before it to what it has, and
+/// the next phase sends that: each value goes through all ranks.
+struct PhasesOfSums {
+  std::vector<Buffer> sums, received;  ///< by phase
   std::unique_ptr<Message> exchange;
 };
 
@@ -193,11 +193,11 @@ std::int64_t differences_in_exchange(Rig& rig, std::int64_t num_steps) {
   constexpr std::int64_t kBuckets = 3;
   const int me = world().rank(), ranks = world().size();
   const auto count_of = [](std::int64_t bucket) { return 900 + 500 * bucket; };
-  std::vector<RoundsOfSums> buckets(kBuckets);
+  std::vector<PhasesOfSums> buckets(kBuckets);
   for (std::int64_t b = 0; b < kBuckets; ++b) {
-    RoundsOfSums& bucket = buckets[b];
+    PhasesOfSums& bucket = buckets[b];
     const std::int64_t count = count_of(b), bytes = count * kFloatBytes;
-    std::vector<ExchangeRound> rounds(ranks);
+    std::vector<ExchangePhase> phases(ranks);
     for (int k = 0; k <= ranks; ++k) bucket.sums.emplace_back(rig.device(), bytes);
     for (int k = 0; k < ranks; ++k) {
       bucket.received.emplace_back(rig.device(), bytes);
@@ -208,14 +208,14 @@ std::int64_t differences_in_exchange(Rig& rig, std::int64_t num_steps) {
                            .peer = peer,
                            .tag = static_cast<int>(b)};
       };
-      rounds[k].receives = {spec(bucket.received[k], previous(), bytes), spec(bucket.received[k], next(), 0)};
-      rounds[k].sends = {spec(bucket.sums[k], next(), bytes), spec(bucket.sums[k], previous(), 0)};
+      phases[k].receives = {spec(bucket.received[k], previous(), bytes), spec(bucket.received[k], next(), 0)};
+      phases[k].sends = {spec(bucket.sums[k], next(), bytes), spec(bucket.sums[k], previous(), 0)};
       float *sum = bucket.sums[k + 1].floats(), *own = bucket.sums[k].floats(), *other = bucket.received[k].floats();
-      rounds[k].then = [&rig, sum, own, other, count] {
+      phases[k].then = [&rig, sum, own, other, count] {
         rig.issue([=] { fill(sum, count, [=](auto i) { return own[i] + 2 * other[i]; }); });
       };
     }
-    bucket.exchange = rig.transport().exchange(std::move(rounds));
+    bucket.exchange = rig.transport().exchange(std::move(phases));
   }
   rig.transport().connect();
 

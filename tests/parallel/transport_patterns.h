@@ -57,7 +57,7 @@ std::int64_t differences_in_ring(Rig& rig, const RingSpec& spec);
 /// y = 2 x + stage forward through the ranks and dx = 3 dy + x back, as a pipeline does: all forward, all backward.
 std::int64_t differences_in_pipeline(Rig& rig, std::int64_t num_micro_batches);
 
-/// Exchanges of as many rounds as ranks, each of which sends what the one before has added up; that of bucket b + 1
+/// Exchanges of as many phases as ranks, each of which sends what the one before has added up; that of bucket b + 1
 /// travels while bucket b is waited for: the sharded update.
 std::int64_t differences_in_exchange(Rig& rig, std::int64_t num_steps);
 

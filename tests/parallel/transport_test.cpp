@@ -1,5 +1,6 @@
-/// Whatever the executor does with messages gives the same memory on every transport: straight from host memory, staged
-/// on the CPU, and staged on a device whose work and copies run as late or as early as they may.
+/// Whatever the executor does with messages gives the same memory on every transport: straight from host memory, copied
+/// through it on the CPU, and copied through it from a device whose work and copies run as late or as early as they
+/// may.
 #include "convoy/comm/transport.h"
 
 #include <string>
@@ -30,9 +31,9 @@ Rig host_rig() {
   return on_cpu(make_cpu_device(1), make_host_transport());
 }
 
-Rig staged_rig() {
+Rig host_copy_rig() {
   auto device = make_cpu_device(1);
-  auto transport = make_staged_transport(*device);
+  auto transport = make_host_copy_transport(*device);
   return on_cpu(std::move(device), std::move(transport));
 }
 
@@ -40,7 +41,7 @@ Rig queued_rig(const QueuedDeviceSpec& spec) {
   auto device = std::make_unique<QueuedDevice>(spec);
   QueuedDevice& queued = *device;
   return Rig({.device = std::move(device),
-              .transport = make_staged_transport(queued),
+              .transport = make_host_copy_transport(queued),
               .issue = [&queued](Rig::Work work) { queued.issue(std::move(work)); },
               .on_progress = [&queued] { queued.on_progress(); }});
 }
@@ -59,9 +60,10 @@ class OnEveryTransport : public testing::TestWithParam<RigCase> {
 
 INSTANTIATE_TEST_SUITE_P(
     Transports, OnEveryTransport,
-    testing::Values(RigCase{"Host", [] { return host_rig(); }}, RigCase{"StagedOnTheCpu", [] { return staged_rig(); }},
-                    RigCase{"StagedWithEarlyCopies", [] { return queued_rig({.first = First::kCopies}); }},
-                    RigCase{"StagedWithLateCopies", [] { return queued_rig({.first = First::kWork}); }}),
+    testing::Values(RigCase{"Host", [] { return host_rig(); }},
+                    RigCase{"HostCopyOnTheCpu", [] { return host_copy_rig(); }},
+                    RigCase{"HostCopyWithEarlyCopies", [] { return queued_rig({.first = First::kCopies}); }},
+                    RigCase{"HostCopyWithLateCopies", [] { return queued_rig({.first = First::kWork}); }}),
     [](const auto& rig) { return std::string(rig.param.name); });
 
 TEST_P(OnEveryTransport, MessagesOfOneTagArriveInOrderFromAndToFramesThatAreUsedAgainAndAgain) {
@@ -84,7 +86,7 @@ TEST_P(OnEveryTransport, ActivationsGoForwardAndGradientsBack) {
   EXPECT_EQ(differences_in_pipeline(rig_, 7), 0);
 }
 
-TEST_P(OnEveryTransport, EachRoundOfAnExchangeSendsWhatTheOneBeforeHasAddedUp) {
+TEST_P(OnEveryTransport, EachPhaseOfAnExchangeSendsWhatTheOneBeforeHasAddedUp) {
   if (world().size() == 1) GTEST_SKIP() << "an exchange of one rank";
   EXPECT_EQ(differences_in_exchange(rig_, 5), 0);
 }
@@ -163,20 +165,20 @@ TEST_P(OnEveryTransport, WhatMpiCannotCountIsRefusedWhenItIsPlanned) {
   }
 }
 
-// --- Staging -------------------------------------------------------------------------------------------------
+// --- Copies through host memory ------------------------------------------------------------------------------
 
 // These would pass the tests above on a device that does everything at once, so show what the queued one finds.
-TEST(Staging, WithoutMarkAFrameLeavesBeforeItIsFilled) {
+TEST(HostCopies, WithoutMarkAFrameLeavesBeforeItIsFilled) {
   Rig rig = queued_rig({.first = First::kCopies, .marks = false});
   EXPECT_GT(differences_in_ring(rig, {}), 0);
 }
 
-TEST(Staging, WithoutJoinAFrameIsReadBeforeItIsThere) {
+TEST(HostCopies, WithoutJoinAFrameIsReadBeforeItIsThere) {
   Rig rig = queued_rig({.first = First::kWork, .joins = false});
   EXPECT_GT(differences_in_ring(rig, {}), 0);
 }
 
-TEST(Staging, AReceiveStartedAgainLeavesTheLastMessageToItsCopy) {
+TEST(HostCopies, AReceiveStartedAgainLeavesTheLastMessageToItsCopy) {
   Rig sender = host_rig(), receiver = queued_rig({.first = First::kWork});
   Buffer first(sender.device(), kFloatBytes), second(sender.device(), kFloatBytes), in(receiver.device(), kFloatBytes);
   *first.floats() = 1;
@@ -207,7 +209,7 @@ TEST(Staging, AReceiveStartedAgainLeavesTheLastMessageToItsCopy) {
 
 // --- Choice --------------------------------------------------------------------------------------------------
 
-TEST(MakeTransport, HostMemoryGoesByMpiAndAnUnknownDeviceIsStaged) {
+TEST(MakeTransport, HostMemoryGoesByMpiAndAnUnknownDeviceCopiesThroughIt) {
   const ProcessGrid grid(world(), 1);
   const auto cpu = make_cpu_device(1);
   QueuedDevice queued({});

@@ -74,11 +74,13 @@ inline Array scale_of_result(const ops::ConvolutionSpec& spec, const Array& x, c
   std::vector<Matrix<4, 4>> filters(index(y.c * channels)), data(index(channels));
   for (std::int64_t k = 0; k < y.c; ++k)
     for (std::int64_t c = 0; c < channels; ++c)
-      filters[index(k * channels + c)] = to_positions(kFilter, square<3>(w, {y.c, 3, 3, channels}, {k, 0, 0, c}));
+      filters[index(k * channels + c)] =
+          to_positions(kFilter, square<3>(w, Shape::images(y.c, 3, 3, channels), {.n = k, .c = c}));
   Array result(index(y.count()));
   for_each_square(y, [&](std::int64_t n, std::int64_t p, std::int64_t q) {
     for (std::int64_t c = 0; c < channels; ++c)
-      data[index(c)] = to_positions(kData, square<4>(x, spec.x, {n, p - spec.padding, q - spec.padding, c}));
+      data[index(c)] =
+          to_positions(kData, square<4>(x, spec.x, {.n = n, .h = p - spec.padding, .w = q - spec.padding, .c = c}));
     for (std::int64_t k = 0; k < y.c; ++k) {
       Matrix<4, 4> sum{};
       for (std::int64_t c = 0; c < channels; ++c)
@@ -111,9 +113,10 @@ inline Array scale_of_dw(const ops::ConvolutionSpec& spec, const Array& x, const
   std::vector<Matrix<4, 4>> sums(index(y.c * channels)), data(index(channels));
   for_each_square(y, [&](std::int64_t n, std::int64_t p, std::int64_t q) {
     for (std::int64_t c = 0; c < channels; ++c)
-      data[index(c)] = to_positions(kData, square<4>(x, spec.x, {n, p - spec.padding, q - spec.padding, c}));
+      data[index(c)] =
+          to_positions(kData, square<4>(x, spec.x, {.n = n, .h = p - spec.padding, .w = q - spec.padding, .c = c}));
     for (std::int64_t k = 0; k < y.c; ++k) {
-      const Matrix<4, 4> gradient = to_positions(kResult, square<2>(dy, y, {n, p, q, k}));
+      const Matrix<4, 4> gradient = to_positions(kResult, square<2>(dy, y, {.n = n, .h = p, .w = q, .c = k}));
       for (std::int64_t c = 0; c < channels; ++c)
         for (std::size_t i = 0; i < 16; ++i)
           sums[index(k * channels + c)][i / 4][i % 4] += gradient[i / 4][i % 4] * data[index(c)][i / 4][i % 4];

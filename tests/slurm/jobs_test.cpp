@@ -293,12 +293,12 @@ TEST_F(Jobs, ImportTextsOnceAndTrainOnThemWithPipelinesInEachNode) {
 }
 
 TEST_F(Jobs, TrainFromCopiesOnTheNodesOwnDisks) {
-  const ProcessResult result = train({"--ntasks-per-node=1"}, "several_nodes.sh", {"--data.stage=/tmp"});
+  const ProcessResult result = train({"--ntasks-per-node=1"}, "several_nodes.sh", {"--data.copy_to=/tmp"});
   expect_trained(run_directory(), result);
   EXPECT_TRUE(contains(result.output, "copied to /tmp in ")) << result.output;
   for (const std::string node : {"n1", "n2"})
     for (const auto& entry : std::filesystem::directory_iterator(node_disk(node)))
-      EXPECT_FALSE(contains(entry.path().string(), "convoy-stage")) << entry.path();
+      EXPECT_FALSE(contains(entry.path().string(), "convoy-shards")) << entry.path();
 }
 
 TEST_F(Jobs, AreRequeuedAtTheirTimeLimitAndResumeUntilTheyAreCancelled) {

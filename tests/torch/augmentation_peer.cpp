@@ -13,7 +13,6 @@
 #include "convoy/base/random.h"
 
 #include "data/images/auto_augment.h"
-#include "data/images/colour_jitter.h"
 #include "data/images/crops.h"
 
 namespace convoy::test {
@@ -109,11 +108,12 @@ nlohmann::json drawn_edits(const ImageShape& shape, const Bytes& pixels) {
   for (const AutoAugmentKind policy : {AutoAugmentKind::kRand, AutoAugmentKind::kTrivial}) {
     for (std::uint64_t sample = 0; sample < kNumSamples; ++sample) {
       const RandomKey key{.seed = 1, .purpose = Purpose::kAutoAugment, .epoch = 2, .item = sample};
-      const AutoAugmentSpec spec{.policy = policy, .num_edits = 3, .level = static_cast<std::int64_t>(sample) % 31};
+      const AugmentParams params{
+          .policy = policy, .policy_operations = 3, .policy_magnitude = static_cast<std::int64_t>(sample) % 31};
       cases.push_back({{"policy", name_of(policy)},
-                       {"level", spec.level},
+                       {"level", params.policy_magnitude},
                        {"draws", draws_of(key, 9)},
-                       {"result", checksum(edited(draw_edits(spec, shape, key), shape, pixels))}});
+                       {"result", checksum(edited(draw_edits(params, shape, key), shape, pixels))}});
     }
   }
   return cases;

@@ -15,6 +15,7 @@
 #include "checkpoint/checkpointing.h"
 #include "checkpoint/weights_file.h"
 #include "golden/recording_backend.h"
+#include "step/evaluation_step.h"
 
 namespace convoy::test {
 
@@ -95,22 +96,24 @@ void run(const std::string& folder, const mpi::Communicator& world) {
   RecordingBackend backend(*cpu);
   StatusBoard board;
   RankRuntime runtime(runtime_spec_of(job), grid, backend, board);
+  TrainingStep training(runtime);
+  EvaluationStep evaluation(runtime);
   const std::string weights = folder + "/weights.safetensors";
   restore_weights(decode_weights(io::read_file(weights), weights, WeightsKind::kTrained).dict.tensors, weights,
                   runtime);
   OneBatch source(folder);
   const auto write_logits = [&](const std::string& name) {
     backend.recorded_logits.clear();
-    runtime.evaluate_step(source);
+    evaluation.run(source);
     io::write_file_atomically(folder + "/" + name, std::as_bytes(std::span(backend.recorded_logits)));
   };
 
   write_logits("logits.f32");
   const std::int64_t steps = job["steps"];
-  for (std::int64_t step = 0; step < steps; ++step) runtime.train_step(source, job["lr"]);
+  for (std::int64_t step = 0; step < steps; ++step) training.run(source, job["lr"]);
   write_logits("logits_after.f32");
   runtime.finish();
-  io::Checkpoint checkpoint = gather_checkpoint(runtime);
+  io::Checkpoint checkpoint = gather_checkpoint(training);
   checkpoint.state.step = steps;
   checkpoint.metadata = metadata_of(runtime.plan().spec().network);
   io::write_file_atomically(folder + "/trained.h5", io::encode_checkpoint(checkpoint));

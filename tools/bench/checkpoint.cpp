@@ -39,8 +39,7 @@ struct Times {
 RuntimeSpec resnet50() {
   return {.network = {.name = "resnet50", .input = ImageShape{224, 224, 3}, .micro_batch = 4, .num_classes = 1000},
           .batch = {.global = 8, .micro = 4},
-          .optimizer = {.kind = OptimizerKind::kSgd},
-          .saves_in_background = true};
+          .optimizer = {.kind = OptimizerKind::kSgd}};
 }
 
 /// The time in seconds that the slowest rank waits for a save.
@@ -55,7 +54,7 @@ double wait_of(CheckpointSaver& saver, const std::string& path, const mpi::Commu
 class PlainCopy {
  public:
   explicit PlainCopy(const RankRuntime& runtime) {
-    const std::int64_t replicas = runtime.plan().grid().replicas, kinds = 1 + runtime.plan().num_slots();
+    const std::int64_t replicas = runtime.plan().grid().replicas, kinds = 1 + runtime.plan().num_states();
     std::int64_t floats = 0;
     for (const StagePlan& stage : runtime.plan().stages())
       floats = std::max(floats, kinds * shard_of(stage.layout, 0, replicas).count);
@@ -73,17 +72,17 @@ class PlainCopy {
   std::vector<float> from_, to_;
 };
 
-void run_round(RankRuntime& runtime, SyntheticSource& source, CheckpointSaver& waiting, CheckpointSaver& background,
+void run_round(TrainingStep& training, SyntheticSource& source, CheckpointSaver& waiting, CheckpointSaver& background,
                const std::string& path, PlainCopy& copy, Times& times) {
-  const mpi::Communicator& world = runtime.grid().world();
-  times.step.push_back(seconds_of_step(runtime, source, world));
+  const mpi::Communicator& world = training.runtime().grid().world();
+  times.step.push_back(seconds_of_step(training, source, world));
   times.wait.push_back(wait_of(waiting, path, world));
   times.copy.push_back(copy.seconds());
-  seconds_of_step(runtime, source, world);
+  seconds_of_step(training, source, world);
   times.background_wait.push_back(wait_of(background, path, world));
   bool is_writing = true;
   for (int step = 0; is_writing && step < kMaxStepsOfAWrite; ++step) {
-    times.step_beside_write.push_back(seconds_of_step(runtime, source, world));
+    times.step_beside_write.push_back(seconds_of_step(training, source, world));
     background.go_on();
     is_writing = world.max(background.is_writing() ? 1 : 0) != 0;
   }
@@ -119,19 +118,20 @@ ExitStatus run(const std::vector<std::string>& arguments, const mpi::Session& se
   const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
   StatusBoard board;
   RankRuntime runtime(resnet50(), grid, *backend, board);
+  TrainingStep training(runtime);
   initialise_parameters({.seed = 1}, runtime);
   SyntheticSource source(runtime);
   const io::ModelMetadata metadata{.name = "resnet50",
                                    .input = io::ImageInput{.channel_mean = {0, 0, 0}, .channel_stddev = {1, 1, 1}}};
   std::optional<RunRecord> no_record;
-  CheckpointSaver waiting(waiting_params, metadata, runtime, no_record),
-      background(params, metadata, runtime, no_record);
+  CheckpointSaver waiting(waiting_params, metadata, training, no_record),
+      background(params, metadata, training, no_record);
   PlainCopy copy(runtime);
   Times warm, times;
   const std::string path = io::checkpoint_path(checkpoint_directory(params), 0);
-  run_round(runtime, source, waiting, background, path, copy, warm);  // allocates the memory
+  run_round(training, source, waiting, background, path, copy, warm);  // allocates the memory
   for (std::int64_t round = 0; round < rounds; ++round)
-    run_round(runtime, source, waiting, background, path, copy, times);
+    run_round(training, source, waiting, background, path, copy, times);
   if (grid.is_root()) print(grid, params.checkpoint.files, times, copy.bytes());
   return ExitStatus::kDone;
 }

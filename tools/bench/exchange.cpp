@@ -68,20 +68,20 @@ class Comparison {
   }
 
   void print() const {
-    const double library = median(methods_.back().seconds);
+    const double by_mpi = median(methods_.back().seconds);
     fmt::print("{} ranks, {:.1f} M floats in {} buckets\n", world_.size(), 1e-6 * static_cast<double>(layout_.count),
                layout_.buckets.size());
     for (const Method& method : methods_) {
       const auto [min, max] = std::ranges::minmax(method.seconds);
       fmt::print("  {:<22} {:7.1f} ms ({:.1f} to {:.1f}), {:.2f} of MPI_Allreduce\n", method.name,
-                 1e3 * median(method.seconds), 1e3 * min, 1e3 * max, median(method.seconds) / library);
+                 1e3 * median(method.seconds), 1e3 * min, 1e3 * max, median(method.seconds) / by_mpi);
     }
   }
 
  private:
-  // Adds each method once: several numbers of neighbours may give the same rounds.
+  // Adds each method once: several numbers of neighbours may give the same phases.
   void add(std::int64_t neighbours) {
-    const std::string name = describe(round_sizes(world_.size(), neighbours));
+    const std::string name = describe(phase_sizes(world_.size(), neighbours));
     if (std::ranges::any_of(methods_, [&](const Method& method) { return method.name == name; })) return;
     Method& method = methods_.emplace_back();
     method.name = name;

@@ -159,7 +159,7 @@ void measure_decoding(const Case& c) {
       const ImageHeader header = decoder.read_header(bytes);
       const ImageShape shape{header.h, header.w, 3};
       const Region region =
-          random_resized_crop(shape, c.augmentation.min_share, augmenter.key(Purpose::kResizedCrop, epoch, sample));
+          random_resized_crop(shape, c.augmentation.params.scale, augmenter.key(Purpose::kResizedCrop, epoch, sample));
       decoder.decode(bytes,
                      {.channels = 3, .window = resampler.plan(shape, grid_over(region, kSize, kSize), kSize, kSize)});
     }
@@ -175,11 +175,11 @@ void run(const std::string& folder, const Node& node) {
   write_raw(folder + "/small.h5", 32);
   write_jpegs(folder);
   const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
-  const AugmentationSpec raw{.crop_padding = 8, .flip = Flip::kRandom};
-  const AugmentationSpec jpeg{.flip = Flip::kRandom, .crop = CropKind::kRandomResized, .size = kSize};
+  const AugmentationSpec raw{.params = {.crop_padding = 8, .flip = true}};
+  const AugmentationSpec jpeg{.params = {.crop = CropKind::kRandomResized, .flip = true}, .size = kSize};
   AugmentationSpec all = jpeg;
-  all.brightness = all.contrast = all.saturation = 0.4;
-  all.cutout = 32;
+  all.params.brightness = all.params.contrast = all.params.saturation = 0.4;
+  all.params.cutout = 32;
   const AugmentationSpec centre{.size = kSize, .short_side = 256};
   measure({"raw 224 x 224: crop, flip, normalise", folder + "/raw.h5", raw, 5000}, node, *backend);
   measure({"raw 32 x 32: the same", folder + "/small.h5", raw}, node, *backend);

@@ -49,71 +49,49 @@ class Bench {
     bytes_ = Buffer(backend.device(), x.count());
     tokens_ =
         integers(x.pixels(), [&](std::int64_t i) { return i * i % x.pixels(); });  // uses some rows often, others never
-    lengths_ = integers(x.n, [&](std::int64_t) { return x.h * x.w; });
+    lengths_ = integers(x.n, [&](std::int64_t) { return x.length(); });
   }
 
   Run batch_norm_forward(bool residual) const {
     return [this, op = batch_norm(residual)] {
-      op->forward({.x = tensor(0), .residual = tensor(1), .gamma = channel(0), .beta = channel(1)},
-                  {tensor(2), channel(2), channel(3), channel(4), bytes()});
+      op->forward({.branches = {branch(tensor(0))}, .residual = tensor(1), .y = tensor(2), .mask = bytes()});
     };
   }
   Run batch_norm_backward(bool residual, bool in_parts = false) const {
-    const ops::BatchNormGradInputs in{.dy = tensor(0),
+    const ops::BatchNormBackward args{.branches = {gradient_branch(tensor(1), tensor(3))},
+                                      .dy = tensor(0),
                                       .dy_addend = in_parts ? tensor(2) : nullptr,
-                                      .x = tensor(1),
                                       .mask = bytes(),
-                                      .gamma = channel(0),
-                                      .beta = channel(1),
-                                      .mean = channel(0),
-                                      .inv_std = channel(1),
-                                      .var_unbiased = channel(1)};
-    const ops::BatchNormGradOutputs out{tensor(3), tensor(4), channel(4), channel(5), channel(2), channel(3)};
-    return [in, out, op = batch_norm(residual)] { op->backward(in, out); };
+                                      .dresidual = tensor(4)};
+    return [args, op = batch_norm(residual)] { op->backward(args); };
   }
   // The end of a residual block whose shortcut is normalised: by two operations, or by one operation for both.
   Run two_batch_norms_forward() const {
     const std::shared_ptr<ops::BatchNormOp> plain = backend_.create<ops::BatchNormOp>({.x = x_, .type = type_});
     return [this, plain, joining = batch_norm(true)] {
-      plain->forward({.x = tensor(1), .gamma = channel(0), .beta = channel(1)},
-                     {tensor(3), channel(2), channel(3), channel(4)});
-      joining->forward({.x = tensor(0), .residual = tensor(3), .gamma = channel(0), .beta = channel(1)},
-                       {tensor(2), channel(2), channel(3), channel(4), bytes()});
+      plain->forward({.branches = {branch(tensor(1))}, .y = tensor(3)});
+      joining->forward({.branches = {branch(tensor(0))}, .residual = tensor(3), .y = tensor(2), .mask = bytes()});
     };
   }
   Run two_batch_norms_backward() const {
     const std::shared_ptr<ops::BatchNormOp> plain = backend_.create<ops::BatchNormOp>({.x = x_, .type = type_});
-    ops::BatchNormGradInputs of_b{.dy = tensor(4),
-                                  .x = tensor(2),
-                                  .gamma = channel(0),
-                                  .beta = channel(1),
-                                  .mean = channel(0),
-                                  .inv_std = channel(1),
-                                  .var_unbiased = channel(1)};
-    const ops::BatchNormGradOutputs out{tensor(4), nullptr, channel(4), channel(5), channel(2), channel(3)};
-    return [joining = batch_norm_backward(true), plain, of_b, out] {
+    const ops::BatchNormBackward of_b{.branches = {gradient_branch(tensor(2), tensor(4))}, .dy = tensor(4)};
+    return [joining = batch_norm_backward(true), plain, of_b] {
       joining();
-      plain->backward(of_b, out);
+      plain->backward(of_b);
     };
   }
   Run batch_norm_sum_forward() const {
-    const ops::BatchNormSumOutputs::Branch statistics{channel(2), channel(3), channel(4)};
-    return [this, statistics, op = batch_norm_sum()] {
-      op->forward({{tensor(0), channel(0), channel(1)}, {tensor(1), channel(0), channel(1)}},
-                  {.y = tensor(2), .mask = bytes(), .a = statistics, .b = statistics});
+    return [this, op = batch_norm_sum()] {
+      op->forward({.branches = {branch(tensor(0)), branch(tensor(1))}, .y = tensor(2), .mask = bytes()});
     };
   }
   Run batch_norm_sum_backward() const {
-    const auto inputs = [this](void* x) {
-      return ops::BatchNormSumGradInputs::Branch{x, channel(0), channel(0), channel(1), channel(1)};
-    };
-    const auto gradients = [this](void* dx) {
-      return ops::BatchNormSumGradOutputs::Branch{dx, channel(4), channel(5), channel(2), channel(3)};
-    };
-    const ops::BatchNormSumGradInputs in{
-        .dy = tensor(0), .mask = bytes(), .a = inputs(tensor(1)), .b = inputs(tensor(2))};
-    const ops::BatchNormSumGradOutputs out{gradients(tensor(3)), gradients(tensor(4))};
-    return [in, out, op = batch_norm_sum()] { op->backward(in, out); };
+    const ops::BatchNormBackward args{
+        .branches = {gradient_branch(tensor(1), tensor(3)), gradient_branch(tensor(2), tensor(4))},
+        .dy = tensor(0),
+        .mask = bytes()};
+    return [args, op = batch_norm_sum()] { op->backward(args); };
   }
   Run convolution(int direction) const {
     const std::shared_ptr<ops::ConvolutionOp> op =
@@ -135,23 +113,16 @@ class Bench {
   }
   /// One operation for the work of the two above.
   Run batch_norm_max_pool(bool forward) const {
-    const std::shared_ptr<ops::BatchNormMaxPoolOp> op =
-        backend_.create<ops::BatchNormMaxPoolOp>({.x = x_, .kernel = 3, .stride = 2, .padding = 1, .type = type_});
+    const std::shared_ptr<ops::BatchNormOp> op = backend_.create<ops::BatchNormOp>(
+        {.x = x_, .relu = true, .type = type_, .pooling = ops::PoolingSpec{x_, 3, 2, 1, type_}});
     const auto run_forward = [this, op] {
-      op->forward({.x = tensor(0), .gamma = channel(0), .beta = channel(1)},
-                  {tensor(1), channel(2), channel(3), channel(4)}, bytes());
+      op->forward({.branches = {branch(tensor(0))}, .y = tensor(1), .winner = bytes()});
     };
     if (forward) return run_forward;
     run_forward();
-    const ops::BatchNormGradInputs in{.dy = tensor(1),
-                                      .x = tensor(0),
-                                      .gamma = channel(0),
-                                      .mean = channel(2),
-                                      .inv_std = channel(3),
-                                      .var_unbiased = channel(4)};
-    const ops::BatchNormGradOutputs out{
-        .dx = tensor(2), .dgamma = channel(5), .dbeta = channel(1), .mean = channel(2), .var_unbiased = channel(4)};
-    return [this, op, in, out] { op->backward(in, bytes(), out); };
+    return [this, op] {
+      op->backward({.branches = {gradient_branch(tensor(0), tensor(2))}, .dy = tensor(1), .winner = bytes()});
+    };
   }
   Run global_average_pool(bool forward) const {
     const std::shared_ptr<ops::GlobalAveragePoolOp> op = backend_.create<ops::GlobalAveragePoolOp>({x_, type_});
@@ -181,7 +152,7 @@ class Bench {
   }
   Run embedding(bool forward) const {
     const std::shared_ptr<ops::EmbeddingOp> op = backend_.create<ops::EmbeddingOp>(
-        {.n = x_.n, .length = x_.h * x_.w, .num_rows = x_.pixels(), .width = x_.c, .type = type_});
+        {.n = x_.n, .length = x_.length(), .num_rows = x_.pixels(), .width = x_.c, .type = type_});
     const auto* tokens = reinterpret_cast<const std::int32_t*>(tokens_.data());
     return [this, op, forward, tokens] {
       forward ? op->forward(tokens, tensor(0), tensor(1)) : op->backward_weight(tokens, tensor(1), floats_.floats());
@@ -189,7 +160,7 @@ class Bench {
   }
   Run sequence_mean(bool forward) const {
     const std::shared_ptr<ops::SequenceMeanOp> op =
-        backend_.create<ops::SequenceMeanOp>({.n = x_.n, .length = x_.h * x_.w, .width = x_.c, .type = type_});
+        backend_.create<ops::SequenceMeanOp>({.n = x_.n, .length = x_.length(), .width = x_.c, .type = type_});
     const auto* lengths = reinterpret_cast<const std::int32_t*>(lengths_.data());
     return [this, op, forward, lengths] {
       forward ? op->forward(tensor(0), lengths, tensor(1)) : op->backward(tensor(1), lengths, tensor(2));
@@ -206,8 +177,29 @@ class Bench {
   std::shared_ptr<ops::BatchNormOp> batch_norm(bool residual) const {
     return backend_.create<ops::BatchNormOp>({.x = x_, .relu = true, .residual = residual, .type = type_});
   }
-  std::shared_ptr<ops::BatchNormSumOp> batch_norm_sum() const {
-    return backend_.create<ops::BatchNormSumOp>({.x = x_, .type = type_});
+  std::shared_ptr<ops::BatchNormOp> batch_norm_sum() const {
+    return backend_.create<ops::BatchNormOp>({.x = x_, .relu = true, .num_branches = 2, .type = type_});
+  }
+  ops::BatchNormForward::Branch branch(const void* x) const {
+    return {.x = x,
+            .gamma = channel(0),
+            .beta = channel(1),
+            .mean = channel(2),
+            .inv_std = channel(3),
+            .var_unbiased = channel(4)};
+  }
+  ops::BatchNormBackward::Branch gradient_branch(const void* x, void* dx) const {
+    return {.x = x,
+            .gamma = channel(0),
+            .beta = channel(1),
+            .mean = channel(0),
+            .inv_std = channel(1),
+            .var_unbiased = channel(1),
+            .dx = dx,
+            .dgamma = channel(4),
+            .dbeta = channel(5),
+            .drunning_mean = channel(2),
+            .drunning_var = channel(3)};
   }
   template <typename Value>
   Buffer integers(std::int64_t count, Value&& value) const {
@@ -271,7 +263,7 @@ double seconds_of(const Bench::Run& run) {
 
 void measure(const Options& options) {
   const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = options.threads});
-  const Shape x{options.samples, options.size, options.size, options.channels};
+  const Shape x = Shape::images(options.samples, options.size, options.size, options.channels);
   const Bench f32(*backend, x, DataType::kFloat32), bf16(*backend, x, DataType::kBfloat16);
   fmt::print("{}, {}, medians of {} rounds\n", to_string(x), backend->device().description(), options.rounds);
   fmt::print("  {:<32}{:>9}{:>10}{:>14}\n", "", "f32, ms", "bf16, ms", "bf16 / f32");

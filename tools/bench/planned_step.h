@@ -28,11 +28,12 @@ inline PlannedStep time_planned_step(const RuntimeSpec& spec, const ProcessGrid&
                                      const Steps& steps) {
   StatusBoard board;
   RankRuntime runtime(spec, grid, backend, board);
+  TrainingStep training(runtime);
   initialise_parameters({.seed = 1}, runtime);
   SyntheticSource source(runtime);
-  for (int step = 0; step < steps.warm; ++step) seconds_of_step(runtime, source, grid.world());
+  for (int step = 0; step < steps.warm; ++step) seconds_of_step(training, source, grid.world());
   std::vector<double> seconds;
-  for (int step = 0; step < steps.timed; ++step) seconds.push_back(seconds_of_step(runtime, source, grid.world()));
+  for (int step = 0; step < steps.timed; ++step) seconds.push_back(seconds_of_step(training, source, grid.world()));
   return {.predicted_seconds = predict_step(runtime.plan()).step_seconds, .measured_seconds = median(seconds)};
 }
 

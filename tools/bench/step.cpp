@@ -21,13 +21,14 @@
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/session.h"
 #include "convoy/comm/topology.h"
+#include "convoy/model/network_file.h"
 #include "convoy/params/choices.h"
 
 #include "calibrate/calibration.h"
 #include "checkpoint/checkpointing.h"
 #include "plan/planner.h"
 #include "run/step_profile.h"
-#include "step/rank_runtime.h"
+#include "step/training_step.h"
 #include "timing.h"
 #include "yardstick.h"
 
@@ -152,7 +153,7 @@ std::optional<MachineCosts> costs_of(const NetworkSpec& network, const Options& 
 RuntimeSpec runtime_spec_of(const Options& options) {
   return {.network = {.name = options.model,
                       .input = input_of(options),
-                      .transformer = transformer_of(options),
+                      .settings = reads_texts(options) ? network_settings(transformer_of(options)) : NetworkSettings{},
                       .micro_batch = options.micro,
                       .num_classes = options.classes,
                       .type = storage_type(precision_of(options))},
@@ -176,49 +177,49 @@ struct Result {
 // Times step by step.
 class Measurement {
  public:
-  Measurement(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, const Products& products)
-      : grid_(grid), runtime_(runtime), source_(runtime) {
+  Measurement(const Options& options, const ProcessGrid& grid, TrainingStep& training, const Products& products)
+      : grid_(grid), training_(training), source_(training.runtime()) {
     if (options.yardstick) yardstick_ = std::make_unique<Yardstick>(products);
     for (int warm = 0; warm < kWarmSteps; ++warm) {
-      runtime_.train_step(source_, 0.01);
+      training_.run(source_, 0.01);
       if (yardstick_) yardstick_->run();
     }
   }
 
   // Times a step and the yardstick in turn: the machine's speed drifts, their ratio drifts less.
   void run_step(Result& result) {
-    result.step_seconds.push_back(seconds_of_step(runtime_, source_, grid_.world()));
+    result.step_seconds.push_back(seconds_of_step(training_, source_, grid_.world()));
     result.seconds += result.step_seconds.back();
     if (!yardstick_) return;
     double seconds = 0;
-    for (std::int64_t pass = 0; pass < runtime_.micro_batches().size(); ++pass) seconds += yardstick_->run();
+    for (std::int64_t pass = 0; pass < training_.runtime().micro_batches().size(); ++pass) seconds += yardstick_->run();
     result.yardstick_seconds.push_back(seconds);
   }
 
   // Profiles separate steps: on a GPU they are issued without graphs.
   std::optional<Profile> profile(std::int64_t num_steps) {
-    StepProfile profile(runtime_, {.first = 1, .num = num_steps});
+    StepProfile profile(training_, {.first = 1, .num = num_steps});
     for (std::int64_t step = 1; !profile.is_complete(); ++step) {
       profile.begin_step(step);
-      profile.end_step(seconds_of_step(runtime_, source_, grid_.world()));
+      profile.end_step({.seconds = seconds_of_step(training_, source_, grid_.world())});
     }
     return profile.end();
   }
 
  private:
   const ProcessGrid& grid_;
-  RankRuntime& runtime_;
+  TrainingStep& training_;
   SyntheticSource source_;
   std::unique_ptr<Yardstick> yardstick_;
 };
 
-Result measure(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, const Products& products) {
-  Measurement measurement(options, grid, runtime, products);
+Result measure(const Options& options, const ProcessGrid& grid, TrainingStep& training, const Products& products) {
+  Measurement measurement(options, grid, training, products);
   Result result;
   for (std::int64_t step = 0; step < options.steps; ++step) measurement.run_step(result);
-  result.memory_bytes = runtime.device().allocated_bytes();
-  result.planned_bytes = runtime.plan().memory_of(grid.stage()).total();
-  result.predicted_seconds = predict_step(runtime.plan()).step_seconds;
+  result.memory_bytes = training.runtime().device().allocated_bytes();
+  result.planned_bytes = training.runtime().plan().memory_of(grid.stage()).total();
+  result.predicted_seconds = predict_step(training.runtime().plan()).step_seconds;
   if (!options.terse) result.profile = measurement.profile(options.steps);
   return result;
 }
@@ -253,8 +254,8 @@ std::int64_t next_request(const mpi::Communicator& world, bool is_root) {
   return asked;
 }
 
-void run_paced(const Options& options, const ProcessGrid& grid, RankRuntime& runtime, const Products& products) {
-  Measurement measurement(options, grid, runtime, products);
+void run_paced(const Options& options, const ProcessGrid& grid, TrainingStep& training, const Products& products) {
+  Measurement measurement(options, grid, training, products);
   const auto answer = [&](const std::string& text) {
     if (!grid.is_root()) return;
     fmt::print("{}\n", text);
@@ -327,12 +328,13 @@ ExitStatus run(const Options& options, mpi::Session& session) {
   RuntimeSpec spec = runtime_spec_of(options);
   spec.machine = costs_of(spec.network, options, grid, *inner);
   RankRuntime runtime(spec, grid, backend, board);
+  TrainingStep training(runtime);
   initialise_parameters({.seed = 1}, runtime);
   if (options.paced) {
-    run_paced(options, grid, runtime, backend.products());
+    run_paced(options, grid, training, backend.products());
     return ExitStatus::kDone;
   }
-  const Result result = measure(options, grid, runtime, backend.products());
+  const Result result = measure(options, grid, training, backend.products());
   if (!grid.is_root()) return ExitStatus::kDone;
   if (options.terse) {
     fmt::print("{:.6f}\n", median(result.step_seconds));

@@ -18,7 +18,7 @@ struct Products {
   std::vector<ops::AttentionSpec> attentions;
 };
 
-/// Records the products of all operations that are created.
+/// Lists the products of all operations that are created.
 class ProductList final : public ops::ForwardingBackend {
  public:
   using ForwardingBackend::ForwardingBackend;

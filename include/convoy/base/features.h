@@ -38,20 +38,20 @@ inline constexpr const char* kNextSentence = "next_sentence";
 
 /// Shape and type of the class labels of n samples.
 inline TensorSpec label_spec(std::int64_t n) {
-  return {.shape = {n, 1, 1, 1}, .type = DataType::kInt32};
+  return {.shape = Shape::vectors(n, 1), .type = DataType::kInt32};
 }
 /// Shape and type of kMixedLabel for n samples: two 32-bit integers per sample, a label and the bits of its share.
 inline TensorSpec mixed_label_spec(std::int64_t n) {
-  return {.shape = {n, 1, 1, 2}, .type = DataType::kInt32};
+  return {.shape = Shape::vectors(n, 2), .type = DataType::kInt32};
 }
 
 /// Shape and type of the tokens of n texts of up to `length` tokens.
 inline TensorSpec tokens_spec(std::int64_t n, std::int64_t length) {
-  return {.shape = {n, length, 1, 1}, .type = DataType::kInt32};
+  return {.shape = Shape::sequences(n, length, 1), .type = DataType::kInt32};
 }
 /// Shape and type of the lengths of n texts.
 inline TensorSpec length_spec(std::int64_t n) {
-  return {.shape = {n, 1, 1, 1}, .type = DataType::kInt32};
+  return {.shape = Shape::vectors(n, 1), .type = DataType::kInt32};
 }
 /// Largest number of tokens that are masked in a text of `num_tokens` tokens: 15 %, at least one.
 constexpr std::int64_t max_masked_words(std::int64_t num_tokens) {

@@ -38,7 +38,7 @@ class CountedWork {
   /// `unit` is the plural name of the parts: "images".
   explicit CountedWork(std::string unit) : unit_(std::move(unit)) {}
 
-  /// Records that `done` parts of `work` are done at time `now`, in seconds of now_seconds(). When the name of the work
+  /// Notes that `done` parts of `work` are done at time `now`, in seconds of now_seconds(). When the name of the work
   /// changes, the rate is measured anew, from this report on.
   void report(const std::string& work, std::int64_t done, double now);
   /// Returns the text after the work's name: "3200/10000" and `note`, then, once a rate has been measured, the rate and

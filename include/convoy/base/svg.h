@@ -11,6 +11,6 @@ std::string svg_escaped(std::string_view text);
 
 /// Returns an upper bound of the width of a line of text in pixels, in the usual sans-serif fonts, so that a picture
 /// can be made wide enough.
-double svg_text_width(std::string_view text, double font_pixels = 12);
+double svg_text_width(std::string_view text);
 
 }  // namespace convoy

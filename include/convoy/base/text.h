@@ -1,9 +1,12 @@
 /// Formats numbers and names as text for people.
 #pragma once
 
+#include <charconv>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
+#include <system_error>
 #include <vector>
 
 namespace convoy {
@@ -32,6 +35,14 @@ void check_is_name(std::string_view name, const char* what);
 
 /// Returns the text with A to Z replaced by lower-case letters.
 std::string lower_case(std::string_view text);
+
+/// Returns the number that the text is; nothing if it is not one number as a whole, or does not fit the type.
+template <typename Number>
+std::optional<Number> parse_number(std::string_view text) {
+  Number value = 0;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
+}
 
 /// Returns the candidate that `word` most likely meant: one at edit distance 0 or 1; else the first that begins with
 /// `word`; else the one with the smallest edit distance, at most half of the word's length. Empty if there is none.

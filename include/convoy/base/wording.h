@@ -1,6 +1,7 @@
 /// Formats counts and measured numbers for sentences and tables.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -11,6 +12,9 @@ namespace convoy {
 
 /// Returns a count with its noun: "1 step", "2 steps", "0 batches". `one` is the singular of a regular English noun.
 std::string counted(std::int64_t count, std::string_view one);
+
+/// Returns the first `count` of the names: "a, b, c, ..."; all of them, without the points, if there are no more.
+std::string first_few(const std::vector<std::string>& names, std::size_t count);
 
 /// Returns a range with its noun: "step 4", "steps 4 to 6". `one` is the singular of the noun.
 std::string counted_range(std::int64_t first, std::int64_t last, std::string_view one);

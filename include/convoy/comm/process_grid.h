@@ -1,6 +1,6 @@
 /// The ranks as a grid of replicas x stages, and their communicators. (Others are made elsewhere: the exchange of
-/// gradients has one with the replicas in another order, data.stage one for the ranks of a node, and an evaluation one
-/// for the replicas that share their weights.)
+/// gradients has one with the replicas in another order, data.copy_to one for the ranks of a node, and an evaluation
+/// one for the replicas that share their weights.)
 ///   rank = replica * stages + stage        neighbours in rank are neighbours in the pipeline
 #pragma once
 
@@ -14,7 +14,13 @@ namespace convoy {
 class ProcessGrid {
  public:
   /// All ranks of world call it. Throws RequestError as grid_shape() does.
-  ProcessGrid(const mpi::Communicator& world, std::int64_t stages);
+  ProcessGrid(const mpi::Communicator& world, std::int64_t stages) : world_(world) {
+    const auto num_stages = static_cast<int>(grid_shape(stages, world.size()).stages);
+    const int my_replica = world.rank() / num_stages, my_stage = world.rank() % num_stages;
+    model_ = world.split(my_replica, my_stage);    // all ranks of world
+    data_ = world.split(my_stage, my_replica);     // all ranks of world
+    beside_steps_ = world.split(0, world.rank());  // all ranks of world
+  }
 
   const mpi::Communicator& world() const { return world_; }
   const mpi::Communicator& model() const { return model_; }  ///< the ranks of this rank's replica, by stage

@@ -24,7 +24,7 @@ class Message {
   virtual void start() = 0;
   /// Returns whether the message is complete, or was never started. Does not wait. Device work issued after it has
   /// returned true may overwrite the memory that was sent, and sees the data that were received. Must not be called
-  /// while a Recording captures work, since it makes later device work wait.
+  /// while a RepeatedWork is being captured, since it makes later device work wait.
   virtual bool test() = 0;
   /// Whether the message has been started and test() has not returned true since.
   virtual bool active() const = 0;
@@ -41,9 +41,9 @@ struct MessageSpec {
 };
 
 /// Messages that travel at the same time, and the device work that follows them.
-struct ExchangeRound {
+struct ExchangePhase {
   std::vector<MessageSpec> receives, sends;  ///< messages to start; all belong to one group
-  /// Issues element-wise device work on the received data. The messages of the next round start after this work, and so
+  /// Issues element-wise device work on the received data. The messages of the next phase start after this work, and so
   /// does device work that is issued once the exchange is complete. Empty: no work.
   std::function<void()> then = {};
 };
@@ -66,13 +66,13 @@ class Transport {
   virtual std::string description() const = 0;
 
   // Functions that create messages. All ranks create them before connect(): for each send the other rank creates a
-  // receive with the same group, size and tag, and for each round of an exchange a round. Throws Error if MPI carries
+  // receive with the same group, size and tag, and for each phase of an exchange a phase. Throws Error if MPI carries
   // the message and it has more than 2^31 - 1 bytes, or floats of a reduction.
   virtual std::unique_ptr<Message> send(const MessageSpec& spec) = 0;
   virtual std::unique_ptr<Message> receive(const MessageSpec& spec) = 0;
-  /// Creates one message of several rounds, which run one after the other. The first round has at least one message.
-  /// The partners of different rounds may wait for each other.
-  virtual std::unique_ptr<Message> exchange(std::vector<ExchangeRound> rounds) = 0;
+  /// Creates one message of several phases, which run one after the other. The first phase has at least one message.
+  /// The partners of different phases may wait for each other.
+  virtual std::unique_ptr<Message> exchange(std::vector<ExchangePhase> phases) = 0;
   /// Creates a sum over the group of which each rank receives its part. MPI or NCCL chooses the order of addition. All
   /// ranks of the group call it.
   virtual std::unique_ptr<Message> reduce_scatter(const ReduceScatterSpec& spec) = 0;
@@ -102,7 +102,7 @@ std::unique_ptr<Transport> make_host_transport();
 
 /// Makes a transport that copies device memory to pinned host memory and sends it by MPI: for ranks that share a GPU
 /// with other ranks or have no NCCL.
-std::unique_ptr<Transport> make_staged_transport(Device& device);
+std::unique_ptr<Transport> make_host_copy_transport(Device& device);
 
 /// Makes the best transport for this device: MPI directly if its memory is the host's, NCCL if each rank of the world
 /// has a GPU of its own, else MPI through pinned host memory. All ranks of the grid's world call it.

@@ -40,7 +40,7 @@ struct LoaderSpec {
   bool skips_bad = false;
 
   /// Number of micro-batches that are in memory at a time, for each feature that is read ahead.
-  std::int64_t num_slots() const { return threads + read_ahead; }
+  std::int64_t num_buffers() const { return threads + read_ahead; }
 };
 
 struct BadSample {

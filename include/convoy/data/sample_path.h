@@ -23,40 +23,41 @@ struct BatchSamples {
   std::vector<std::int64_t> samples;  ///< (N) indices of the samples in the data set, or kNoSample
 };
 
-/// Fills slots: a slot is host memory that holds one feature of one micro-batch (FeatureReader). Each thread has its
-/// own writer, which may reuse its memory for the next sample.
-class SlotWriter {
+/// Fills buffers: a buffer is host memory that holds one feature of one micro-batch (FeatureReader). Each thread has
+/// its own writer, which may reuse its memory for the next sample.
+class BufferWriter {
  public:
-  virtual ~SlotWriter() = default;
+  virtual ~BufferWriter() = default;
 
-  /// Writes sample i of the micro-batch into its part of the slot. Throws Error with a reason ("it is ...") if the
+  /// Writes sample i of the micro-batch into its part of the buffer. Throws Error with a reason ("it is ...") if the
   /// sample cannot be used, or io::StoreError if the data cannot be read.
-  virtual void write(const BatchSamples& batch, std::int64_t i, std::byte* slot) = 0;
+  virtual void write(const BatchSamples& batch, std::int64_t i, std::byte* buffer) = 0;
   /// Fills the part of sample i with padding, which does not count: after the last sample of an epoch, or instead of a
   /// sample that cannot be used.
-  virtual void write_padding(std::int64_t i, std::byte* slot) = 0;
-  /// Completes the slot after all its parts have been written, for instance with the mixing of images.
-  virtual void finish(const BatchSamples& batch, std::byte* slot) = 0;
+  virtual void write_padding(std::int64_t i, std::byte* buffer) = 0;
+  /// Completes the buffer after all its parts have been written, for instance with the mixing of images.
+  virtual void finish(const BatchSamples& batch, std::byte* buffer) = 0;
 };
 
-/// Moves a feature that threads prepare ahead to the device. A slot is host memory that holds the feature for one
-/// micro-batch. Each thread fills its own slots. One thread hands the filled slots to the device, one after the other,
-/// by start() and then finish(). It may start a slot before the device has read the one before.
+/// Moves a feature that threads prepare ahead to the device. A buffer is host memory that holds the feature for one
+/// micro-batch. Each thread fills its own buffers. One thread hands the filled buffers to the device, one after the
+/// other, by start() and then finish(). It may start a buffer before the device has read the one before.
 class FeatureReader {
  public:
   virtual ~FeatureReader() = default;
 
-  virtual std::int64_t slot_bytes() const = 0;
+  virtual std::int64_t buffer_bytes() const = 0;
   /// Makes the writer of one thread. Called before any thread starts.
-  virtual std::unique_ptr<SlotWriter> make_writer() const = 0;
+  virtual std::unique_ptr<BufferWriter> make_writer() const = 0;
 
   /// Whether start() would return without waiting.
   virtual bool ready() const = 0;
-  /// Starts the copy of a filled slot to the device; waits until ready().
-  virtual void start(const std::byte* slot) = 0;
-  /// Queues the work that writes the slot that was started last to `to`, memory of the device, on the device's stream.
+  /// Starts the copy of a filled buffer to the device; waits until ready().
+  virtual void start(const std::byte* buffer) = 0;
+  /// Queues the work that writes the buffer that was started last to `to`, memory of the device, on the device's
+  /// stream.
   virtual void finish(void* to) = 0;
-  /// Whether the device has read the slot that was finished last, so that a thread may fill the slot again.
+  /// Whether the device has read the buffer that was finished last, so that a thread may fill the buffer again.
   virtual bool has_left() const = 0;
 };
 

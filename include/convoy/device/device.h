@@ -14,9 +14,9 @@ namespace convoy {
 
 /// Device work that is repeated with the same arguments on the same memory. A GPU executes it directly at the first
 /// run, captures it as a CUDA graph at the second, and then replays the graph; a CPU executes it at each run.
-class Recording {
+class RepeatedWork {
  public:
-  virtual ~Recording() = default;
+  virtual ~RepeatedWork() = default;
   /// Runs the work. `issue` must issue the same work at every call, to this device only. It is not called when a
   /// captured graph is replayed.
   virtual void run(const std::function<void()>& issue) = 0;
@@ -79,7 +79,7 @@ class Device {
   virtual void copy_to_host(void* host, const void* device, std::int64_t size_bytes) = 0;
 
   virtual std::unique_ptr<CopyLane> make_copy_lane() = 0;
-  virtual std::unique_ptr<Recording> make_recording() = 0;
+  virtual std::unique_ptr<RepeatedWork> make_repeated_work() = 0;
   virtual std::unique_ptr<Stopwatch> make_stopwatch(std::int64_t num_marks) = 0;
   virtual void synchronize() = 0;
   /// Whether all work issued so far is done. Does not wait.

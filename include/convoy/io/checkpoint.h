@@ -2,7 +2,7 @@
 /// all, and verified before it is used. Its values may be in parts in a folder next to it
 /// (convoy/io/checkpoint_parts.h); otherwise it holds
 ///   /model/<name>              float32, torchvision's name and axes (OIHW)
-///   /optimizer/<slot>/<name>   float32, the same axes
+///   /optimizer/<state>/<name>  float32, the same axes
 ///   /ema/<name>                float32, the same names and axes: the moving average of all tensors of /model, if any
 ///   /counters                  attributes, PyTorch's names: steps that each batch norm's statistics have followed
 ///   /card                      attributes, /card/name and /card/class_names: an evaluation needs them (ModelMetadata);

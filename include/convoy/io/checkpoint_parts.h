@@ -24,7 +24,7 @@ struct Checkpoint;
 namespace groups {
 inline constexpr const char* kModel = "model";
 inline constexpr const char* kEma = "ema";
-std::string of_optimizer(const std::string& slot);
+std::string of_optimizer(const std::string& state);
 }  // namespace groups
 
 /// Values [first, first + count) of a tensor, counted in the order in which the tensor is cut (PieceList).

@@ -46,35 +46,27 @@ namespace convoy::io {
 class Dataset final : public SampleStore {
  public:
   /// Opens the shards that `path` names: one shard (opened alone), a prefix such as data/fashion/train for train.h5 or
-  /// train-000.h5, train-001.h5 ..., or a folder, in which the prefix is the last word of `key`, such as "train" for
-  /// data.train. Messages name `key`. `verify` says how often the bytes of a sample are compared with its hash:
-  /// whenever they are read, the first time, or never.
+  /// train-000.h5, train-001.h5 ..., or a folder, in which the prefix is `split` or, if that is empty, the last word of
+  /// `key`, such as "train" for data.train. Messages name `key`. `verify` says how often the bytes of a sample are
+  /// compared with its hash: whenever they are read, the first time, or never.
   ///
   /// Throws RequestError naming key, file and what is wrong: missing, not HDF5, not from `convoy import`, truncated,
   /// damaged (except for the samples, which verify_file() of inspect.h checks), an HDF5 data set absent or of another
   /// type or rank, labels out of range, shards that disagree in image shape, classes or import, a gap in the numbering,
   /// no samples.
-  Dataset(const std::string& path, const std::string& key, VerifyKind verify = VerifyKind::kEpoch);
-  /// Opens the shards that `path` names as the other constructor does, but `split` is the prefix in a folder.
-  Dataset(const std::string& path, const std::string& key, const std::string& split,
-          VerifyKind verify = VerifyKind::kEpoch);
+  Dataset(const std::string& path, const std::string& key, VerifyKind verify = VerifyKind::kEpoch,
+          const std::string& split = "");
 
+  // The functions that read a sample throw StoreError also if its bytes do not match its hash.
   const DatasetInfo& info() const override { return info_; }
-  /// Reads the pixels of a sample in [0, info().num_samples), H*W*C bytes. Throws Error if the data set holds no
-  /// pixels, StoreError if they cannot be read or do not match the sample's hash.
   void read_pixels(std::int64_t sample, std::span<std::byte> pixels) const override;
-  /// Reads the image file of a sample into the caller's `memory` and returns its bytes. Throws Error if the data set
-  /// holds no image files, StoreError if they cannot be read or do not match the sample's hash.
   std::span<const std::byte> read_file(std::int64_t sample, std::vector<std::byte>& memory) const override;
-  /// The number of tokens of a sample. Throws Error if the data set holds no texts.
   std::int64_t num_tokens(std::int64_t sample) const override;
-  /// Reads the tokens of a sample into the caller's `memory` and returns them. Throws Error if the data set holds no
-  /// texts, StoreError if they cannot be read or do not match the sample's hash.
   std::span<const std::int32_t> read_tokens(std::int64_t sample, std::vector<std::int32_t>& memory) const override;
   std::int32_t label(std::int64_t sample) const override;
-  /// The name of the file that the sample came from, relative to the imported folder; empty if the shard has no names.
-  /// Each call reads the shard; throws StoreError if it cannot be read.
+  /// Returns an empty name if the sample's shard has no names. Each call reads the shard.
   std::string name(std::int64_t sample) const override;
+
   /// A hash of everything that a training reads: image shape or vocabulary, classes, each sample's bytes and label, in
   /// order. It does not depend on the path or the number of shards.
   std::int64_t content_hash() const;
@@ -83,7 +75,7 @@ class Dataset final : public SampleStore {
   /// alone; info() then counts the samples of each class in this shard only.
   std::int64_t num_shards_of_import() const { return num_shards_of_import_; }
 
-  // --- Copies of shards on the node (data.stage). The body of a shard is its samples and their names.
+  // --- Copies of shards on the node (data.copy_to). The body of a shard is its samples and their names.
   std::int64_t num_shards() const { return std::ssize(shards_); }
   const std::string& shard_path(std::int64_t shard) const;
   std::int64_t body_bytes(std::int64_t shard) const;

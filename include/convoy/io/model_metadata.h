@@ -44,6 +44,8 @@ struct TextInput {
 struct ModelMetadata {
   std::string name;                    ///< name of the network (model.name)
   TransformerParams transformer = {};  ///< shape of a transformer; only for networks that read texts
+  std::string network = {};            ///< list of its layers (model/network_list.h); empty in older checkpoints
+  std::string network_file = {};       ///< text of the file that built the list
   std::variant<ImageInput, TextInput> input;
   std::vector<std::string> class_names;  ///< names of the classes, in the order of the logits
 

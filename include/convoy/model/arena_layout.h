@@ -80,7 +80,7 @@ Slice slice_at(const Bucket& bucket, std::int64_t number, std::int64_t num_slice
 /// owner sums the slice's gradients, updates its weights and stores its optimizer state. Replicas whose numbers differ
 /// in low bits own slices that are far apart: with num_owners = 2^k m and m odd, the low k bits of `owner`, in reversed
 /// order, select one of 2^k equal runs of slices, and the bits above select one of the run's m slices. So the gradients
-/// of a bucket can be summed by recursive halving (update/exchange_rounds.h).
+/// of a bucket can be summed by recursive halving (update/exchange_phases.h).
 std::int64_t slice_number(std::int64_t owner, std::int64_t num_owners);
 /// Returns the slice of `bucket` that replica `owner` owns: slice_at() of slice_number(owner, num_owners).
 Slice slice_of(const Bucket& bucket, std::int64_t owner, std::int64_t num_owners);

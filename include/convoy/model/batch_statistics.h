@@ -13,7 +13,7 @@ namespace convoy {
 struct BatchStatistics {
   std::string layer;  ///< name of the layer: "layer4.0.bn1"
   Shape x;            ///< (N,H,W,C), the tensor that the layer normalises; N is the micro-batch's size
-  std::int64_t num_values() const { return x.n * x.h * x.w; }  ///< number of values per channel in one statistic
+  std::int64_t num_values() const { return x.pixels(); }  ///< number of values per channel in one statistic
 };
 
 /// Lists every layer that normalises by the statistics of a micro-batch when the network is trained, in order: the

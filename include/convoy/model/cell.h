@@ -14,7 +14,7 @@
 #include "convoy/base/data_type.h"
 #include "convoy/base/tensor_spec.h"
 #include "convoy/device/device.h"
-#include "convoy/model/layer_watch.h"
+#include "convoy/model/layer_observer.h"
 #include "convoy/model/parameter.h"
 #include "convoy/ops/backend.h"
 
@@ -41,7 +41,7 @@ struct Weights {
 struct TensorLocation;
 struct GradientLocation;
 
-/// The memory of one call of a cell (forward, recompute, backward or backward_weight), and the watch that is told of
+/// The memory of one call of a cell (forward, recompute, backward or backward_weight), and the observer that is told of
 /// its work. All memory is the device's; "this cell's part" is the cell's range of an array that all cells of the stage
 /// share.
 struct Frame {
@@ -73,7 +73,7 @@ struct Frame {
   /// backward with respect to the input only, and in a frozen cell.
   float* gradients = nullptr;
   bool training = true;  ///< false in evaluation and in a frozen cell: batch normalisation uses its running statistics
-  LayerWatch* watch = nullptr;  ///< told of each layer's work; null: no watch
+  LayerObserver* observer = nullptr;  ///< told of each layer's work; null: no observer
 
   bool splits_backward() const { return weight_gradient_inputs != nullptr; }
   std::byte* operator[](const TensorLocation& location) const;

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <memory>
 #include <string>
 #include <vector>
@@ -9,21 +10,23 @@
 #include "convoy/base/data_type.h"
 #include "convoy/base/input_shape.h"
 #include "convoy/model/cell.h"
-#include "convoy/params/model_parameters.h"
 #include "convoy/params/optimizer_parameters.h"
 
 namespace convoy {
+
+struct NetworkList;
 
 /// The cells of a network in the order of forward. The first reads images (N,H,W,C) or tokens (N,T), the last outputs
 /// logits (N,1,1,classes) or the scores of its objectives.
 using Network = std::vector<std::unique_ptr<Cell>>;
 
 struct NetworkSpec {
-  std::string name;  ///< name of the network (model.name): "resnet50"
+  std::string name;  ///< name of the network in messages: "resnet50"
   InputShape input;
-  TransformerParams transformer = {};  ///< shape of a transformer; only for networks that read texts
-  double stochastic_depth = 0;         ///< share of samples that skip the last block; it falls to 0 for the first block
-  std::int64_t micro_batch = 0;        ///< number of samples of a micro-batch, the N of all shapes
+  /// The layers of all cells (network_file.h); null: those of the built-in network `name`.
+  std::shared_ptr<const NetworkList> list = {};
+  std::map<std::string, std::string> settings = {};  ///< parameters of the built-in network; only without a list
+  std::int64_t micro_batch = 0;                      ///< number of samples of a micro-batch, the N of all shapes
   std::int64_t num_classes = 0;
   /// Storage type of activations, and of weights in matrix products and convolutions.
   DataType type = DataType::kFloat32;
@@ -39,11 +42,16 @@ const ImageShape& image_of(const NetworkSpec& spec);
 /// The shape of the texts that the network reads. Throws RequestError if the data holds images.
 const TextShape& text_of(const NetworkSpec& spec);
 
-/// Makes the network spec.name: resnet18, 34, 50, 101, 152 (He et al. 2015, table 1; v1.5 as in torchvision), resnet20,
-/// 32, 44, 56, 110 for small images (section 4.2, parameter-free shortcuts), or one of the other families
-/// (network_family_names()). Throws RequestError for an unknown name (with the nearest known), for images too small for
-/// the strides, and for patterns that match nothing or leave nothing to train.
+/// Makes the network of a specification. Throws RequestError for an unknown name (with the nearest known), if the
+/// network cannot read samples of this shape, and for patterns that match nothing or leave nothing to train.
 Network make_network(const NetworkSpec& spec);
+
+/// Throws RequestError, with the nearest name, if there is no built-in network with this name.
+void check_network_name(const std::string& name);
+
+/// A hash of all layers of a network, for keys of what depends on them. It does not depend on the size of
+/// micro-batches, on types, or on what is frozen.
+std::uint64_t hash_of(const NetworkSpec& spec);
 
 /// Freezes the parameters whose names match one of these patterns, with the wildcards of a shell: '*' any text, '?' one
 /// character, [abc] one of these characters. Throws RequestError if a pattern matches no name (with the nearest that
@@ -54,10 +62,6 @@ void freeze_parameters(const std::vector<std::string>& patterns, Network& networ
 /// 1. Patterns have the wildcards of a shell: '*', '?', [abc]. Throws RequestError if a pattern matches no name of a
 /// parameter that an optimizer updates.
 void group_rates(const std::vector<RateGroup>& groups, Network& network);
-
-/// The number of cells of a network. It does not depend on the data, which may not be known yet. Throws RequestError
-/// for an unknown name.
-std::int64_t count_cells(const std::string& name, const TransformerParams& transformer);
 
 /// The names of all networks, except those of families whose names contain numbers that the user chooses, such as
 /// "wrn28-10".

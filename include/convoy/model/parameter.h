@@ -17,6 +17,8 @@ struct InitialValues {
   };
   Kind kind = Kind::kConstant;
   double size = 0;  ///< the value of kConstant, the bound of kUniform, the standard deviation of kNormal
+
+  bool operator==(const InitialValues&) const = default;
 };
 
 /// The order in which files store the values of a parameter.

@@ -30,11 +30,12 @@ struct ConvolutionSpec {
   /// The shape of y, (N,P,Q,K), with P = (H + 2 padding - R) / stride + 1 and Q = (W + 2 padding - S) / stride + 1. P
   /// or Q is below 1 if the kernel does not fit into the padded image.
   Shape y() const {
-    return {x.n, (x.h + 2 * padding - kernel) / stride + 1, (x.w + 2 * padding - kernel) / stride + 1, num_filters};
+    return Shape::images(x.n, (x.h + 2 * padding - kernel) / stride + 1, (x.w + 2 * padding - kernel) / stride + 1,
+                         num_filters);
   }
   std::int64_t weight_count() const { return num_filters * kernel * kernel * filter_channels(); }
   /// The largest number of values in the operation's own copy of the weights, which may have another layout. A CPU may
-  /// store 3x3 filters transformed (ops/cpu/winograd.h), which takes more values than weight_count().
+  /// store 3x3 filters transformed (ops/cpu/convolution/winograd.h), which takes more values than weight_count().
   std::int64_t packed_weight_count() const;
   /// Floating-point operations of one forward pass: two per multiply-add.
   double forward_flop() const { return 2.0 * static_cast<double>(y().pixels()) * static_cast<double>(weight_count()); }

@@ -11,7 +11,7 @@
 namespace convoy::ops {
 
 /// The key of the random numbers of one micro-batch. The numbers are not stored: backward generates them again from the
-/// key. The key is in memory that the device reads, so that a recorded CUDA graph uses new numbers in each step.
+/// key. The key is in memory that the device reads, so that a CUDA graph uses new numbers in each step.
 struct DrawKey {
   std::uint64_t seed = 0;
   std::uint64_t step = 0;

@@ -6,8 +6,6 @@
 #include "convoy/ops/activation.h"
 #include "convoy/ops/attention.h"
 #include "convoy/ops/batch_norm.h"
-#include "convoy/ops/batch_norm_pooling.h"
-#include "convoy/ops/batch_norm_sum.h"
 #include "convoy/ops/broadcast.h"
 #include "convoy/ops/convolution.h"
 #include "convoy/ops/dropout.h"

@@ -17,7 +17,8 @@ struct PoolingSpec {
   DataType type = DataType::kFloat32;  ///< storage type of x, y, dx and dy; sums are float32
 
   Shape y() const {
-    return {x.n, (x.h + 2 * padding - kernel) / stride + 1, (x.w + 2 * padding - kernel) / stride + 1, x.c};
+    return Shape::images(x.n, (x.h + 2 * padding - kernel) / stride + 1, (x.w + 2 * padding - kernel) / stride + 1,
+                         x.c);
   }
 };
 

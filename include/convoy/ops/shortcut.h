@@ -16,7 +16,7 @@ struct ShortcutSpec {
   std::int64_t channels_before = 0;
   DataType type = DataType::kFloat32;
 
-  Shape y() const { return {x.n, (x.h + stride - 1) / stride, (x.w + stride - 1) / stride, num_channels}; }
+  Shape y() const { return Shape::images(x.n, (x.h + stride - 1) / stride, (x.w + stride - 1) / stride, num_channels); }
 };
 
 /// A shortcut without parameters: y is every stride-th pixel of x, with K - C additional channels of zeros.

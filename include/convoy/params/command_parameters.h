@@ -11,48 +11,48 @@ namespace convoy {
 
 struct EvaluateParams {
   WeightsKind weights = WeightsKind::kEma;
-  bool mirror = false;     ///< true: evaluates each picture plain and mirrored
-  bool confusion = false;  ///< true: writes confusion.csv and classes.csv to run.directory
+  bool mirror = false;     ///< whether each picture is evaluated plain and mirrored
+  bool confusion = false;  ///< whether confusion.csv and classes.csv are written to run.directory
   bool operator==(const EvaluateParams&) const = default;
 };
 
 struct PredictParams {
-  std::string data;      ///< data set like data.test, or a folder of images; empty: data.test, or else data.val
-  std::string text;      ///< one text to predict, in place of `data`
-  std::string output;    ///< a .csv file; empty: predictions.csv in run.directory, none for one picture or text
-  std::int64_t top = 5;  ///< classes per row, the most probable first
+  std::string data;      ///< path of a data set or of a folder of images; empty: data.test, or else data.val
+  std::string text;      ///< a text that is predicted in place of `data`
+  std::string output;    ///< path of a .csv file; empty: predictions.csv in run.directory, none for one picture or text
+  std::int64_t top = 5;  ///< number of classes per row, the most probable first
   OrientKind orient = OrientKind::kAuto;  ///< whether image files are turned as Exif says; auto: as in the checkpoint
-  bool strict = false;                    ///< true: the first bad image ends the prediction
+  bool strict = false;                    ///< whether the first bad image ends the prediction
   bool operator==(const PredictParams&) const = default;
 };
 
 struct CheckParams {
-  bool hash = false;  ///< true: reads every byte of the data, not only the heads of the shards
+  bool hash = false;  ///< whether every byte of the data is read, not only the heads of the shards
   bool operator==(const CheckParams&) const = default;
 };
 
 struct PlanParams {
-  std::vector<std::int64_t> ranks;    ///< numbers of ranks, with a table of layouts for each; empty: no tables
-  std::vector<std::int64_t> micro;    ///< values of batch.micro to try; empty: batch.micro
-  std::int64_t samples_per_rank = 0;  ///< batch.global / ranks in these tables; 0: batch.global is fixed
-  bool measure = true;                ///< true: measures cells, memory and network; false: models them
-  std::string draw;                   ///< an .svg file for a picture of the planned step
-  std::string draw_efficiency;        ///< an .svg file for a picture of the best layout for each number of ranks
+  std::vector<std::int64_t> ranks;    ///< numbers of ranks, each of which gets a table of layouts; empty: no tables
+  std::vector<std::int64_t> micro;    ///< values of batch.micro that are tried; empty: only batch.micro
+  std::int64_t samples_per_rank = 0;  ///< samples per step and rank in these tables; 0: batch.global is fixed
+  bool measure = true;                ///< whether cells, memory and network are measured; false: costs are from a model
+  std::string draw;                   ///< path of an .svg file for a picture of the planned step; empty: no picture
+  std::string draw_efficiency;  ///< path of an .svg file of the best layouts by number of ranks; empty: no picture
 
   // --- A training set that does not exist here
-  std::int64_t samples = 0;  ///< 0: data.train is opened
+  std::int64_t samples = 0;  ///< number of training samples; 0: data.train is opened
   std::int64_t classes = 0;
-  std::vector<std::int64_t> image_size;  ///< images: rows and columns, or one number for both, and channels
-  std::int64_t vocabulary = 0;           ///< texts: number of tokens
+  std::vector<std::int64_t> image_size;  ///< rows and columns of images, or one number for both, and their channels
+  std::int64_t vocabulary = 0;           ///< number of tokens in the vocabulary of texts; 0: the samples are images
 
   // --- The cluster that is planned for, if it is not this one; 0: as measured, or from the model
-  double tflop_s = 0, memory_gb_s = 0;  ///< per rank; 10^12 operations and 10^9 bytes per second
+  double tflop_s = 0, memory_gb_s = 0;  ///< speed of a rank: 10^12 operations, and 10^9 bytes, per second
   std::int64_t ranks_per_node = 0;
-  std::vector<double> latency_us, bandwidth_gb_s;  ///< of messages on a node and between nodes; one number: both
-  double node_gb_s = 0;                            ///< rate at which a node sends to all others
-  double spread_percent = 0;                       ///< standard deviation of the ranks' times
-  double loader_samples_s = 0;                     ///< per rank; 0: no step waits for samples
-  double disk_gb_s = 0;                            ///< for checkpoints; 0: no step waits for them
+  std::vector<double> latency_us, bandwidth_gb_s;  ///< of messages on a node and between nodes; one number is for both
+  double node_gb_s = 0;         ///< rate at which a node sends to all others, in 10^9 bytes per second
+  double spread_percent = 0;    ///< standard deviation of the ranks' times, in percent of them
+  double loader_samples_s = 0;  ///< samples that a rank's loader gives per second; 0: no step waits for samples
+  double disk_gb_s = 0;         ///< rate of writing checkpoints, in 10^9 bytes per second; 0: no step waits for them
   bool operator==(const PlanParams&) const = default;
 };
 
@@ -69,32 +69,32 @@ struct ReplayParams {
 };
 
 struct WatchParams {
-  bool once = false;  ///< true: draws once and ends
+  bool once = false;  ///< whether the run is drawn only once
   bool operator==(const WatchParams&) const = default;
 };
 
-/// A table of measurements, with a row for each combination of the listed values. An empty list: the value of the other
-/// parameters.
+/// A table of measurements, with a row for each combination of the listed values. If a list is empty, all rows have the
+/// value of the other sections.
 struct SweepParams {
   SweepWork work = SweepWork::kTrain;
-  std::vector<std::int64_t> ranks, replicas;  ///< at most one of the two
+  std::vector<std::int64_t> ranks, replicas;  ///< numbers of ranks or of replicas; one of the two lists is empty
   std::vector<std::int64_t> stages;
   std::vector<std::int64_t> global;
-  std::vector<std::int64_t> micro, micro_batches;  ///< at most one of the two; the latter per replica and step
+  std::vector<std::int64_t> micro, micro_batches;  ///< samples, or number per replica; one of the lists is empty
   std::vector<ScheduleKind> schedule;
   std::vector<std::int64_t> chunks;
   std::vector<PrecisionKind> precision;
   std::vector<RecomputeKind> recompute;
-  std::int64_t steps = 10;      ///< measured steps per row and round
-  std::int64_t warm_steps = 3;  ///< steps before the measured ones
+  std::int64_t steps = 10;      ///< number of measured steps per row and round
+  std::int64_t warm_steps = 3;  ///< number of steps before the measured ones
   std::int64_t rounds = 3;
-  std::int64_t row = 0;  ///< only this row, counted from 1; 0: all
-  bool list = false;     ///< true: only lists the rows
+  std::int64_t row = 0;  ///< number of the only row that is measured, counted from 1; 0: all rows are
+  bool list = false;     ///< whether the rows are only listed
   bool operator==(const SweepParams&) const = default;
 };
 
 struct ExportParams {
-  std::string output;  ///< a .safetensors file
+  std::string output;  ///< path of a .safetensors file
   bool operator==(const ExportParams&) const = default;
 };
 

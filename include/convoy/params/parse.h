@@ -84,6 +84,7 @@ struct NetworkHelp {
 };
 /// Returns the page input/keys.md: tables of the commands, of `networks` (which this part of the program does not
 /// know), and of the parameters of each section.
-std::string markdown_help(const std::vector<NetworkHelp>& networks);
+/// `functions`: the part of the page about the functions of network files, with its heading.
+std::string markdown_help(const std::vector<NetworkHelp>& networks, const std::string& functions);
 
 }  // namespace convoy

@@ -13,7 +13,7 @@
 
 namespace convoy {
 
-/// The words of the list of metrics.
+/// The words of train.metric: the names of the metrics, with their synonyms.
 template <>
 inline constexpr auto kChoices<MetricKind> = [] {
   std::array<Choice<MetricKind>, std::size(kMetrics)> words{};
@@ -25,61 +25,61 @@ inline constexpr auto kChoices<MetricKind> = [] {
 
 /// The weights of the classes in the loss.
 struct ClassWeights {
-  bool balanced = false;        ///< true: all classes count equally, whatever their number of samples
-  std::vector<double> factors;  ///< otherwise one factor per class, in proportion; empty: all equal
+  bool balanced = false;        ///< whether all classes count equally, whatever their number of samples
+  std::vector<double> factors;  ///< one factor per class, in proportion to each other; empty: all classes have the same
 
   bool operator==(const ClassWeights&) const = default;
 };
 
 struct TrainParams {
   double epochs = 10;
-  std::int64_t max_steps = 0;  ///< 0: no limit but epochs
+  std::int64_t max_steps = 0;  ///< number of steps after which the training ends; 0: only `epochs` ends it
   std::uint64_t seed = 1;
   double label_smoothing = 0;
   ClassWeights class_weights;
   PrecisionKind precision = PrecisionKind::kF32;
   std::vector<std::string> freeze;         ///< patterns of names of frozen parameters: "layer1.*"
-  double clip_norm = 0;                    ///< maximal norm of the gradient of all parameters; 0: not clipped
-  double ema_decay = 0;                    ///< decay of the weights' moving average; 0: no average
-  std::int64_t evaluate_every_epochs = 1;  ///< 0: only at the end
-  MetricKind metric = MetricKind::kTop1;   ///< selects the best checkpoint; patience follows it
-  std::int64_t patience_epochs = 0;  ///< epochs without a better value before training stops; 0: trains to the end
+  double clip_norm = 0;                    ///< largest norm of the gradient of all parameters; 0: it is not clipped
+  double ema_decay = 0;                    ///< decay of the weights' moving average; 0: there is no average
+  std::int64_t evaluate_every_epochs = 1;  ///< epochs from one evaluation to the next; 0: only the end is evaluated
+  MetricKind metric = MetricKind::kTop1;   ///< the metric that selects the best checkpoint and that patience follows
+  std::int64_t patience_epochs = 0;  ///< epochs without a better value until the training ends; 0: it never ends early
   BadStepKind on_bad_step = BadStepKind::kStop;
-  double loss_limit = 0;            ///< a micro-batch's mean loss above it is bad; 0: no limit
-  std::int64_t max_bad_steps = 10;  ///< maximal number skipped in a row
+  double loss_limit = 0;            ///< largest mean loss of a micro-batch that is not bad; 0: no limit
+  std::int64_t max_bad_steps = 10;  ///< largest number of bad steps in a row that are skipped
   double rollback_factor = 0.5;     ///< factor of the learning rate at each rollback
-  std::int64_t max_rollbacks = 3;   ///< per run
+  std::int64_t max_rollbacks = 3;   ///< largest number of rollbacks of a run
   bool operator==(const TrainParams&) const = default;
 };
 
 struct CheckpointParams {
-  double every_epochs = 1;       ///< 0: never
-  std::int64_t every_steps = 0;  ///< 0: never
-  std::int64_t keep = 2;         ///< number of newest ones to keep; 0: all
-  bool best = true;              ///< also keeps best.h5, with the best train.metric
-  bool background = true;        ///< true: written while training continues
+  double every_epochs = 1;       ///< epochs from one checkpoint to the next; 0: no checkpoint is due by epochs
+  std::int64_t every_steps = 0;  ///< steps from one checkpoint to the next; 0: no checkpoint is due by steps
+  std::int64_t keep = 2;         ///< number of checkpoints that are kept, the newest ones; 0: all
+  bool best = true;              ///< whether best.h5 is kept, the checkpoint with the best train.metric
+  bool background = true;        ///< whether checkpoints are written while the training continues
   CheckpointFiles files = CheckpointFiles::kOne;
-  std::string resume = "auto";    ///< auto, best, none, or a checkpoint's path
-  bool allow_other_data = false;  ///< true: resumes even if data.train holds other images or labels
+  std::string resume = "auto";    ///< "auto", "best", "none", or the path of a checkpoint
+  bool allow_other_data = false;  ///< whether a run resumes even if data.train holds other samples
   bool operator==(const CheckpointParams&) const = default;
 };
 
 struct RunParams {
   std::string directory = "runs/convoy";
-  std::int64_t threads = 0;  ///< compute threads per rank; 0: the cores bound to the rank, shared fairly
+  std::int64_t threads = 0;  ///< number of computing threads per rank; 0: one for each core of the rank
   PlacementKind placement = PlacementKind::kAuto;
   DeviceKind device = DeviceKind::kAuto;
-  std::string engines;  ///< file of the engines of a GPU's backend; empty: engines.txt in `directory`
+  std::string engines;  ///< path of the file of a GPU's engines; empty: engines.txt in `directory`
   ReductionKind reduction = ReductionKind::kInvariant;
-  double bucket_mib = 4;        ///< approximate size of the buckets in which gradients are sent; never changes a bit
-  std::int64_t trace = 0;       ///< training steps to record; 0: none
-  std::int64_t profile = 0;     ///< training steps to measure layer by layer; 0: none
-  double watchdog_seconds = 0;  ///< time without progress before the alarm; 0: from the duration of steps
-  double watchdog_abort_seconds = 1800;  ///< time from the first alarm to the abort; 0: never
-  std::int64_t fingerprint_every = 100;  ///< steps between fingerprints; 0: never
-  std::int64_t audit_every = 0;          ///< one step in this number is checked by other replicas; 0: none
-  double rank_seconds = 60;              ///< time between two rows of each rank
-  bool tensorboard = false;              ///< whether event files are written
+  double bucket_mib = 4;        ///< approximate size of the buckets in which gradients are sent, in MiB
+  std::int64_t trace = 0;       ///< number of training steps that are recorded; 0: none
+  std::int64_t profile = 0;     ///< number of training steps that are measured layer by layer; 0: none
+  double watchdog_seconds = 0;  ///< seconds without progress until the alarm; 0: they follow from the duration of steps
+  double watchdog_abort_seconds = 1800;  ///< seconds from the first alarm to the end of the job; 0: it never ends
+  std::int64_t fingerprint_every = 100;  ///< steps from one fingerprint to the next; 0: none
+  std::int64_t audit_every = 0;          ///< steps from one that other replicas check to the next; 0: none is checked
+  double rank_seconds = 60;              ///< seconds between two rows of each rank
+  bool tensorboard = false;              ///< whether event files for TensorBoard are written
   bool operator==(const RunParams&) const = default;
 };
 

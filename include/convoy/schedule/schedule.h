@@ -102,7 +102,6 @@ struct ScheduleTraits {
   std::int64_t (*max_in_flight)(const PipelineSpec& spec, std::int64_t stage);
   bool has_chunks = false;       ///< allows several chunks per stage (schedule.chunks)
   bool splits_backward = false;  ///< splits backward into BackwardInput and BackwardWeight
-  bool follows_costs = false;    ///< the order of its instructions depends on PipelineSpec::costs
 };
 /// The only list of schedules.
 inline constexpr ScheduleTraits kSchedules[] = {
@@ -112,13 +111,11 @@ inline constexpr ScheduleTraits kSchedules[] = {
     {.kind = ScheduleKind::kInterleaved,
      .make = make_interleaved,
      .max_in_flight = interleaved_in_flight,
-     .has_chunks = true,
-     .follows_costs = true},
+     .has_chunks = true},
     {.kind = ScheduleKind::kZeroBubble,
      .make = make_zero_bubble,
      .max_in_flight = zero_bubble_in_flight,
-     .splits_backward = true,
-     .follows_costs = true},
+     .splits_backward = true},
 };
 
 /// Returns the entry of kSchedules of that kind. Throws Error if there is none.
@@ -142,7 +139,7 @@ Schedule make_audit(ScheduleKind kind, const PipelineSpec& spec);
 
 /// The time for which a chunk stores the activations of one micro-batch: from the begin of instruction taken_at to the
 /// end of instruction released_at, which are indices in the stage's list.
-struct SlotUse {
+struct FrameUse {
   std::int64_t chunk = 0;
   std::int64_t micro_batch = 0;
   std::size_t taken_at = 0;  ///< index of the micro-batch's first Load or RecvActivation
@@ -150,8 +147,8 @@ struct SlotUse {
   std::size_t released_at = 0;
 };
 
-/// Returns the SlotUse of each chunk and micro-batch in the list, in the order of taken_at.
-std::vector<SlotUse> slot_uses(const StageProgram& program);
+/// Returns the FrameUse of each chunk and micro-batch in the list, in the order of taken_at.
+std::vector<FrameUse> frame_uses(const StageProgram& program);
 
 /// Returns the largest number of micro-batches whose activations the chunk stores at once, which is the number of
 /// frames that it needs. Different chunks may reach their maxima at different times.

@@ -3,6 +3,8 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
+#include <string>
 #include <vector>
 
 #include "convoy/schedule/schedule.h"
@@ -95,6 +97,21 @@ std::vector<std::vector<IdleSlice>> divide_idle(const Timeline& measured, const 
 struct TimeShares {
   double busy = 1, bubble = 0, straggler = 0, communication = 0, data = 0;
 };
+
+/// A member of TimeShares with its name.
+struct NamedShare {
+  const char* name;
+  double TimeShares::*share;
+};
+/// All members of TimeShares, in their order.
+inline constexpr NamedShare kTimeShares[] = {{"busy", &TimeShares::busy},
+                                             {"bubble", &TimeShares::bubble},
+                                             {"straggler", &TimeShares::straggler},
+                                             {"communication", &TimeShares::communication},
+                                             {"data", &TimeShares::data}};
+
+/// Returns the shares as fields of a CSV row, each after a comma; the fields are empty if there are no shares.
+std::string csv_fields(const std::optional<TimeShares>& shares);
 
 /// Returns the shares of busy time and of each cause of waits; `idle` is a result of divide_idle() for `timeline`.
 TimeShares shares_of(const Timeline& timeline, const std::vector<std::vector<IdleSlice>>& idle);

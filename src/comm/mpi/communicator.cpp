@@ -5,7 +5,6 @@
 #include <cassert>
 #include <cstring>
 #include <exception>
-#include <memory>
 #include <numeric>
 #include <utility>
 

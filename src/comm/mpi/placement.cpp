@@ -13,23 +13,22 @@
 #include "convoy/comm/topology.h"
 
 #include "comm/mpi/node_group.h"
-#include "comm/processor_shares.h"
 #include "comm/processors.h"
 
 namespace convoy {
 
 void place_ranks(const mpi::Communicator& world, std::int64_t threads_per_rank) {
-  const NodeGroup node(world);
-  const std::vector<AffinityMask> masks = node.affinity_masks();
-  const auto rank = static_cast<std::size_t>(node.ranks().rank());
+  const mpi::Communicator node = world.split_by_node();
+  const std::vector<AffinityMask> masks = affinity_masks(node);
+  const auto rank = static_cast<std::size_t>(node.rank());
   const std::optional<std::size_t> share = find_share(masks, rank, threads_per_rank, quota_processors());
   if (share) bind_process(divide_processors(own_machine(), own_processors(), threads_per_rank)[*share]);
 }
 
 RankPlace find_rank_place(const mpi::Communicator& world) {
-  const NodeGroup node(world);
-  const std::vector<AffinityMask> masks = node.affinity_masks();
-  const AffinityMask& mine = masks[static_cast<std::size_t>(node.ranks().rank())];
+  const mpi::Communicator node = world.split_by_node();
+  const std::vector<AffinityMask> masks = affinity_masks(node);
+  const AffinityMask& mine = masks[static_cast<std::size_t>(node.rank())];
   const std::int64_t users =
       std::count_if(masks.begin(), masks.end(), [&](const AffinityMask& mask) { return overlap(mask, mine); });
   return {.num_processors = count_processors(mine),

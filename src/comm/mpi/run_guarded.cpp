@@ -30,7 +30,7 @@ constexpr double kRefusalSecondsElsewhere = 12.0;
 // A failure that all ranks share is printed by rank 0, which ends the others before they speak.
 constexpr useconds_t kHeadStartMicroseconds = 250'000;
 // MPI_Abort (or a failed single rank's MPI_Finalize) gets this long; on a network that is down it never returns.
-constexpr unsigned kWatchdogSeconds = 5;
+constexpr unsigned kAbortTimerSeconds = 5;
 
 // What MPI and its threads map into a process when it is started.
 constexpr std::int64_t kMpiBytes = std::int64_t{300} << 20;
@@ -73,15 +73,15 @@ extern "C" void leave_now(int) {
 
 // From here on the process ends in any case. An alarm rather than a thread: it needs no memory, which may be what
 // failed.
-void arm_watchdog(ExitStatus status) noexcept {
+void arm_abort_timer(ExitStatus status) noexcept {
   status_at_alarm = static_cast<int>(status);
   std::signal(SIGALRM, leave_now);
-  alarm(kWatchdogSeconds);
+  alarm(kAbortTimerSeconds);
 }
 
 // Ends all ranks.
 [[noreturn]] void abort_job(ExitStatus status) noexcept {
-  arm_watchdog(status);
+  arm_abort_timer(status);
   if (mpi_is_up()) MPI_Abort(MPI_COMM_WORLD, static_cast<int>(status));
   _exit(static_cast<int>(status));
 }
@@ -94,7 +94,7 @@ int end_failed(const char* message) noexcept {
   if (position.rank != 0) usleep(kHeadStartMicroseconds);
   print_error(position, position.size > 1, message);
   if (position.size > 1) abort_job(ExitStatus::kFailed);
-  arm_watchdog(ExitStatus::kFailed);
+  arm_abort_timer(ExitStatus::kFailed);
   return static_cast<int>(ExitStatus::kFailed);
 }
 

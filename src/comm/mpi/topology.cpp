@@ -18,30 +18,30 @@ namespace convoy {
 namespace {
 
 // Number of ranks of the node with the same mask as this one, itself included. All ranks of the node call it.
-std::int64_t count_sharers(const NodeGroup& node) {
-  const std::vector<AffinityMask> masks = node.affinity_masks();
-  return std::count(masks.begin(), masks.end(), masks[static_cast<std::size_t>(node.ranks().rank())]);
+std::int64_t count_sharers(const mpi::Communicator& node) {
+  const std::vector<AffinityMask> masks = affinity_masks(node);
+  return std::count(masks.begin(), masks.end(), masks[static_cast<std::size_t>(node.rank())]);
 }
 
 // The share of the threads of this node's ranks that have a processor at the same time: 1 if each has one. All ranks of
 // the node call it.
-double share_of_processors(const NodeGroup& node, std::int64_t threads_per_rank) {
+double share_of_processors(const mpi::Communicator& node, std::int64_t threads_per_rank) {
   const auto share_of = [threads_per_rank](std::int64_t processors, std::int64_t ranks) {
     return static_cast<double>(processors) / static_cast<double>(threads_per_rank * ranks);
   };
   return std::min({1.0, share_of(count_processors(affinity_mask()), count_sharers(node)),
-                   share_of(quota_processors(), node.ranks().size())});
+                   share_of(quota_processors(), node.size())});
 }
 
 }  // namespace
 
 Topology find_topology(const mpi::Communicator& world) {
-  const NodeGroup node(world);
-  const std::int64_t size = node.ranks().size();
-  return {.num_nodes = world.sum(node.ranks().rank() == 0 ? 1 : 0),
+  const mpi::Communicator node = world.split_by_node();
+  const std::int64_t size = node.size();
+  return {.num_nodes = world.sum(node.rank() == 0 ? 1 : 0),
           .min_ranks_on_a_node = -world.max(-size),
           .max_ranks_on_a_node = world.max(size),
-          .local_rank = node.ranks().rank(),
+          .local_rank = node.rank(),
           .local_size = size};
 }
 
@@ -54,18 +54,18 @@ std::string host_summary(const Topology& topology) {
 }
 
 NodeLoad find_own_node_load(const mpi::Communicator& world, std::int64_t threads_per_rank) {
-  const NodeGroup node(world);
+  const mpi::Communicator node = world.split_by_node();
   const double share = share_of_processors(node, threads_per_rank);
-  const std::int64_t ranks = node.ranks().size();
+  const std::int64_t ranks = node.size();
   return {.ranks = ranks, .ranks_at_once = std::max(1.0, share * static_cast<double>(ranks))};
 }
 
 NodeLoad find_node_load(const mpi::Communicator& world, std::int64_t threads_per_rank) {
   constexpr double kUnit = 1e6;  // parts of a node's ranks, as a whole number that ranks can compare
-  const NodeGroup node(world);
+  const mpi::Communicator node = world.split_by_node();
   const double mine = share_of_processors(node, threads_per_rank);
   const double share = static_cast<double>(-world.max(-std::llround(mine * kUnit))) / kUnit;  // the least of all ranks
-  const std::int64_t ranks = world.max(node.ranks().size());
+  const std::int64_t ranks = world.max(node.size());
   return {.ranks = ranks, .ranks_at_once = std::max(1.0, share * static_cast<double>(ranks))};
 }
 
@@ -96,9 +96,9 @@ void take_turns(const mpi::Communicator& world, const NodeLoad& node, bool in_pa
 }
 
 std::int64_t fair_threads(const mpi::Communicator& world) {
-  const NodeGroup node(world);
+  const mpi::Communicator node = world.split_by_node();
   const std::int64_t by_mask = count_processors(affinity_mask()) / count_sharers(node);
-  const std::int64_t by_quota = quota_processors() / node.ranks().size();
+  const std::int64_t by_quota = quota_processors() / node.size();
   const std::int64_t mine = std::max<std::int64_t>(1, std::min(by_mask, by_quota));
   return -world.max(-mine);  // the least of all ranks
 }

@@ -19,8 +19,6 @@
 #include <string_view>
 #include <utility>
 
-#include <fmt/core.h>
-
 #include "comm/nccl/check.h"
 #include "comm/nccl/link.h"
 
@@ -83,11 +81,11 @@ void receive_from(int peer, const MessageSpec& spec, ncclComm_t communicator, cu
 }
 
 // NCCL takes empty messages for messages.
-void exchange_messages(const ExchangeRound& round, ncclComm_t communicator, cudaStream_t stream) {
+void exchange_messages(const ExchangePhase& phase, ncclComm_t communicator, cudaStream_t stream) {
   CONVOY_CHECK_NCCL(ncclGroupStart());
-  for (const MessageSpec& spec : round.receives)
+  for (const MessageSpec& spec : phase.receives)
     if (spec.size_bytes > 0) receive_from(spec.peer, spec, communicator, stream);
-  for (const MessageSpec& spec : round.sends)
+  for (const MessageSpec& spec : phase.sends)
     if (spec.size_bytes > 0) send_to(spec.peer, spec, communicator, stream);
   CONVOY_CHECK_NCCL(ncclGroupEnd());
 }
@@ -118,19 +116,19 @@ class NcclTransport final : public Transport {
     });
   }
 
-  // All rounds, and the work after each, are put on the link's stream at once.
-  std::unique_ptr<Message> exchange(std::vector<ExchangeRound> rounds) override {
-    Link& link = exchange_link(group_of(rounds));
-    for (const ExchangeRound& round : rounds) {
-      for (const MessageSpec& spec : round.receives) link.will_receive_from(spec.peer);
-      for (const MessageSpec& spec : round.sends) link.will_send_to(spec.peer);
+  // All phases, and the work after each, are put on the link's stream at once.
+  std::unique_ptr<Message> exchange(std::vector<ExchangePhase> phases) override {
+    Link& link = exchange_link(group_of(phases));
+    for (const ExchangePhase& phase : phases) {
+      for (const MessageSpec& spec : phase.receives) link.will_receive_from(spec.peer);
+      for (const MessageSpec& spec : phase.sends) link.will_send_to(spec.peer);
     }
     return std::make_unique<GpuMessage>(
         device_, link, num_active_,
-        [rounds = std::move(rounds), &device = device_](ncclComm_t communicator, cudaStream_t stream) {
-          for (const ExchangeRound& round : rounds) {
-            exchange_messages(round, communicator, stream);
-            if (round.then) device.issue_on(stream, round.then);
+        [phases = std::move(phases), &device = device_](ncclComm_t communicator, cudaStream_t stream) {
+          for (const ExchangePhase& phase : phases) {
+            exchange_messages(phase, communicator, stream);
+            if (phase.then) device.issue_on(stream, phase.then);
           }
         });
   }
@@ -169,8 +167,8 @@ class NcclTransport final : public Transport {
  private:
   bool is_pipeline(const mpi::Communicator& group) const { return group.handle() == grid_.model().handle(); }
 
-  static const mpi::Communicator& group_of(const std::vector<ExchangeRound>& rounds) {
-    const ExchangeRound& first = rounds.front();
+  static const mpi::Communicator& group_of(const std::vector<ExchangePhase>& phases) {
+    const ExchangePhase& first = phases.front();
     return first.receives.empty() ? first.sends.front().group : first.receives.front().group;
   }
 

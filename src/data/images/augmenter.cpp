@@ -22,22 +22,8 @@ AugmentationSpec training_augmentation(const io::ImageInput& input, const io::Da
     refuse("augment.crop_padding = {} with augment.border = reflect: images of {} x {} pixels allow at most {}.",
            params.augment.crop_padding, input.shape.h, input.shape.w, max);
   AugmentationSpec spec = evaluation_augmentation(input, data);
-  spec.crop_padding = params.augment.crop_padding;
-  spec.border = params.augment.border;
-  spec.flip = params.augment.flip ? Flip::kRandom : Flip::kNever;
+  spec.params = params.augment;
   spec.seed = params.train.seed;
-  spec.crop = params.augment.crop;
-  spec.min_share = params.augment.scale;
-  spec.brightness = params.augment.brightness;
-  spec.contrast = params.augment.contrast;
-  spec.saturation = params.augment.saturation;
-  spec.policy = {.policy = params.augment.policy,
-                 .num_edits = params.augment.policy_operations,
-                 .level = params.augment.policy_magnitude};
-  spec.cutout = params.augment.cutout;
-  spec.erase = params.augment.erase;
-  spec.mixup = params.augment.mixup;
-  spec.cutmix = params.augment.cutmix;
   return spec;
 }
 
@@ -67,23 +53,24 @@ ops::ImageCut Augmenter::cut(std::int64_t epoch, std::int64_t sample) const {
     return static_cast<std::int32_t>(
         random_below(key(purpose, epoch, sample), index, static_cast<std::uint64_t>(bound)));
   };
+  const AugmentParams& params = spec_.params;
   ops::ImageCut cut;
-  if (spec_.crop == CropKind::kPad && spec_.crop_padding > 0) {
-    const auto padding = static_cast<std::int32_t>(spec_.crop_padding);
+  if (params.crop == CropKind::kPad && params.crop_padding > 0) {
+    const auto padding = static_cast<std::int32_t>(params.crop_padding);
     cut.dy = below(Purpose::kCrop, 0, 2 * padding + 1) - padding;
     cut.dx = below(Purpose::kCrop, 1, 2 * padding + 1) - padding;
   }
-  cut.flip = spec_.flip == Flip::kRandom ? below(Purpose::kFlip, 0, 2) : spec_.flip == Flip::kAlways ? 1 : 0;
-  if (spec_.cutout > 0) {
-    const auto side = static_cast<std::int32_t>(spec_.cutout);
+  cut.flip = spec_.mirrors ? 1 : params.flip ? below(Purpose::kFlip, 0, 2) : 0;
+  if (params.cutout > 0) {
+    const auto side = static_cast<std::int32_t>(params.cutout);
     const auto h = static_cast<std::int32_t>(image_.h), w = static_cast<std::int32_t>(image_.w);
     const std::int32_t top = below(Purpose::kCutout, 0, h) - side / 2, left = below(Purpose::kCutout, 1, w) - side / 2;
     cut.hole_top = std::max(top, 0);
     cut.hole_bottom = std::min(top + side, h);
     cut.hole_left = std::max(left, 0);
     cut.hole_right = std::min(left + side, w);
-  } else if (spec_.erase > 0) {
-    const PixelBox hole = random_erasing(image_, spec_.erase, key(Purpose::kErase, epoch, sample));
+  } else if (params.erase > 0) {
+    const PixelBox hole = random_erasing(image_, params.erase, key(Purpose::kErase, epoch, sample));
     cut.hole_top = hole.top;
     cut.hole_bottom = hole.bottom;
     cut.hole_left = hole.left;
@@ -100,8 +87,9 @@ Augmenter make_augmenter(const io::ImageInput& input, const io::DatasetInfo& dat
 
 // Draws a shift for the micro-batch, and a share for each sample.
 SampleMix draw_mix(const AugmentationSpec& spec, const ImageShape& image, const BatchSamples& batch, std::int64_t i) {
+  const AugmentParams& params = spec.params;
   const std::int64_t batch_size = std::ssize(batch.samples);
-  if (!spec.mixes() || batch_size < 2) return {.image = {.partner = static_cast<std::int32_t>(i)}};
+  if (!params.mixes() || batch_size < 2) return {.image = {.partner = static_cast<std::int32_t>(i)}};
   const auto key = [&](Purpose purpose, std::int64_t item) {
     return RandomKey{spec.seed, purpose, static_cast<std::uint64_t>(batch.epoch), static_cast<std::uint64_t>(item)};
   };
@@ -110,12 +98,12 @@ SampleMix draw_mix(const AugmentationSpec& spec, const ImageShape& image, const 
   const auto partner = static_cast<std::int32_t>((i + static_cast<std::int64_t>(shift)) % batch_size);
   const std::int64_t sample = batch.samples[static_cast<std::size_t>(i)];
   const bool pastes =
-      spec.cutmix > 0 && (spec.mixup == 0 || random_below(key(Purpose::kMixKind, batch.micro_batch), 0, 2) == 1);
+      params.cutmix > 0 && (params.mixup == 0 || random_below(key(Purpose::kMixKind, batch.micro_batch), 0, 2) == 1);
   if (!pastes) {
-    const auto share = static_cast<float>(random_beta(key(Purpose::kMixupShare, sample), spec.mixup));
+    const auto share = static_cast<float>(random_beta(key(Purpose::kMixupShare, sample), params.mixup));
     return {.image = {.partner = partner, .share = share}, .label_share = share};
   }
-  const double share = random_beta(key(Purpose::kCutMixShare, sample), spec.cutmix);
+  const double share = random_beta(key(Purpose::kCutMixShare, sample), params.cutmix);
   const PixelBox box = cutmix_box(image, share, key(Purpose::kCutMixBox, sample));
   const double covered = static_cast<double>(box.count()) / static_cast<double>(image.h * image.w);
   return {

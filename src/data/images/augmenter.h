@@ -10,41 +10,22 @@
 #include "convoy/io/model_metadata.h"
 #include "convoy/io/sample_store.h"
 #include "convoy/ops/image_batch.h"
-#include "convoy/params/choices.h"
-
-#include "data/images/auto_augment.h"
+#include "convoy/params/data_parameters.h"
 
 namespace convoy {
 
 struct Parameters;
 
-enum class Flip {
-  kNever,
-  kRandom,  ///< with probability 1/2
-  kAlways,
-};
-
 /// The changes of an image between the data set and the network. Their random numbers depend on (seed, epoch, sample),
 /// so they are the same on every number of ranks.
 struct AugmentationSpec {
-  std::int64_t crop_padding = 0;  ///< if crop is kPad: width in pixels of a border, before a random crop without it
-  Flip flip = Flip::kNever;
+  AugmentParams params = {};  ///< the random changes; by default there are none. `size` and `eval_resize` are not read
+  bool mirrors = false;       ///< true: every image is mirrored, whatever params.flip says
   std::uint64_t seed = 0;
-  CropKind crop = CropKind::kPad;
   std::int64_t size = 0;  ///< number of rows and of columns of the network's input; 0: those of the stored image
-  /// If crop is kPad and size > 0: the image is resized until its short side has this many pixels, then size x size
+  /// If the crop is kPad and size > 0: the image is resized until its short side has this many pixels, then size x size
   /// pixels in its centre are cut out; 0: the short side gets `size` pixels.
   std::int64_t short_side = 0;
-  double min_share = 0.08;  ///< if crop is kRandomResized: smallest share of the image's area that is shown
-  double brightness = 0, contrast = 0, saturation = 0;  ///< for each value v a factor is uniform in [1 - v, 1 + v]
-  AutoAugmentSpec policy;                               ///< edits after crop and flip, before brightness etc. change
-  std::int64_t cutout = 0;                              ///< side in pixels of a square that is set to 0; 0: no square
-  BorderKind border = BorderKind::kBlack;               ///< content of the border; kReflect needs enough rows, columns
-  double erase = 0;                                     ///< probability of random erasing; without effect if cutout > 0
-  double mixup = 0;   ///< alpha of the Beta(alpha, alpha) distribution of the other image's share; 0: no mixup
-  double cutmix = 0;  ///< alpha of the Beta(alpha, alpha) distribution of the pasted area's share; 0: no CutMix
-
-  bool mixes() const { return mixup > 0 || cutmix > 0; }
 };
 
 /// Returns the changes that an evaluation makes: images get the size of the network's input, with no random changes.

@@ -1,9 +1,10 @@
-/// Implements the ranges of both policies, and shearing, moving and turning by whole pixels.
+/// Implements the ranges of both policies, shearing, moving and turning by whole pixels, and the draws.
 #include "data/images/auto_augment.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numbers>
+#include <utility>
 
 #include "data/images/colour_edits.h"
 
@@ -107,14 +108,15 @@ ImageEdit edit_at(AutoAugmentKind policy, EditKind kind, std::int64_t level, boo
   return {kind, range.has_sign && negative ? -magnitude : magnitude};
 }
 
-std::vector<ImageEdit> draw_edits(const AutoAugmentSpec& spec, const ImageShape& image, const RandomKey& key) {
-  if (spec.policy == AutoAugmentKind::kNone) return {};
-  const bool trivial = spec.policy == AutoAugmentKind::kTrivial;
-  std::vector<ImageEdit> edits(static_cast<std::size_t>(trivial ? 1 : spec.num_edits));
+std::vector<ImageEdit> draw_edits(const AugmentParams& params, const ImageShape& image, const RandomKey& key) {
+  if (params.policy == AutoAugmentKind::kNone) return {};
+  const bool trivial = params.policy == AutoAugmentKind::kTrivial;
+  std::vector<ImageEdit> edits(static_cast<std::size_t>(trivial ? 1 : params.policy_operations));
   for (std::uint64_t i = 0; i < edits.size(); ++i) {
     const auto kind = static_cast<EditKind>(random_below(key, 3 * i, kNumEdits));
-    const auto level = trivial ? static_cast<std::int64_t>(random_below(key, 3 * i + 1, kNumLevels)) : spec.level;
-    edits[i] = edit_at(spec.policy, kind, level, random_below(key, 3 * i + 2, 2) == 1, image);
+    const auto level =
+        trivial ? static_cast<std::int64_t>(random_below(key, 3 * i + 1, kNumLevels)) : params.policy_magnitude;
+    edits[i] = edit_at(params.policy, kind, level, random_below(key, 3 * i + 2, 2) == 1, image);
   }
   return edits;
 }
@@ -149,6 +151,29 @@ void ImageEditor::apply(const ImageEdit& edit, const ImageShape& shape, std::uin
       memory_.assign(pixels, pixels + shape.count());
       return move(motion_of(edit, shape), shape, memory_.data(), pixels);
   }
+}
+
+void ColourJitter::apply(std::uint8_t* pixels, const ImageShape& shape) const {
+  const colour_edits::Pixels image{pixels, shape};
+  for (const Kind kind : order) {
+    if (kind == kBrightness) colour_edits::brightness(image, factor[kind]);
+    if (kind == kContrast) colour_edits::contrast(image, factor[kind]);
+    if (kind == kSaturation) colour_edits::saturation(image, factor[kind]);
+  }
+}
+
+bool has_jitter(const AugmentParams& params) {
+  return params.brightness > 0 || params.contrast > 0 || params.saturation > 0;
+}
+
+ColourJitter draw_jitter(const AugmentParams& params, const RandomKey& key) {
+  ColourJitter jitter;
+  const std::array<double, 3> reach = {params.brightness, params.contrast, params.saturation};
+  for (std::size_t k = 0; k < 3; ++k)
+    jitter.factor[k] = 1 + reach[k] * (2 * random_uniform(key, static_cast<std::uint64_t>(k)) - 1);
+  std::swap(jitter.order[0], jitter.order[random_below(key, 3, 3)]);
+  std::swap(jitter.order[1], jitter.order[1 + random_below(key, 4, 2)]);
+  return jitter;
 }
 
 }  // namespace convoy

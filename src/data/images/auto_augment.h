@@ -1,5 +1,6 @@
 /// Changes each training image by random edits from a fixed list: RandAugment (Cubuk, Zoph, Shlens & Le 2020) and
-/// TrivialAugment (Müller & Hutter 2021), as torchvision applies them to PIL images, byte for byte.
+/// TrivialAugment (Müller & Hutter 2021), and by random brightness, contrast and saturation, as torchvision applies
+/// them to PIL images, byte for byte.
 #pragma once
 
 #include <array>
@@ -8,7 +9,7 @@
 
 #include "convoy/base/random.h"
 #include "convoy/base/shape.h"
-#include "convoy/params/choices.h"
+#include "convoy/params/data_parameters.h"
 
 namespace convoy {
 
@@ -46,14 +47,9 @@ inline constexpr std::int64_t kNumLevels = 31;
 /// it.
 ImageEdit edit_at(AutoAugmentKind policy, EditKind kind, std::int64_t level, bool negative, const ImageShape& image);
 
-struct AutoAugmentSpec {
-  AutoAugmentKind policy = AutoAugmentKind::kNone;
-  std::int64_t num_edits = 2, level = 9;  ///< for RandAugment only; TrivialAugment makes one edit of a random level
-};
-
-/// Draws the edits of one image at random, in the order in which they are applied. Random numbers 3i, 3i + 1 and 3i + 2
-/// of the key choose edit i's kind, its level (only for TrivialAugment) and its sign.
-std::vector<ImageEdit> draw_edits(const AutoAugmentSpec& spec, const ImageShape& image, const RandomKey& key);
+/// Draws the edits of one image at random, in the order in which they are applied: those of params.policy. Random
+/// numbers 3i, 3i + 1 and 3i + 2 of the key choose edit i's kind, its level (only for TrivialAugment) and its sign.
+std::vector<ImageEdit> draw_edits(const AugmentParams& params, const ImageShape& image, const RandomKey& key);
 
 /// Applies edits to pixels (H,W,C) with C = 1 or 3. It keeps memory from image to image, so each thread needs its own
 /// editor.
@@ -64,5 +60,24 @@ class ImageEditor {
  private:
   std::vector<std::uint8_t> memory_;  ///< scratch memory for one image
 };
+
+/// Changes pixels as torchvision's ColorJitter changes a PIL image for the same factors and order (colour_edits.h).
+/// With a factor f:
+///   brightness: f v;   contrast: f v + (1 - f) mean grey of the image;   saturation: f v + (1 - f) grey of the pixel
+/// The three changes are made one after the other. The saturation of an image with one channel is not changed.
+struct ColourJitter {
+  enum Kind : std::uint8_t { kBrightness, kContrast, kSaturation };
+
+  std::array<double, 3> factor = {1, 1, 1};                           ///< the factor of each Kind; 1: no change
+  std::array<Kind, 3> order = {kBrightness, kContrast, kSaturation};  ///< the order in which apply() makes them
+
+  /// Changes pixels (H,W,C) in place. C must be 1 or 3, unless only the brightness is changed.
+  void apply(std::uint8_t* pixels, const ImageShape& shape) const;
+};
+
+/// Returns whether the parameters change brightness, contrast or saturation.
+bool has_jitter(const AugmentParams& params);
+/// Draws the factors and the order at random; each order is equally likely.
+ColourJitter draw_jitter(const AugmentParams& params, const RandomKey& key);
 
 }  // namespace convoy

@@ -191,16 +191,6 @@ IdxFile read_idx_file(const std::string& path, int rank) {
 
 // --- Splits ----------------------------------------------------------------------------------------------------------
 
-std::vector<std::string> numbered_classes(std::int32_t largest_label) {
-  std::vector<std::string> names;
-  for (std::int32_t label = 0; label <= largest_label; ++label) names.push_back(fmt::format("{}", label));
-  return names;
-}
-
-std::int32_t largest_label(const IdxSplit& content) {
-  return *std::max_element(content.labels.begin(), content.labels.end());
-}
-
 std::string find_file(const std::string& folder, const std::string& name) {
   const std::string plain = (std::filesystem::path(folder) / name).string();
   for (const std::string& path : {plain, plain + ".gz"}) {
@@ -208,10 +198,6 @@ std::string find_file(const std::string& folder, const std::string& name) {
     if (std::filesystem::is_regular_file(path, error)) return path;
   }
   refuse("import.source = {}: there is neither '{}' nor '{}.gz'", folder, plain, plain);
-}
-
-IdxSplit read_split(const std::string& folder, const std::string& prefix) {
-  return read_idx(find_file(folder, prefix + "-images-idx3-ubyte"), find_file(folder, prefix + "-labels-idx1-ubyte"));
 }
 
 }  // namespace
@@ -223,45 +209,36 @@ IdxSplit read_idx(const std::string& images_path, const std::string& labels_path
     refuse("'{}' holds {} images, but '{}' holds {} labels. Both must be of one data set: download them again",
            images_path, images.dims[0], labels_path, labels.dims[0]);
   }
-  IdxSplit content;
-  content.info.image = {images.dims[1], images.dims[2], 1};
-  content.info.num_samples = images.dims[0];
-  content.info.source = images_path;
-  content.images = std::move(images.values);
-  content.labels.assign(labels.values.begin(), labels.values.end());
-  content.info.class_names = numbered_classes(largest_label(content));
-  return content;
-}
-
-IdxSplits read_idx_folder(const std::string& folder) {
-  IdxSplits splits{read_split(folder, "train"), read_split(folder, "t10k")};
-  io::DatasetInfo& train = splits.train.info;
-  io::DatasetInfo& test = splits.test.info;
-  if (train.image != test.image) {
-    refuse("'{}' holds images of {}, but '{}' holds images of {}. Both must be of one data set: download them again",
-           train.source, to_string(train.image), test.source, to_string(test.image));
-  }
-  train.class_names = numbered_classes(std::max(largest_label(splits.train), largest_label(splits.test)));
-  test.class_names = train.class_names;
-  return splits;
+  return {.image = {images.dims[1], images.dims[2], 1},
+          .images = std::move(images.values),
+          .labels = {labels.values.begin(), labels.values.end()}};
 }
 
 std::unique_ptr<ImageSource> open_idx(const std::string& folder) {
-  IdxSplits read = read_idx_folder(folder);
   SourceListing listing;
-  listing.class_names = read.train.info.class_names;
-  std::vector<std::uint8_t> pixels = std::move(read.train.images);
-  pixels.insert(pixels.end(), read.test.images.begin(), read.test.images.end());
-  std::int64_t source_id = 0;
-  for (const auto& [name, content] : {std::pair{"train", &read.train}, std::pair{"test", &read.test}}) {
+  ImageShape image;
+  std::vector<std::uint8_t> pixels;
+  std::int64_t num_images = 0, num_classes = 0;
+  std::string train_path;
+  for (const std::string prefix : {"train", "t10k"}) {
+    const std::string path = find_file(folder, prefix + "-images-idx3-ubyte");
+    const IdxSplit content = read_idx(path, find_file(folder, prefix + "-labels-idx1-ubyte"));
+    if (num_images > 0 && content.image != image)
+      refuse("'{}' holds images of {}, but '{}' holds images of {}. Both must be of one data set: download them again",
+             train_path, to_string(image), path, to_string(content.image));
+    train_path = path;
+    image = content.image;
+    pixels.insert(pixels.end(), content.images.begin(), content.images.end());
     SourceSplit& split = listing.splits.emplace_back();
-    split.name = name;
-    const std::string file = std::filesystem::path(content->info.source).filename().string();
-    for (std::size_t i = 0; i < content->labels.size(); ++i) {
-      split.add(fmt::format("{}:{}", file, i), content->labels[i], source_id++);
+    split.name = prefix == "train" ? "train" : "test";
+    const std::string file = std::filesystem::path(path).filename().string();
+    for (const std::int32_t label : content.labels) {
+      split.add(fmt::format("{}:{}", file, split.size()), label, num_images++);
+      num_classes = std::max<std::int64_t>(num_classes, label + 1);
     }
   }
-  return std::make_unique<MemorySource>(std::move(listing), read.train.info.image, std::move(pixels));
+  for (std::int64_t c = 0; c < num_classes; ++c) listing.class_names.push_back(fmt::format("{}", c));
+  return std::make_unique<MemorySource>(std::move(listing), image, std::move(pixels));
 }
 
 }  // namespace convoy

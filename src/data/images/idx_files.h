@@ -7,16 +7,15 @@
 #include <string>
 #include <vector>
 
-#include "convoy/io/sample_store.h"
+#include "convoy/base/shape.h"
 
 #include "data/images/image_source.h"
 
 namespace convoy {
 
-/// One split of an IDX data set, in memory. `info` has the shape and the number of the images, the classes and the
-/// source.
+/// One split of an IDX data set, in memory.
 struct IdxSplit {
-  io::DatasetInfo info;
+  ImageShape image;                  ///< shape of each image
   std::vector<std::uint8_t> images;  ///< pixels of all images, (N,H,W,C)
   std::vector<std::int32_t> labels;  ///< label of each image, (N)
 };
@@ -27,16 +26,10 @@ struct IdxSplit {
 /// allocation).
 IdxSplit read_idx(const std::string& images_path, const std::string& labels_path);
 
-struct IdxSplits {
-  IdxSplit train, test;
-};
-
-/// Reads the four files of a folder: train-images-idx3-ubyte[.gz], train-labels-idx1-ubyte[.gz], and two that begin
-/// with t10k for the test split. The number of classes is the largest label of both splits + 1. Throws RequestError as
-/// read_idx() does, and if the images of the splits differ in shape.
-IdxSplits read_idx_folder(const std::string& folder);
-
-/// Reads the folder by read_idx_folder() and returns it as a source of images. Names of samples are FILE:NUMBER.
+/// Opens the folder as a source of images, from four files: train-images-idx3-ubyte[.gz], train-labels-idx1-ubyte[.gz],
+/// and two that begin with t10k for the test split. The number of classes is the largest label of both splits + 1.
+/// Names of samples are FILE:NUMBER. Throws RequestError as read_idx() does, and if the images of the splits differ in
+/// shape.
 std::unique_ptr<ImageSource> open_idx(const std::string& folder);
 
 }  // namespace convoy

@@ -7,8 +7,6 @@
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
 
-#include "data/class_folders.h"
-
 namespace convoy {
 
 namespace {
@@ -43,10 +41,6 @@ std::uint64_t read_image_file(const std::string& path, std::uint64_t max_bytes, 
 
 // --- Imported --------------------------------------------------------------------------------------------------------
 
-SourceListing list_image_folder(const std::string& root, bool has_splits) {
-  return list_class_folders(root, {.has_splits = has_splits});
-}
-
 FolderSource::FolderSource(std::string root, SourceListing listing, bool orients)
     : ImageSource(std::move(listing)), root_(std::move(root)), decoder_(orients) {}
 
@@ -78,10 +72,6 @@ ImageView FolderSource::read(const SourceSplit& split, std::int64_t sample, cons
 }
 
 // --- Used without an import ----------------------------------------------------------------------------------
-
-SourceListing list_any_images(const std::string& folder, const std::string& key) {
-  return list_any_files(folder, {}, key);
-}
 
 ImageFolder::ImageFolder(std::string folder, SourceListing listing, std::int64_t channels, bool orients)
     : listing_(std::move(listing)) {

@@ -13,11 +13,7 @@
 
 namespace convoy {
 
-// --- Imported: ROOT/[SPLIT/]CLASS/IMAGE ------------------------------------------------------------------------------
-
-/// Lists the images below `root` by list_class_folders(). If has_splits is false, all folders are classes.
-SourceListing list_image_folder(const std::string& root, bool has_splits = true);
-
+/// The images of an import: ROOT/[SPLIT/]CLASS/IMAGE.
 class FolderSource final : public ImageSource {
  public:
   /// `listing` has the files, relative to `root`. If `orients`, images are turned as their Exif orientation says.
@@ -38,13 +34,7 @@ class FolderSource final : public ImageSource {
   ImageDecoder decoder_;
 };
 
-// --- Used without an import ---------------------------------------------------------------------------------
-
-/// Lists all files below the folder, of any kind, as one split. The label of a file is that of its class folder; -1 if
-/// it has none (see open_samples()). Throws RequestError, naming the key `key`, if there are no files, or if a folder
-/// cannot be listed.
-SourceListing list_any_images(const std::string& folder, const std::string& key);
-
+/// Images that are used without an import.
 class ImageFolder final : public io::SampleStore {
  public:
   /// `listing` has the files, relative to `folder`. Images are used with `channels` channels. If `orients`, they are

@@ -6,18 +6,25 @@
 #include <optional>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/features.h"
+#include "convoy/base/log.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/shard_writer.h"
 #include "convoy/params/data_parameters.h"
 
+#include "data/class_folders.h"
+#include "data/images/cifar_files.h"
 #include "data/images/crops.h"
+#include "data/images/idx_files.h"
+#include "data/images/image_folder.h"
 #include "data/images/image_losses.h"
 #include "data/images/image_source.h"
 #include "data/images/resample.h"
 #include "data/import_input.h"
-#include "data/import_rounds.h"
+#include "data/import_sums.h"
 
 namespace convoy {
 
@@ -40,15 +47,15 @@ class ImageScan {
       : source_(source), world_(world) {
     for (const SourceSplit& split : source.listing().splits) total_ += split.size();
     const std::int64_t begin = total_ * world.rank() / world.size(), end = total_ * (world.rank() + 1) / world.size();
-    ImportRounds rounds(world, "looking", total_, show);
+    ImportSums sums(world, "looking", total_, show);
     std::int64_t number = 0;
     const auto& splits = source.listing().splits;
     for (std::size_t s = 0; s < splits.size(); ++s) {
       for (std::int64_t i = 0; i < splits[s].size(); ++i, ++number) {
-        if (number >= begin && number < end) rounds.add(read_header(static_cast<std::int64_t>(s), i));
+        if (number >= begin && number < end) sums.add(read_header(static_cast<std::int64_t>(s), i));
       }
     }
-    rounds.end(false);
+    sums.end(false);
   }
 
   bool any_colour() const { return world_.max(colour_ ? 1 : 0) > 0; }
@@ -105,11 +112,33 @@ class ImageScan {
 
 // --- The import ------------------------------------------------------------------------------------------------------
 
+// Warns of an incomplete download, which is imported without the missing files.
+void warn_of_missing_files(const std::string& folder) {
+  const std::vector<std::string> missing = missing_cifar_files(folder);
+  if (!missing.empty())
+    log_warning(fmt::format(
+        "import.source = {}: these files of the download are missing, and the import continues without them: {}",
+        folder, fmt::join(missing, ", ")));
+}
+
+// Opens import.source as images in `format`.
+std::unique_ptr<ImageSource> open_source(const ImportParams& params, ImportFormat format,
+                                         const mpi::Communicator& world) {
+  if (format == ImportFormat::kIdx) return open_idx(params.source);
+  if (format == ImportFormat::kCifar) {
+    mpi::on_root(world, [&] { warn_of_missing_files(params.source); });
+    return open_cifar(params.source);
+  }
+  SourceListing listed =
+      list_on_root(world, [&] { return list_class_folders(params.source, {.has_splits = params.splits}); });
+  return std::make_unique<FolderSource>(params.source, std::move(listed), params.orient);
+}
+
 /// Brings images to the channels and the size in which all are stored, or keeps their files.
 class ImageImport final : public ImportInput {
  public:
-  ImageImport(const ImportParams& params, const mpi::Communicator& world)
-      : params_(params), world_(world), source_(open_source(params, world)) {}
+  ImageImport(const ImportParams& params, ImportFormat format, const mpi::Communicator& world)
+      : params_(params), world_(world), source_(open_source(params, format, world)) {}
 
   const char* kind() const override { return input_kinds::kImages; }
   SourceListing& listing() override { return source_->listing(); }
@@ -209,7 +238,7 @@ class ImageImport final : public ImportInput {
   const ImportParams& params_;
   mpi::Communicator world_;
   std::unique_ptr<ImageSource> source_;
-  ImageShape image_;                       ///< shape that shards record; 0, 0, C if files are kept
+  ImageShape image_;                       ///< shape of the images in shards; 0, 0, C if files are kept
   std::vector<io::ChannelCounts> counts_;  ///< counts of each split
   ImageLosses losses_;
   std::int64_t num_read_ = 0;  ///< good images, by this rank
@@ -219,8 +248,9 @@ class ImageImport final : public ImportInput {
 
 }  // namespace
 
-std::unique_ptr<ImportInput> make_image_import(const ImportParams& params, const mpi::Communicator& world) {
-  return std::make_unique<ImageImport>(params, world);
+std::unique_ptr<ImportInput> make_image_import(const ImportParams& params, ImportFormat format,
+                                               const mpi::Communicator& world) {
+  return std::make_unique<ImageImport>(params, format, world);
 }
 
 }  // namespace convoy

@@ -3,7 +3,6 @@
 
 #include <cstring>
 #include <set>
-#include <string_view>
 
 #include <fmt/core.h>
 

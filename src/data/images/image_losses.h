@@ -24,13 +24,13 @@ struct ImageLoss {
 /// bytes; for a file that is no PNG, it returns no loss.
 ImageLoss find_loss(std::span<const std::byte> file);
 
-/// Records which images lose something when they are decoded. Several threads may call add() at the same time.
+/// Notes which images lose something when they are decoded. Several threads may call add() at the same time.
 class ImageLosses {
  public:
-  /// Records what image number `image` loses. The same image may be added several times, also on several ranks.
+  /// Notes what image number `image` loses. The same image may be added several times, also on several ranks.
   void add(std::int64_t image, std::span<const std::byte> file);
 
-  /// Returns, on rank 0, sentences about the losses that all ranks have recorded, without duplicates; on other ranks
+  /// Returns, on rank 0, sentences about the losses that all ranks have noted, without duplicates; on other ranks
   /// nothing. num_images is the number of images of the data set. name_of(i) returns the name of image i. Called by all
   /// ranks of `world`.
   std::vector<std::string> describe(std::int64_t num_images, const std::function<std::string(std::int64_t)>& name_of,

@@ -27,7 +27,7 @@ class ImagePath final : public SamplePath {
   const Augmenter& augmenter() const { return augmenter_; }
   std::int64_t batch_micro() const { return batch_micro_; }
   DataType type() const { return type_; }
-  bool mixes() const { return augmenter_.spec().mixes(); }
+  bool mixes() const { return augmenter_.spec().params.mixes(); }
   /// Returns with which other sample of the micro-batch sample i is mixed, and how. If one of the two is past the end
   /// of the data (kNoSample), sample i is not mixed.
   SampleMix mix(const BatchSamples& batch, std::int64_t i) const;
@@ -46,9 +46,6 @@ class ImagePath final : public SamplePath {
   DataType type_;
   std::vector<FeatureSpec> features_;
 };
-
-/// Makes the reader of the path's images (image_reader.cpp). `path` and `backend` must outlive it.
-std::unique_ptr<FeatureReader> make_image_reader(const ImagePath& path, ops::Backend& backend);
 
 std::unique_ptr<SamplePath> make_image_path(const SamplePathSpec& spec);
 

@@ -3,19 +3,6 @@
 
 #include <algorithm>
 #include <filesystem>
-#include <string>
-#include <vector>
-
-#include <fmt/format.h>
-
-#include "convoy/base/log.h"
-#include "convoy/comm/on_root.h"
-#include "convoy/params/data_parameters.h"
-
-#include "data/class_folders.h"
-#include "data/images/cifar_files.h"
-#include "data/images/idx_files.h"
-#include "data/images/image_folder.h"
 
 namespace convoy {
 
@@ -27,21 +14,6 @@ bool has_any(const fs::path& folder, const std::vector<std::string>& names) {
   std::error_code error;
   return std::any_of(names.begin(), names.end(),
                      [&](const std::string& name) { return fs::is_regular_file(folder / name, error); });
-}
-
-ImportFormat find_format(const ImportParams& params) {
-  check_is_folder(params.source);
-  if (params.format != ImportFormat::kAuto) return params.format;
-  return find_packed_format(params.source).value_or(ImportFormat::kFolder);
-}
-
-// Warns of an incomplete download, which is imported without the missing files.
-void warn_of_missing_files(const std::string& folder) {
-  const std::vector<std::string> missing = missing_cifar_files(folder);
-  if (!missing.empty())
-    log_warning(fmt::format(
-        "import.source = {}: these files of the download are missing, and the import continues without them: {}",
-        folder, fmt::join(missing, ", ")));
 }
 
 }  // namespace
@@ -74,25 +46,6 @@ ImageView MemorySource::read(const SourceSplit& split, std::int64_t sample, cons
     }
   }
   return {shape, converted_.data()};
-}
-
-std::unique_ptr<ImageSource> open_source(const ImportParams& params, const mpi::Communicator& world) {
-  ImportFormat format = params.format;
-  SourceListing listed;
-  mpi::on_root(world, [&] {
-    format = find_format(params);
-    if (format == ImportFormat::kFolder) listed = list_image_folder(params.source, params.splits);
-    if (format == ImportFormat::kCifar) warn_of_missing_files(params.source);
-  });
-  world.broadcast(&format, sizeof(format), 0);
-  switch (format) {
-    case ImportFormat::kIdx:
-      return open_idx(params.source);
-    case ImportFormat::kCifar:
-      return open_cifar(params.source);
-    default:
-      return std::make_unique<FolderSource>(params.source, broadcast_listing(listed, world), params.orient);
-  }
 }
 
 }  // namespace convoy

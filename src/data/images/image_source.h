@@ -3,22 +3,18 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
-#include "convoy/comm/communicator.h"
 #include "convoy/params/choices.h"
 
 #include "data/images/decode_image.h"
 #include "data/source_listing.h"
 
 namespace convoy {
-
-struct ImportParams;
 
 /// The images of an import. Each rank has its own object, which only one thread may use.
 class ImageSource {
@@ -65,9 +61,5 @@ class MemorySource final : public ImageSource {
 
 /// Returns kIdx or kCifar if the folder has the first files of a data set in this format; else nothing.
 std::optional<ImportFormat> find_packed_format(const std::string& folder);
-
-/// Opens import.source as images in import.format. Rank 0 lists the images and sends the list to all ranks. Throws
-/// RequestError on all ranks if there are none; the message says what was looked for. Called by all ranks of `world`.
-std::unique_ptr<ImageSource> open_source(const ImportParams& params, const mpi::Communicator& world);
 
 }  // namespace convoy

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 
-#include "data/images/colour_jitter.h"
 #include "data/images/crops.h"
 
 namespace convoy {
@@ -48,7 +47,7 @@ ImagePreparer::Part ImagePreparer::random_part(const ImageHeader& header, const 
   const AugmentationSpec& spec = augmenter_->spec();
   const ImageShape full{header.h, header.w, augmenter_->image().c};
   const Region region =
-      random_resized_crop(full, spec.min_share, augmenter_->key(Purpose::kResizedCrop, order.epoch, order.sample));
+      random_resized_crop(full, spec.params.scale, augmenter_->key(Purpose::kResizedCrop, order.epoch, order.sample));
   const DecodeRequest request{.channels = full.c,
                               .min_h = scaled_side(full.h, spec.size, region.height),
                               .min_w = scaled_side(full.w, spec.size, region.width)};
@@ -58,7 +57,7 @@ ImagePreparer::Part ImagePreparer::random_part(const ImageHeader& header, const 
 
 ImagePreparer::Part ImagePreparer::part_seen(const ImageHeader& header, const ImageOrder& order) const {
   const AugmentationSpec& spec = augmenter_->spec();
-  if (spec.size > 0 && spec.crop == CropKind::kRandomResized) return random_part(header, order);
+  if (spec.size > 0 && spec.params.crop == CropKind::kRandomResized) return random_part(header, order);
   const ImageShape full{header.h, header.w, augmenter_->image().c};
   if (spec.size == 0) return {{.channels = full.c}, full, {}};
   return {{.channels = full.c}, full, centre_crop(full, std::max(spec.size, spec.short_side), spec.size)};
@@ -83,8 +82,8 @@ PreparedImage ImagePreparer::prepare(const ImageOrder& order) {
   }
 
   // 3. Edits and changed colours, of what is left after the crop: its mean counts
-  const AugmentationSpec& spec = augmenter_->spec();
-  if (spec.policy.policy != AutoAugmentKind::kNone || has_jitter(spec)) {
+  const AugmentParams& params = augmenter_->spec().params;
+  if (params.policy != AutoAugmentKind::kNone || has_jitter(params)) {
     prepared.pixels = edit(prepared.pixels, prepared.cut, order);
     prepared.cut.dy = prepared.cut.dx = prepared.cut.flip = 0;
   }
@@ -93,13 +92,13 @@ PreparedImage ImagePreparer::prepare(const ImageOrder& order) {
 
 const std::uint8_t* ImagePreparer::edit(const std::uint8_t* pixels, const ops::ImageCut& cut, const ImageOrder& order) {
   const ImageShape& shape = augmenter_->image();
-  const AugmentationSpec& spec = augmenter_->spec();
+  const AugmentParams& params = augmenter_->spec().params;
   const auto key = [&](Purpose purpose) { return augmenter_->key(purpose, order.epoch, order.sample); };
   edited_.resize(static_cast<std::size_t>(shape.count()));
-  cut_bytes(pixels, shape, cut, spec.border, edited_.data());
-  for (const ImageEdit& edit : draw_edits(spec.policy, shape, key(Purpose::kAutoAugment)))
+  cut_bytes(pixels, shape, cut, params.border, edited_.data());
+  for (const ImageEdit& edit : draw_edits(params, shape, key(Purpose::kAutoAugment)))
     editor_.apply(edit, shape, edited_.data());
-  if (has_jitter(spec)) draw_jitter(spec, key(Purpose::kColour)).apply(edited_.data(), shape);
+  if (has_jitter(params)) draw_jitter(params, key(Purpose::kColour)).apply(edited_.data(), shape);
   return edited_.data();
 }
 

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "data/images/augmenter.h"
+#include "data/images/auto_augment.h"
 #include "data/images/decode_image.h"
 #include "data/images/resample.h"
 

@@ -2,12 +2,8 @@
 #include "data/text/column_checks.h"
 
 #include <algorithm>
-#include <charconv>
-#include <cmath>
-#include <map>
 #include <set>
 #include <unordered_map>
-#include <unordered_set>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
@@ -25,13 +21,6 @@ constexpr std::int64_t kMaxWholeNumbers = 20;  // that many are taken for classe
 std::string_view trimmed(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
   return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
-template <typename Number>
-bool is_all(std::string_view text) {
-  Number value = 0;
-  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-  return error == std::errc() && end == text.data() + text.size();
 }
 
 void check_number_of_classes(const std::string& path, const TableColumns& columns, const ColumnContent& content) {
@@ -94,11 +83,11 @@ bool is_number(std::string_view text) {
   const bool begins_so =
       !text.empty() && std::string_view("+-.0123456789").find(text.front()) != std::string_view::npos;
   if (begins_so && text.front() == '+') text.remove_prefix(1);
-  return begins_so && is_all<double>(text);
+  return begins_so && parse_number<double>(text).has_value();
 }
 
 bool is_whole_number(std::string_view text) {
-  return is_all<std::int64_t>(text);
+  return parse_number<std::int64_t>(text).has_value();
 }
 
 void check_columns(const std::string& path, const TableColumns& columns, const ColumnContent& content) {

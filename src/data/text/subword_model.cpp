@@ -5,13 +5,14 @@
 ///           with a 0 at its end
 ///   trie:   a double array of darts-clone: units of 32 bits. From unit p the letter c leads to unit p ^ offset(p) ^ c,
 ///           and where a text ends there its position is in unit p ^ offset(p)
-#include "data/text/subword_model.h"
-
 #include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <string_view>
 
 #include "convoy/base/error.h"
+
+#include "data/text/subwords.h"
 
 namespace convoy {
 

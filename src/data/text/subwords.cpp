@@ -11,8 +11,6 @@
 #include "convoy/base/special_tokens.h"
 #include "convoy/params/choices.h"
 
-#include "data/text/subword_model.h"
-
 namespace convoy {
 
 namespace {
@@ -57,9 +55,27 @@ class Lines final : public sentencepiece::SentenceIterator {
   std::size_t next_ = 0;
 };
 
-}  // namespace
+class SubwordTokenizer final : public Tokenizer {
+ public:
+  explicit SubwordTokenizer(const io::Tokenization& tokenization) {
+    check_subword_model(tokenization.model);
+    const auto status = processor_.LoadFromSerializedProto(tokenization.model);
+    if (!status.ok()) fail("SentencePiece cannot read its model: {}", status.ToString());
+    if (processor_.GetPieceSize() != tokenization.vocabulary)
+      fail("its vocabulary has {} tokens, but its model of subwords has {}", tokenization.vocabulary,
+           processor_.GetPieceSize());
+  }
 
-// --- Learning --------------------------------------------------------------------------------------------------------
+  void encode(std::string_view text, std::vector<std::int32_t>& tokens) override {
+    const auto status = processor_.Encode({text.data(), text.size()}, &tokens);
+    if (!status.ok()) fail("it cannot be divided into parts of words: {}", status.ToString());
+  }
+
+ private:
+  sentencepiece::SentencePieceProcessor processor_;
+};
+
+}  // namespace
 
 io::Tokenization learn_subwords(const std::vector<std::string>& texts, std::int64_t vocabulary) {
   using namespace special_tokens;
@@ -93,26 +109,8 @@ io::Tokenization learn_subwords(const std::vector<std::string>& texts, std::int6
   return tokenization;
 }
 
-// --- Encoding --------------------------------------------------------------------------------------------------------
-
-struct SubwordTokenizer::Impl {
-  sentencepiece::SentencePieceProcessor processor;
-};
-
-SubwordTokenizer::SubwordTokenizer(const io::Tokenization& tokenization) : impl_(std::make_unique<Impl>()) {
-  check_subword_model(tokenization.model);
-  const auto status = impl_->processor.LoadFromSerializedProto(tokenization.model);
-  if (!status.ok()) fail("SentencePiece cannot read its model: {}", status.ToString());
-  if (impl_->processor.GetPieceSize() != tokenization.vocabulary)
-    fail("its vocabulary has {} tokens, but its model of subwords has {}", tokenization.vocabulary,
-         impl_->processor.GetPieceSize());
-}
-
-SubwordTokenizer::~SubwordTokenizer() = default;
-
-void SubwordTokenizer::encode(std::string_view text, std::vector<std::int32_t>& tokens) {
-  const auto status = impl_->processor.Encode({text.data(), text.size()}, &tokens);
-  if (!status.ok()) fail("it cannot be divided into parts of words: {}", status.ToString());
+std::unique_ptr<Tokenizer> make_subword_tokenizer(const io::Tokenization& tokenization) {
+  return std::make_unique<SubwordTokenizer>(tokenization);
 }
 
 }  // namespace convoy

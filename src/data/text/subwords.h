@@ -21,16 +21,12 @@ inline constexpr std::int64_t kSubwordTrainingBytes = std::int64_t{8} << 20;
 /// accepted. The same texts in the same order give the same model. Throws RequestError if there are too few texts.
 io::Tokenization learn_subwords(const std::vector<std::string>& texts, std::int64_t vocabulary);
 
-class SubwordTokenizer final : public Tokenizer {
- public:
-  explicit SubwordTokenizer(const io::Tokenization& tokenization);
-  ~SubwordTokenizer() override;
+/// Makes the tokenizer for subwords. Throws Error if the model is not one that learn_subwords() can have made.
+std::unique_ptr<Tokenizer> make_subword_tokenizer(const io::Tokenization& tokenization);
 
-  void encode(std::string_view text, std::vector<std::int32_t>& tokens) override;
-
- private:
-  struct Impl;
-  std::unique_ptr<Impl> impl_;
-};
+/// Checks the bytes of a SentencePiece model before SentencePiece reads them, which does not check them itself. Throws
+/// Error if learn_subwords() cannot have made the model: it is not a protobuf message, its kind is not unigram, or its
+/// table of letters has offsets outside of itself, with which SentencePiece would read other memory.
+void check_subword_model(std::string_view model);
 
 }  // namespace convoy

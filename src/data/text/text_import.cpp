@@ -13,9 +13,10 @@
 #include "convoy/params/data_parameters.h"
 
 #include "data/import_input.h"
-#include "data/import_rounds.h"
+#include "data/import_sums.h"
 #include "data/text/subwords.h"
 #include "data/text/text_source.h"
+#include "data/text/text_table.h"
 #include "data/text/tokenizer.h"
 #include "data/text/words.h"
 
@@ -29,11 +30,34 @@ constexpr std::int64_t kTextsWeighed = 256;     // sample from which the size of
 constexpr std::int64_t kBytesPerToken = 4;      // for English words, and for parts of words
 constexpr std::int64_t kMaxIn16Bits = 1 << 16;  // limit of tokens that io/dataset.h stores in 16 bits
 
+/// The texts of an import, and the names of the table's columns from which they come; the names are empty if each text
+/// is a file of its own.
+struct ImportedTexts {
+  std::unique_ptr<TextSource> source;
+  io::ColumnNames columns;
+};
+
+// Opens import.source, whose format is kText or kCsv.
+ImportedTexts open_texts(const ImportParams& params, ImportFormat format, const mpi::Communicator& world) {
+  const bool is_table = format == ImportFormat::kCsv;
+  const TableColumns columns{
+      .text = params.text_column, .label = params.label_column, .max_class_fraction = params.max_class_fraction};
+  ClassFolders folders = kTextFolders;
+  folders.has_splits = params.splits;
+  SourceListing listed = list_on_root(world, [&] {
+    return is_table ? list_tables(params.source, columns, "import.source") : list_class_folders(params.source, folders);
+  });
+  if (is_table)
+    return {.source = std::make_unique<TextTable>(params.source, std::move(listed), columns),
+            .columns = {.text = columns.text, .label = columns.label}};
+  return {.source = std::make_unique<TextFiles>(params.source, std::move(listed)), .columns = {}};
+}
+
 /// Learns a vocabulary from the split train, and stores texts as its tokens.
 class TextImport final : public ImportInput {
  public:
-  TextImport(const ImportParams& params, const mpi::Communicator& world)
-      : params_(params), world_(world), texts_(open_texts(params, world)) {}
+  TextImport(const ImportParams& params, ImportFormat format, const mpi::Communicator& world)
+      : params_(params), world_(world), texts_(open_texts(params, format, world)) {}
 
   const char* kind() const override { return input_kinds::kText; }
   SourceListing& listing() override { return texts_.source->listing(); }
@@ -82,7 +106,7 @@ void TextImport::check_request() const {
 // Counts words. A text that cannot be read is ignored here: it is reported when it is to be stored.
 io::Tokenization TextImport::count_words(const ShowImport& show) {
   const SourceSplit& train = listing().splits.front();
-  ImportRounds rounds(world_, "counting words", train.size(), show);
+  ImportSums sums(world_, "counting words", train.size(), show);
   WordCounts words;
   const std::int64_t end = train.size() * (world_.rank() + 1) / world_.size();
   for (std::int64_t i = train.size() * world_.rank() / world_.size(); i < end; ++i) {
@@ -92,9 +116,9 @@ io::Tokenization TextImport::count_words(const ShowImport& show) {
     } catch (const Error&) {
       is_good = false;
     }
-    rounds.add(is_good);
+    sums.add(is_good);
   }
-  rounds.end(false);
+  sums.end(false);
   // Rank 0 has its own counts already.
   const std::string mine = world_.rank() == 0 ? "" : words.pack();
   const std::vector<std::byte> others = world_.gather(std::as_bytes(std::span(mine)), 0);
@@ -168,8 +192,9 @@ std::span<const std::byte> TextImport::read(std::size_t split, std::int64_t samp
 
 }  // namespace
 
-std::unique_ptr<ImportInput> make_text_import(const ImportParams& params, const mpi::Communicator& world) {
-  return std::make_unique<TextImport>(params, world);
+std::unique_ptr<ImportInput> make_text_import(const ImportParams& params, ImportFormat format,
+                                              const mpi::Communicator& world) {
+  return std::make_unique<TextImport>(params, format, world);
 }
 
 }  // namespace convoy

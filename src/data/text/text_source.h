@@ -2,21 +2,14 @@
 #pragma once
 
 #include <cstdint>
-#include <memory>
 #include <string>
 #include <string_view>
 #include <utility>
 
-#include "convoy/comm/communicator.h"
-#include "convoy/io/tokenization.h"
-
+#include "data/class_folders.h"
 #include "data/source_listing.h"
 
 namespace convoy {
-
-struct CarriedColumns;
-struct ImportParams;
-struct TableColumns;
 
 /// The texts of an import or of a prediction. Each rank has its own object, which only one thread may use.
 class TextSource {
@@ -38,25 +31,23 @@ class TextSource {
   SourceListing listing_;
 };
 
-/// Returns whether import.source has texts, not images: import.format says so or, if it is auto, the files at
-/// import.source do. Throws RequestError if both leave it open. Called by all ranks of `world`.
-bool holds_texts(const ImportParams& params, const mpi::Communicator& world);
+/// The kind of sample files for class folders of texts. The folder `unsup` is that of reviews without a class in the
+/// data set aclImdb.
+inline constexpr ClassFolders kTextFolders = {
+    .file = "TEXT.txt", .samples = "texts", .suffix = ".txt", .unlabelled = "unsup"};
 
-/// The texts of an import, and the names of the table's columns from which they come; the names are empty if each text
-/// is a file of its own.
-struct ImportedTexts {
-  std::unique_ptr<TextSource> source;
-  io::ColumnNames columns;
+/// Texts that are stored in one file each; a file is read when its text is asked for.
+class TextFiles final : public TextSource {
+ public:
+  /// `listing` has the names of the files, relative to `folder`.
+  TextFiles(std::string folder, SourceListing listing) : TextSource(std::move(listing)), folder_(std::move(folder)) {}
+
+  std::string_view read(const SourceSplit& split, std::int64_t sample) override;
+  std::int64_t text_bytes(const SourceSplit& split, std::int64_t sample) const override;
+
+ private:
+  std::string folder_;
+  std::string text_;
 };
-
-/// Opens import.source, for which holds_texts() is true. Rank 0 lists the texts and sends the list to all ranks. Throws
-/// RequestError on all ranks if there are none; the message says what was looked for. Called by all ranks of `world`.
-ImportedTexts open_texts(const ImportParams& params, const mpi::Communicator& world);
-
-/// Opens the texts for a prediction: `path` is a folder of texts, a table, or a file with one text. From a table it
-/// takes the column of texts and, if it exists, that of classes; on rank 0, `carried` gets the other columns. Throws
-/// RequestError, naming the key `key`, if it finds no texts. Called by all ranks of `world`.
-std::unique_ptr<TextSource> open_any_texts(const std::string& path, const std::string& key, const TableColumns& columns,
-                                           const mpi::Communicator& world, CarriedColumns& carried);
 
 }  // namespace convoy

@@ -2,7 +2,6 @@
 #include "data/text/text_table.h"
 
 #include <algorithm>
-#include <charconv>
 #include <filesystem>
 #include <system_error>
 #include <unordered_map>
@@ -30,11 +29,7 @@ constexpr std::int64_t kMaxNamed = 3;  // bad rows named in one message
 
 std::vector<std::string> in_order(std::vector<std::string> names) {
   std::ranges::sort(names);
-  const auto value_of = [](const std::string& name) {
-    std::int64_t value = 0;
-    std::from_chars(name.data(), name.data() + name.size(), value);
-    return value;
-  };
+  const auto value_of = [](const std::string& name) { return parse_number<std::int64_t>(name); };
   if (std::ranges::all_of(names, is_whole_number)) std::ranges::stable_sort(names, {}, value_of);
   return names;
 }
@@ -47,14 +42,14 @@ void check_not_quoted(const std::string& path, const TableRow& row, const TableH
   const TableFormat format = table_format(path);
   if (format.has_quotes) return;
   TableReader reader(path, {.separator = format.separator}, row.offset, row.first_line);
-  TableRow record;
-  if (!reader.next(record) || record.fault != TableFault::kNone || record.num_fields != header.num_fields ||
-      record.last_line == row.first_line)
+  TableRow next_row;
+  if (!reader.next(next_row) || next_row.fault != TableFault::kNone || next_row.num_fields != header.num_fields ||
+      next_row.last_line == row.first_line)
     return;
   refuse(
       "'{}': lines {} to {} are one row with a line break in quotes, which a .tsv does not have. Write it as .csv "
       "(pandas: to_csv('NEW.csv', index=False)), or take the line breaks out of the texts",
-      path, record.first_line, record.last_line);
+      path, next_row.first_line, next_row.last_line);
 }
 
 class Listing {
@@ -325,10 +320,9 @@ void TextTable::go_to(const std::string& file, std::int64_t line, std::int64_t o
 std::string_view TextTable::read(const SourceSplit& split, std::int64_t sample) {
   const std::string_view name = split.names[sample];
   const std::size_t colon = name.rfind(':');
-  std::int64_t line = 0;
-  std::from_chars(name.data() + colon + 1, name.data() + name.size(), line);
   const auto at = static_cast<std::size_t>(sample);
-  go_to(std::string(name.substr(0, colon)), line, split.source_ids[at]);
+  go_to(std::string(name.substr(0, colon)), parse_number<std::int64_t>(name.substr(colon + 1)).value_or(0),
+        split.source_ids[at]);
   if (!reader_->next(row_)) fail("it no longer exists");
   check_row(row_, header_, columns_.needs_label);
   if (columns_.needs_label && split.labels[at] < 0) fail("its file has changed since it was listed");

@@ -10,8 +10,8 @@
 namespace convoy {
 
 std::unique_ptr<Tokenizer> make_tokenizer(const io::Tokenization& tokenization) {
-  if (tokenization.kind == name_of(TokenizerKind::kWords)) return std::make_unique<WordTokenizer>(tokenization);
-  if (tokenization.kind == name_of(TokenizerKind::kSubwords)) return std::make_unique<SubwordTokenizer>(tokenization);
+  if (tokenization.kind == name_of(TokenizerKind::kWords)) return make_word_tokenizer(tokenization);
+  if (tokenization.kind == name_of(TokenizerKind::kSubwords)) return make_subword_tokenizer(tokenization);
   fail("the tokenizer '{}' is not known", tokenization.kind);
 }
 

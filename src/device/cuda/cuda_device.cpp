@@ -86,11 +86,11 @@ class StreamLane final : public CopyLane {
 };
 
 /// Work that is issued again and again, replayed as a CUDA graph: one launch instead of hundreds.
-class GraphRecording final : public Recording {
+class CudaGraphWork final : public RepeatedWork {
  public:
-  explicit GraphRecording(cudaStream_t stream) : stream_(stream) {}
+  explicit CudaGraphWork(cudaStream_t stream) : stream_(stream) {}
   /// Waits for a graph that is running.
-  ~GraphRecording() override {
+  ~CudaGraphWork() override {
     if (graph_ != nullptr) static_cast<void>(cudaStreamSynchronize(stream_));
   }
 
@@ -294,8 +294,8 @@ std::unique_ptr<CopyLane> CudaDevice::make_copy_lane() {
   return std::make_unique<StreamLane>(stream_);
 }
 
-std::unique_ptr<Recording> CudaDevice::make_recording() {
-  return std::make_unique<GraphRecording>(stream_);
+std::unique_ptr<RepeatedWork> CudaDevice::make_repeated_work() {
+  return std::make_unique<CudaGraphWork>(stream_);
 }
 
 std::unique_ptr<Stopwatch> CudaDevice::make_stopwatch(std::int64_t num_marks) {

@@ -1,5 +1,5 @@
 /// One GPU as a Device: a CUDA stream for arithmetic, other streams for copies at the same time (copy lanes), and CUDA
-/// graphs as recordings.
+/// graphs as repeated work.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class CudaDevice final : public Device {
   void copy_to_host(void* host, const void* device, std::int64_t size_bytes) override;
 
   std::unique_ptr<CopyLane> make_copy_lane() override;
-  std::unique_ptr<Recording> make_recording() override;
+  std::unique_ptr<RepeatedWork> make_repeated_work() override;
   std::unique_ptr<Stopwatch> make_stopwatch(std::int64_t num_marks) override;
   void synchronize() override;
   bool idle() override;

@@ -66,7 +66,7 @@ Value attention(const Value& qkv, const Value* lengths, const AttentionSettings&
   const Shape& shape = qkv.shape();
   const std::int64_t width = shape.c / 3;
   const ops::AttentionSpec spec{.n = shape.n,
-                                .length = shape.h,
+                                .length = shape.length(),
                                 .num_heads = settings.num_heads,
                                 .head_width = width / settings.num_heads,
                                 .dropout = static_cast<float>(settings.dropout),
@@ -75,7 +75,7 @@ Value attention(const Value& qkv, const Value* lengths, const AttentionSettings&
   std::vector<LayerInput> inputs = {{&qkv.tensor()}};
   if (lengths != nullptr) inputs.push_back({&lengths->tensor(), GradientRule::kNone});
   return cell.add(std::make_unique<Attention>(cell.memory(), spec), std::move(inputs),
-                  {.spec = {{shape.n, shape.h, 1, width}, cell.type()}});
+                  {.spec = {Shape::sequences(shape.n, spec.length, width), cell.type()}});
 }
 
 // Attention between in_proj and out_proj; `lengths` may be null.

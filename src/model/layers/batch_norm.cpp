@@ -4,8 +4,6 @@
 #include "convoy/ops/operations.h"
 
 #include "model/layers/activation.h"
-#include "model/layers/batch_norm_pooling.h"
-#include "model/layers/batch_norm_sum.h"
 #include "model/layers/pooling.h"
 #include "model/layers/sum.h"
 
@@ -18,17 +16,27 @@ Value batch_norm(const std::string& name, const Value& x) {
 }
 
 BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, std::int64_t num_channels)
-    : parameters_(memory, name, num_channels) {}
+    : branches_{{memory, name, num_channels}} {}
+
+BatchNorm::BatchNorm(const BatchNorm& sum, const BatchNorm& shortcut)
+    : branches_{sum.branches_.front(), shortcut.branches_.front()}, spec_{.relu = true, .num_branches = 2} {
+  inputs = {{&sum.x(), GradientRule::kWrites}, {&shortcut.x(), GradientRule::kReplaces}};
+}
+
+BatchNorm::BatchNorm(const BatchNorm& norm, const MaxPool& pool)
+    : branches_(norm.branches_), winner_(pool.winner()), spec_{.relu = true, .pooling = pool.spec()} {
+  inputs = {{&norm.x(), GradientRule::kWrites}};
+}
 
 bool BatchNorm::merge(Layer& next) {
-  if (has_relu_) return false;
+  if (spec_.relu) return false;
   const auto* activation = dynamic_cast<const ActivationLayer*>(&next);
   if (activation != nullptr && activation->function() == ops::Activation::kRelu) {
-    has_relu_ = true;
+    spec_.relu = true;
     return true;
   }
-  if (has_residual_ || dynamic_cast<Sum*>(&next) == nullptr) return false;
-  has_residual_ = true;
+  if (spec_.residual || dynamic_cast<Sum*>(&next) == nullptr) return false;
+  spec_.residual = true;
   inputs.front().rule = GradientRule::kWrites;
   for (const LayerInput& in : next.inputs)
     if (in.tensor != &y()) inputs.push_back({in.tensor, GradientRule::kReplaces});
@@ -36,33 +44,23 @@ bool BatchNorm::merge(Layer& next) {
 }
 
 std::unique_ptr<Layer> BatchNorm::fused_with(Layer& next) {
-  if (const auto* pool = dynamic_cast<const MaxPool*>(&next); pool != nullptr) return fused_with_pooling(*pool);
+  if (const auto* pool = dynamic_cast<const MaxPool*>(&next); pool != nullptr) {
+    const bool gives_its_relu = spec_.relu && !spec_.stores_mask() && !spec_.pooling;
+    if (!gives_its_relu || !ops::BatchNormSpec::can_pool(pool->spec())) return nullptr;
+    return std::make_unique<BatchNorm>(*this, *pool);
+  }
   const auto* sum = dynamic_cast<const BatchNorm*>(&next);
-  const bool is_its_residual = sum != nullptr && sum->has_relu_ && sum->has_residual_ && sum->inputs[1].tensor == &y();
-  if (!is_its_residual || has_relu_ || has_residual_) return nullptr;
-  return std::make_unique<BatchNormSum>(BatchNormSum::Branch{sum->x(), sum->parameters_},
-                                        BatchNormSum::Branch{x(), parameters_});
-}
-
-std::unique_ptr<Layer> BatchNorm::fused_with_pooling(const MaxPool& pool) {
-  if (!has_relu_ || has_residual_) return nullptr;
-  const ops::PoolingSpec& pooling = pool.spec();
-  const ops::BatchNormMaxPoolSpec spec{.x = pooling.x,
-                                       .kernel = pooling.kernel,
-                                       .stride = pooling.stride,
-                                       .padding = pooling.padding,
-                                       .epsilon = spec_.epsilon,
-                                       .type = pooling.type};
-  if (!spec.is_computed()) return nullptr;
-  auto both = std::make_unique<BatchNormMaxPool>(parameters_, spec, pool.winner());
-  both->inputs = {{&x(), GradientRule::kWrites}};
-  return both;
+  const bool is_its_residual =
+      sum != nullptr && sum->spec_.relu && sum->spec_.residual && sum->inputs[1].tensor == &y();
+  if (!is_its_residual || spec_.relu || spec_.residual) return nullptr;
+  return std::make_unique<BatchNorm>(*sum, *this);
 }
 
 void BatchNorm::connect(CellGraph& graph) {
-  spec_ = {.x = x().spec.shape, .relu = has_relu_, .residual = has_residual_, .type = graph.memory.type()};
-  graph.memory.parameters()[parameters_.gamma_number].spec.joins_shortcut = has_residual_;
-  if (has_relu_ && has_residual_) mask_ = graph.memory.statistic(ops::relu_mask_bytes(spec_.x, spec_.type));
+  spec_.x = x().spec.shape;
+  spec_.type = graph.memory.type();
+  graph.memory.parameters()[branches_.front().gamma_number].spec.joins_shortcut = takes_dy_in_parts();
+  if (spec_.stores_mask()) mask_ = graph.memory.statistic(ops::relu_mask_bytes(spec_.x, spec_.type));
 }
 
 void BatchNorm::create_ops(ops::Backend& backend) {
@@ -70,65 +68,65 @@ void BatchNorm::create_ops(ops::Backend& backend) {
   elementwise_ = &backend.elementwise();
 }
 
-// In training the mask of a ReLU follows from x, or forward stores it.
+// In training the mask of a ReLU follows from x, or forward stores it. The winners of a pooling tell it, too.
 Reads BatchNorm::read_by_backward_input(bool training) const {
   Reads reads;
-  if (training) reads.push_back(&x());
-  if (has_relu_ && !training) reads.push_back(&y());
+  if (training)
+    for (std::size_t b = 0; b < branches_.size(); ++b) reads.push_back(inputs[b].tensor);
+  if (spec_.relu && !spec_.pooling && !training) reads.push_back(&y());
   return reads;
 }
 
-const void* BatchNorm::residual(const Frame& frame) const {
-  return has_residual_ ? frame[inputs[1].tensor->location] : nullptr;
-}
-
 std::uint8_t* BatchNorm::mask(const Frame& frame) const {
-  return mask_.part == nullptr ? nullptr : reinterpret_cast<std::uint8_t*>(frame[mask_]);
+  return spec_.stores_mask() ? bytes_at(frame, mask_) : nullptr;
 }
 
-ops::BatchNormInputs BatchNorm::op_inputs(const Frame& frame) const {
-  ops::BatchNormInputs in = parameters_.inputs(frame, x());
-  in.residual = residual(frame);
-  return in;
+std::uint8_t* BatchNorm::winner(const Frame& frame) const {
+  return spec_.pooling ? bytes_at(frame, winner_) : nullptr;
+}
+
+ops::BatchNormForward BatchNorm::forward_args(const Frame& frame) const {
+  ops::BatchNormForward args{.residual = spec_.residual ? frame[inputs[1].tensor->location] : nullptr,
+                             .y = frame[y().location],
+                             .mask = mask(frame),
+                             .winner = winner(frame)};
+  for (std::size_t b = 0; b < branches_.size(); ++b)
+    args.branches[b] = branches_[b].forward_branch(frame, *inputs[b].tensor);
+  return args;
+}
+
+ops::BatchNormBackward BatchNorm::backward_args(const Frame& frame) const {
+  ops::BatchNormBackward args{.dy = frame[dy()],
+                              .dy_addend = dy_addend(frame),
+                              .mask = mask(frame),
+                              .winner = winner(frame),
+                              .y = frame[y().location]};
+  if (spec_.residual && inputs[1].dx != nullptr) args.dresidual = frame[*inputs[1].dx];
+  for (std::size_t b = 0; b < branches_.size(); ++b) args.branches[b] = branches_[b].backward_branch(frame, inputs[b]);
+  return args;
 }
 
 void BatchNorm::forward(const Frame& frame) const {
-  if (!frame.training) {
-    ops::BatchNormInference args = parameters_.inference(frame, x(), y());
-    args.residual = residual(frame);
-    op_->infer(args);
-    return;
-  }
-  ops::BatchNormOutputs out = parameters_.outputs(frame, y());
-  out.mask = mask(frame);
-  op_->forward(op_inputs(frame), out);
+  if (frame.training)
+    op_->forward(forward_args(frame));
+  else
+    op_->infer(forward_args(frame));
 }
 
 void BatchNorm::recompute(const Frame& frame) const {
   if (!frame.training) return forward(frame);
-  op_->forward_again(op_inputs(frame), parameters_.outputs(frame, y()));
+  op_->forward_again(forward_args(frame));
 }
 
 void BatchNorm::backward_input(const Frame& frame) const {
-  void* dresidual = has_residual_ && inputs[1].dx != nullptr ? frame[*inputs[1].dx] : nullptr;
-  if (!frame.training) {
-    ops::BatchNormInferenceGrad args = parameters_.inference_gradient(frame, dy(), dx());
-    args.dy_addend = dy_addend(frame);
-    args.y = frame[y().location];
-    args.dresidual = dresidual;
-    op_->infer_backward(args);
-    return;
-  }
-  ops::BatchNormGradInputs in = parameters_.gradient_inputs(frame, dy(), x());
-  in.dy_addend = dy_addend(frame);
-  in.mask = mask(frame);
-  ops::BatchNormGradOutputs out = parameters_.gradient_outputs(frame, dx());
-  out.dresidual = dresidual;
-  op_->backward(in, out);
+  if (frame.training)
+    op_->backward(backward_args(frame));
+  else
+    op_->infer_backward(backward_args(frame));
 }
 
 void BatchNorm::backward_weight(const Frame& frame) const {
-  parameters_.gradients.finish(frame, *elementwise_);
+  for (const BatchNormParameters& branch : branches_) branch.gradients.finish(frame, *elementwise_);
 }
 
 }  // namespace convoy

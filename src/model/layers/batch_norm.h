@@ -1,9 +1,10 @@
-/// Batch normalisation. One operation computes it together with the sum and the ReLU that follow it, or with the ReLU
-/// and the max pooling that follow it.
+/// Batch normalisation. One operation computes it together with the sum and the ReLU that follow it, with a second
+/// batch norm in the sum, or with the ReLU and the max pooling that follow it.
 #pragma once
 
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "model/cell_builder.h"
 #include "model/layers/batch_norm_parameters.h"
@@ -17,22 +18,27 @@ class MaxPool;
 /// (C).
 Value batch_norm(const std::string& name, const Value& x);
 
-/// y = relu(bn(x) [+ residual])
+/// y = relu(bn(x) [+ residual])  or  y = relu(bn(a) + bn(b)), with a batch norm of its own for each branch
+/// or  y = max_pool(relu(bn(x))), in which the normalised values and their gradient are never written to memory
 /// Backward writes the micro-batch's mean and unbiased variance as the "gradients" of the running statistics. They are
 /// summed over the step's micro-batches like gradients, and the running statistics are updated with their mean, once
 /// per step. A frozen cell uses the running statistics instead of the micro-batch's, in backward too.
 class BatchNorm final : public Layer {
  public:
   BatchNorm(CellMemory& memory, const std::string& name, std::int64_t num_channels);
+  /// Does the work of both: `sum`, which has a ReLU, adds the output of `shortcut`.
+  BatchNorm(const BatchNorm& sum, const BatchNorm& shortcut);
+  /// Does the work of both: `norm` has a ReLU, whose output `pool` reads.
+  BatchNorm(const BatchNorm& norm, const MaxPool& pool);
 
-  std::string operation() const override { return ops::BatchNormOp::kName; }
+  std::string operation() const override { return spec_.name(); }
   bool merge(Layer& next) override;
-  /// Returns a BatchNormMaxPool if `next` is a max pooling of this batch norm's ReLU, or a BatchNormSum if `next` is a
+  /// Returns a BatchNorm for both if `next` is a max pooling of this one's ReLU that the operation can compute, or a
   /// batch norm that adds this one's output and has a ReLU; else null.
   std::unique_ptr<Layer> fused_with(Layer& next) override;
   void connect(CellGraph& graph) override;
   bool has_weights() const override { return true; }
-  bool takes_dy_in_parts() const override { return has_residual_; }
+  bool takes_dy_in_parts() const override { return spec_.residual || spec_.num_branches > 1; }
   Reads read_by_backward_input(bool training) const override;
 
   void create_ops(ops::Backend& backend) override;
@@ -42,14 +48,14 @@ class BatchNorm final : public Layer {
   void backward_weight(const Frame& frame) const override;
 
  private:
-  std::unique_ptr<Layer> fused_with_pooling(const MaxPool& pool);
-  const void* residual(const Frame& frame) const;
   std::uint8_t* mask(const Frame& frame) const;
-  ops::BatchNormInputs op_inputs(const Frame& frame) const;
+  std::uint8_t* winner(const Frame& frame) const;
+  ops::BatchNormForward forward_args(const Frame& frame) const;
+  ops::BatchNormBackward backward_args(const Frame& frame) const;
 
-  bool has_relu_ = false, has_residual_ = false;
-  BatchNormParameters parameters_;
-  TensorLocation mask_;  ///< which values the ReLU let through; set only if a residual is added before the ReLU
+  std::vector<BatchNormParameters> branches_;  ///< those of inputs[0] and, if there are two branches, of inputs[1]
+  TensorLocation mask_;                        ///< which values the ReLU let through; set only if spec_.stores_mask()
+  TensorLocation winner_;                      ///< winners of the max pooling; set only if spec_.pooling
   ops::BatchNormSpec spec_;
   std::unique_ptr<ops::BatchNormOp> op_;
   ops::ElementwiseOps* elementwise_ = nullptr;

@@ -3,6 +3,14 @@
 
 namespace convoy {
 
+namespace {
+
+float* floats(const Frame& frame, const TensorLocation& location) {
+  return reinterpret_cast<float*>(frame[location]);
+}
+
+}  // namespace
+
 BatchNormParameters::BatchNormParameters(CellMemory& memory, const std::string& name, std::int64_t num_channels)
     : gamma_number(memory.parameters().size()) {
   const auto parameter = [&](const char* suffix, double initial, UpdateRule rule) {
@@ -21,48 +29,30 @@ BatchNormParameters::BatchNormParameters(CellMemory& memory, const std::string& 
   gradients = EarlyGradients(memory, gamma, running_var, num_channels);
 }
 
-ops::BatchNormInputs BatchNormParameters::inputs(const Frame& frame, const Tensor& x) const {
-  return {.x = frame[x.location], .gamma = frame[gamma], .beta = frame[beta]};
-}
-
-ops::BatchNormOutputs BatchNormParameters::outputs(const Frame& frame, const Tensor& y) const {
-  return {.y = frame[y.location],
-          .mean = mean_of(frame),
-          .inv_std = inv_std_of(frame),
-          .var_unbiased = var_unbiased_of(frame)};
-}
-
-ops::BatchNormInference BatchNormParameters::inference(const Frame& frame, const Tensor& x, const Tensor& y) const {
+ops::BatchNormForward::Branch BatchNormParameters::forward_branch(const Frame& frame, const Tensor& x) const {
   return {.x = frame[x.location],
           .gamma = frame[gamma],
           .beta = frame[beta],
+          .mean = floats(frame, mean),
+          .inv_std = floats(frame, inv_std),
+          .var_unbiased = floats(frame, var_unbiased),
           .running_mean = frame[running_mean],
-          .running_var = frame[running_var],
-          .y = frame[y.location]};
+          .running_var = frame[running_var]};
 }
 
-ops::BatchNormGradInputs BatchNormParameters::gradient_inputs(const Frame& frame, const GradientLocation& dy,
-                                                              const Tensor& x) const {
-  return {.dy = frame[dy],
-          .x = frame[x.location],
+ops::BatchNormBackward::Branch BatchNormParameters::backward_branch(const Frame& frame, const LayerInput& input) const {
+  return {.x = frame[input.tensor->location],
           .gamma = frame[gamma],
           .beta = frame[beta],
-          .mean = mean_of(frame),
-          .inv_std = inv_std_of(frame),
-          .var_unbiased = var_unbiased_of(frame)};
-}
-
-ops::BatchNormGradOutputs BatchNormParameters::gradient_outputs(const Frame& frame, const GradientLocation& dx) const {
-  return {.dx = frame[dx],
+          .mean = floats(frame, mean),
+          .inv_std = floats(frame, inv_std),
+          .var_unbiased = floats(frame, var_unbiased),
+          .running_var = frame[running_var],
+          .dx = frame[*input.dx],
           .dgamma = gradients.at(frame, gamma),
           .dbeta = gradients.at(frame, beta),
-          .mean = gradients.at(frame, running_mean),
-          .var_unbiased = gradients.at(frame, running_var)};
-}
-
-ops::BatchNormInferenceGrad BatchNormParameters::inference_gradient(const Frame& frame, const GradientLocation& dy,
-                                                                    const GradientLocation& dx) const {
-  return {.dy = frame[dy], .gamma = frame[gamma], .running_var = frame[running_var], .dx = frame[dx]};
+          .drunning_mean = gradients.at(frame, running_mean),
+          .drunning_var = gradients.at(frame, running_var)};
 }
 
 }  // namespace convoy

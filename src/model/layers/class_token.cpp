@@ -44,9 +44,9 @@ class ClassToken final : public Layer {
 Value class_token(const std::string& name, const Value& x) {
   CellBuilder& cell = x.cell();
   const Shape& shape = x.shape();
-  const ops::PrependSpec spec{.n = shape.n, .length = shape.h * shape.w, .width = shape.c, .type = cell.type()};
+  const ops::PrependSpec spec{.n = shape.n, .length = shape.length(), .width = shape.c, .type = cell.type()};
   return cell.add(std::make_unique<ClassToken>(cell.memory(), cell.parameter_name(name), spec), {{&x.tensor()}},
-                  {.spec = {{shape.n, 1 + spec.length, 1, shape.c}, cell.type()}});
+                  {.spec = {Shape::sequences(shape.n, 1 + spec.length, shape.c), cell.type()}});
 }
 
 }  // namespace convoy

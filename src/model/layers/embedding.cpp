@@ -54,14 +54,14 @@ ParameterRef table(const std::string& name, const Value& x, const EmbeddingSetti
 Value add_embedding(ParameterRef weight, const Value& x, const EmbeddingSettings& settings, bool reads_tokens) {
   CellBuilder& cell = x.cell();
   const ops::EmbeddingSpec spec{.n = x.shape().n,
-                                .length = x.shape().h,
+                                .length = x.shape().length(),
                                 .num_rows = settings.num_rows,
                                 .width = settings.width,
                                 .scale = settings.scale,
                                 .sinusoids = settings.sinusoids,
                                 .type = cell.type()};
   return cell.add(std::make_unique<Embedding>(weight, spec, reads_tokens), {{&x.tensor(), GradientRule::kNone}},
-                  {.spec = {{spec.n, spec.length, 1, spec.width}, cell.type()}});
+                  {.spec = {Shape::sequences(spec.n, spec.length, spec.width), cell.type()}});
 }
 
 }  // namespace
@@ -75,7 +75,7 @@ Value position_embedding(const std::string& name, const Value& x, const Embeddin
 }
 
 Value position_table(const std::string& name, const Value& x, double deviation) {
-  const EmbeddingSettings settings{.num_rows = x.shape().h, .width = x.shape().c};
+  const EmbeddingSettings settings{.num_rows = x.shape().length(), .width = x.shape().c};
   return add_embedding(table(x.cell(), name, {1, settings.num_rows, settings.width}, deviation), x, settings,
                        /*reads_tokens=*/false);
 }

@@ -35,15 +35,15 @@ Value add_gather(const Value& x, std::int64_t num_taken, std::vector<LayerInput>
   CellBuilder& cell = x.cell();
   const Shape& shape = x.shape();
   const ops::GatherSpec spec{
-      .n = shape.n, .length = shape.h, .num_taken = num_taken, .width = shape.c, .type = cell.type()};
+      .n = shape.n, .length = shape.length(), .num_taken = num_taken, .width = shape.c, .type = cell.type()};
   return cell.add(std::make_unique<Gather>(spec), std::move(inputs),
-                  {.spec = {{shape.n, num_taken, 1, shape.c}, cell.type()}});
+                  {.spec = {Shape::sequences(shape.n, num_taken, shape.c), cell.type()}});
 }
 
 }  // namespace
 
 Value gather(const Value& x, const Value& positions) {
-  return add_gather(x, positions.shape().h, {{&x.tensor()}, {&positions.tensor(), GradientRule::kNone}});
+  return add_gather(x, positions.shape().length(), {{&x.tensor()}, {&positions.tensor(), GradientRule::kNone}});
 }
 
 Value first_word(const Value& x) {

@@ -72,8 +72,7 @@ class LayerNorm final : public Layer {
 Value layer_norm(const std::string& name, const Value& x, float epsilon) {
   CellBuilder& cell = x.cell();
   const Shape& shape = x.shape();
-  const ops::LayerNormSpec spec{
-      .num_rows = shape.n * shape.h * shape.w, .width = shape.c, .epsilon = epsilon, .type = cell.type()};
+  const ops::LayerNormSpec spec{.num_rows = shape.pixels(), .width = shape.c, .epsilon = epsilon, .type = cell.type()};
   return cell.add(std::make_unique<LayerNorm>(cell.memory(), cell.parameter_name(name), spec),
                   {{&x.tensor(), GradientRule::kMayReplace, /*can_add=*/true}}, {.spec = {shape, cell.type()}});
 }

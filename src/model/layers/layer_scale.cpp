@@ -53,10 +53,8 @@ class LayerScale final : public Layer {
 Value layer_scale(const std::string& name, const Value& x, double initial) {
   CellBuilder& cell = x.cell();
   const Shape& shape = x.shape();
-  const ops::BroadcastSpec spec{.num_rows = shape.n * shape.h * shape.w,
-                                .num_columns = shape.c,
-                                .kind = ops::BroadcastKind::kMultiply,
-                                .type = cell.type()};
+  const ops::BroadcastSpec spec{
+      .num_rows = shape.pixels(), .num_columns = shape.c, .kind = ops::BroadcastKind::kMultiply, .type = cell.type()};
   return cell.add(std::make_unique<LayerScale>(cell.memory(), cell.parameter_name(name), spec, initial),
                   {{&x.tensor(), GradientRule::kMayReplace}}, {.spec = {shape, cell.type()}});
 }

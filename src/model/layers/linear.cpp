@@ -119,14 +119,14 @@ void Linear::backward_weight(const Frame& frame) const {
 
 Value add_linear(const Value& x, const LinearSettings& settings, DataType y_type) {
   CellBuilder& cell = x.cell();
-  const Shape& shape = x.shape();
-  const ops::LinearSpec spec{.n = shape.n * shape.h * shape.w,
-                             .num_inputs = shape.c,
+  Shape y = x.shape();
+  y.c = settings.num_outputs;
+  const ops::LinearSpec spec{.n = y.pixels(),
+                             .num_inputs = x.shape().c,
                              .num_outputs = settings.num_outputs,
                              .type = cell.type(),
                              .y_type = y_type};
-  return cell.add(std::make_unique<Linear>(cell, spec, settings), {{&x.tensor()}},
-                  {.spec = {{shape.n, shape.h, shape.w, spec.num_outputs}, y_type}});
+  return cell.add(std::make_unique<Linear>(cell, spec, settings), {{&x.tensor()}}, {.spec = {y, y_type}});
 }
 
 LinearSettings named(const std::string& name, std::int64_t num_outputs) {

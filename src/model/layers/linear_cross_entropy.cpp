@@ -77,11 +77,11 @@ LinearCrossEntropy::LinearCrossEntropy(CellBuilder& cell, const std::string& nam
                                        std::int64_t num_classes)
     : parameters_(add_linear_parameters(
           cell, x.c, {.weight = name + ".weight", .bias = name + ".bias", .num_outputs = num_classes})) {
-  const std::int64_t num_samples = samples_of_block(x.n, x.h);
+  const std::int64_t length = x.length(), num_samples = samples_of_block(x.n, length);
   num_blocks_ = x.n / num_samples;
   linear_spec_ = {
-      .n = num_samples * x.h, .num_inputs = x.c, .num_outputs = num_classes, .type = cell.type()};  // y in float32
-  spec_ = {.n = num_samples, .num_rows = x.h, .num_classes = num_classes, .type = cell.type()};
+      .n = num_samples * length, .num_inputs = x.c, .num_outputs = num_classes, .type = cell.type()};  // y in float32
+  spec_ = {.n = num_samples, .num_rows = length, .num_classes = num_classes, .type = cell.type()};
   logits_bytes_ = round_up(rows_of_block() * num_classes * kFloatBytes, kAlignmentBytes);
   dlogits_offset_ = cell.type() == DataType::kFloat32 ? 0 : logits_bytes_;
   block_gradients_offset_ =
@@ -162,7 +162,7 @@ Value linear_cross_entropy(const std::string& name, const Value& x, const Value&
   CellBuilder& cell = x.cell();
   return cell.add(std::make_unique<LinearCrossEntropy>(cell, name, x.shape(), num_classes),
                   {{&x.tensor()}, {&labels.tensor(), GradientRule::kNone}},
-                  {.spec = {{x.shape().n, 1, 1, 3}, DataType::kFloat32}, .gradient_type = DataType::kFloat32});
+                  {.spec = {Shape::vectors(x.shape().n, 3), DataType::kFloat32}, .gradient_type = DataType::kFloat32});
 }
 
 }  // namespace convoy

@@ -36,15 +36,15 @@ class Objectives final : public Layer {
 
 Value objectives(const std::vector<Objective>& all) {
   CellBuilder& cell = all.front().scores.cell();
-  Shape shape = all.front().scores.shape();
+  const Shape scores = all.front().scores.shape();
   std::vector<LayerInput> inputs;
   for (const Objective& objective : all) {
     inputs.push_back({&objective.scores.tensor()});
     cell.add_objective(objective.name);
   }
-  shape = {std::ssize(all), shape.n, 1, shape.c};
   return cell.add(std::make_unique<Objectives>(), std::move(inputs),
-                  {.spec = {shape, DataType::kFloat32}, .gradient_type = DataType::kFloat32});
+                  {.spec = {Shape::sequences(std::ssize(all), scores.n, scores.c), DataType::kFloat32},
+                   .gradient_type = DataType::kFloat32});
 }
 
 }  // namespace convoy

@@ -66,7 +66,7 @@ Value average_pool(const Value& x, const PoolingSettings& settings) {
 Value global_average_pool(const Value& x) {
   const DataType type = x.cell().type();
   return x.cell().add(std::make_unique<GlobalAveragePool>(ops::GlobalPoolingSpec{.x = x.shape(), .type = type}),
-                      {{&x.tensor()}}, {.spec = {{x.shape().n, 1, 1, x.shape().c}, type}, .is_small = true});
+                      {{&x.tensor()}}, {.spec = {Shape::vectors(x.shape().n, x.shape().c), type}, .is_small = true});
 }
 
 Value pad_channels(const Value& x, const ChannelPadding& padding) {

@@ -34,9 +34,9 @@ class SequenceMean final : public Layer {
 Value sequence_mean(const Value& x, const Value& lengths) {
   CellBuilder& cell = x.cell();
   const Shape& shape = x.shape();
-  const ops::SequenceMeanSpec spec{.n = shape.n, .length = shape.h, .width = shape.c, .type = cell.type()};
+  const ops::SequenceMeanSpec spec{.n = shape.n, .length = shape.length(), .width = shape.c, .type = cell.type()};
   return cell.add(std::make_unique<SequenceMean>(spec), {{&x.tensor()}, {&lengths.tensor(), GradientRule::kNone}},
-                  {.spec = {{shape.n, 1, 1, shape.c}, cell.type()}, .is_small = true});
+                  {.spec = {Shape::vectors(shape.n, shape.c), cell.type()}, .is_small = true});
 }
 
 }  // namespace convoy

@@ -6,10 +6,10 @@
 #include "convoy/base/error.h"
 
 #include "ops/check_spec.h"
-#include "ops/cpu/dnnl_call.h"
+#include "ops/cpu/onednn/dnnl_call.h"
+#include "ops/cpu/onednn/widening.h"
 #include "ops/cpu/resources.h"
 #include "ops/cpu/storage.h"
-#include "ops/cpu/widening.h"
 
 namespace convoy::ops::cpu {
 

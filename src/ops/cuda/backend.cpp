@@ -3,8 +3,8 @@
 
 #include "device/cuda/cuda_device.h"
 #include "ops/check_spec.h"
-#include "ops/cuda/cublas_runtime.h"
-#include "ops/cuda/cudnn_runtime.h"
+#include "ops/cuda/cublas/cublas_runtime.h"
+#include "ops/cuda/cudnn/cudnn_runtime.h"
 #include "ops/cuda/resources.h"
 
 namespace convoy::ops::cuda {

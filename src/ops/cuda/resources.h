@@ -27,7 +27,7 @@ class Context {
   cudaStream_t stream() const { return *stream_; }
 
   /// Makes scratch() at least this large. Called while operations are created. Smaller memory from before is kept,
-  /// since a recorded CUDA graph may use it.
+  /// since a CUDA graph may use it.
   void reserve_scratch(std::int64_t size_bytes) {
     if (size_bytes <= scratch_.size_bytes()) return;
     Buffer larger(device_, size_bytes);

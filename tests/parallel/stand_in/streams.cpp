@@ -37,8 +37,8 @@ bool run_front(CUstream_st& stream) {
   return true;
 }
 
-[[noreturn]] void refuse_to_record(const char* call) {
-  std::fprintf(stderr, "%s: these streams record nothing\n", call);
+[[noreturn]] void refuse_to_capture(const char* call) {
+  std::fprintf(stderr, "%s: these streams capture nothing\n", call);
   std::abort();
 }
 
@@ -148,23 +148,23 @@ cudaError_t cudaEventElapsedTime(float* milliseconds, cudaEvent_t start, cudaEve
 }
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t, cudaStreamCaptureMode) {
-  streams::refuse_to_record("cudaStreamBeginCapture");
+  streams::refuse_to_capture("cudaStreamBeginCapture");
 }
 cudaError_t cudaStreamEndCapture(cudaStream_t, cudaGraph_t*) {
-  streams::refuse_to_record("cudaStreamEndCapture");
+  streams::refuse_to_capture("cudaStreamEndCapture");
 }
 cudaError_t cudaGraphInstantiate(cudaGraphExec_t*, cudaGraph_t, unsigned long long) {
-  streams::refuse_to_record("cudaGraphInstantiate");
+  streams::refuse_to_capture("cudaGraphInstantiate");
 }
 cudaError_t cudaGraphUpload(cudaGraphExec_t, cudaStream_t) {
-  streams::refuse_to_record("cudaGraphUpload");
+  streams::refuse_to_capture("cudaGraphUpload");
 }
 cudaError_t cudaGraphLaunch(cudaGraphExec_t, cudaStream_t) {
-  streams::refuse_to_record("cudaGraphLaunch");
+  streams::refuse_to_capture("cudaGraphLaunch");
 }
 cudaError_t cudaGraphDestroy(cudaGraph_t) {
-  streams::refuse_to_record("cudaGraphDestroy");
+  streams::refuse_to_capture("cudaGraphDestroy");
 }
 cudaError_t cudaGraphExecDestroy(cudaGraphExec_t) {
-  streams::refuse_to_record("cudaGraphExecDestroy");
+  streams::refuse_to_capture("cudaGraphExecDestroy");
 }

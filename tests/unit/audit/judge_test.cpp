@@ -9,17 +9,17 @@
 namespace convoy {
 namespace {
 
-using Kind = RecordItem::Kind;
+using Kind = ChecksumItem::Kind;
 
 /// Two buckets, without chunks of its own.
-const std::vector<RecordItem> kItems = {{.kind = Kind::kFeatures},
-                                        {.kind = Kind::kInput},
-                                        {.kind = Kind::kOutput},
-                                        {.kind = Kind::kOutputGradient},
-                                        {.kind = Kind::kInputGradient},
-                                        {.kind = Kind::kLoss},
-                                        {.kind = Kind::kWeightGradient, .bucket = 0},
-                                        {.kind = Kind::kWeightGradient, .bucket = 1}};
+const std::vector<ChecksumItem> kItems = {{.kind = Kind::kFeatures},
+                                          {.kind = Kind::kInput},
+                                          {.kind = Kind::kOutput},
+                                          {.kind = Kind::kOutputGradient},
+                                          {.kind = Kind::kInputGradient},
+                                          {.kind = Kind::kLoss},
+                                          {.kind = Kind::kWeightGradient, .bucket = 0},
+                                          {.kind = Kind::kWeightGradient, .bucket = 1}};
 constexpr std::size_t kOutput = 2, kInputGradient = 4, kBucket0 = 6, kBucket1 = 7;
 
 /// All ranks agree, until a test says otherwise.
@@ -31,7 +31,7 @@ class Evidence {
       AuditEvidence& of_rank = ranks_.emplace_back();
       of_rank.parameters = 100 + static_cast<std::uint64_t>(rank % stages);
       for (std::int64_t c = 0; c < kNumComputations; ++c)
-        of_rank.records.emplace_back(kItems.size(), 1 + static_cast<std::uint64_t>(rank % stages));
+        of_rank.checksums.emplace_back(kItems.size(), 1 + static_cast<std::uint64_t>(rank % stages));
     }
   }
 
@@ -39,7 +39,7 @@ class Evidence {
     return ranks_[static_cast<std::size_t>(replica * grid_.stages + stage)];
   }
   std::uint64_t& at(std::int64_t replica, std::int64_t stage, Computation computation, std::size_t item) {
-    return of(replica, stage).records[static_cast<std::size_t>(computation)][item];
+    return of(replica, stage).checksums[static_cast<std::size_t>(computation)][item];
   }
   /// That rank gives something else, and so do all that compute from what it gives in the same passage.
   void spoil(std::int64_t replica, std::int64_t stage, Computation computation, std::size_t item) {
@@ -54,7 +54,7 @@ class Evidence {
 
  private:
   GridShape grid_;
-  std::vector<std::vector<RecordItem>> items_;
+  std::vector<std::vector<ChecksumItem>> items_;
   std::vector<AuditEvidence> ranks_;
 };
 

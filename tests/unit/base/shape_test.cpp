@@ -1,16 +1,35 @@
 /// Counts of shapes, and the rounding of strides.
 #include "convoy/base/shape.h"
 
+#include <type_traits>
+
 #include <gtest/gtest.h>
 
 namespace convoy {
 namespace {
 
 TEST(Shape, CountsValuesAndPixelsBeyondThirtyTwoBits) {
-  const Shape shape = {.n = 1024, .h = 224, .w = 224, .c = 64};
+  const Shape shape = Shape::images(1024, 224, 224, 64);
   EXPECT_EQ(shape.pixels(), 51'380'224);
   EXPECT_EQ(shape.count(), 3'288'334'336);
   EXPECT_EQ(to_string(shape), "1024x224x224x64");
+}
+
+TEST(Shape, OfVolumesCountsAndShowsTheirSlices) {
+  const Shape volumes = {.n = 2, .d = 5, .h = 3, .w = 7, .c = 11};
+  EXPECT_EQ(volumes.length(), 105);
+  EXPECT_EQ(volumes.pixels(), 210);
+  EXPECT_EQ(volumes.count(), 2310);
+  EXPECT_EQ(to_string(volumes), "2x5x3x7x11");
+  EXPECT_NE(volumes, (Shape{.n = 2, .d = 1, .h = 3, .w = 7, .c = 11}));
+}
+
+TEST(Shape, IsGivenByNameOnly) {
+  EXPECT_EQ(Shape::images(2, 3, 4, 5), (Shape{.n = 2, .d = 1, .h = 3, .w = 4, .c = 5}));
+  EXPECT_EQ(Shape::sequences(2, 7, 5), (Shape{.n = 2, .d = 1, .h = 7, .w = 1, .c = 5}));
+  EXPECT_EQ(Shape::vectors(2, 5), (Shape{.n = 2, .d = 1, .h = 1, .w = 1, .c = 5}));
+  static_assert(!std::is_constructible_v<Shape, int, int, int, int> && !std::is_constructible_v<Shape, int>);
+  static_assert(std::is_trivially_copyable_v<Shape> && sizeof(Shape) == 5 * sizeof(std::int64_t));
 }
 
 TEST(ImageShape, BecomesABatchOfItself) {

@@ -1,13 +1,15 @@
 /// Measured costs are found by a key: it must differ in all that changes the costs.
-#include "calibrate/cost_keys.h"
-
 #include <set>
 #include <string>
 #include <tuple>
 #include <vector>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "convoy/model/network_file.h"
+
+#include "calibrate/calibration.h"
 #include "unit/messages.h"
 
 namespace convoy {
@@ -17,7 +19,7 @@ namespace {
 const NetworkSpec kImages{.name = "resnet20", .input = ImageShape{16, 16, 3}, .micro_batch = 4, .num_classes = 10};
 const NetworkSpec kTexts{.name = "transformer",
                          .input = TextShape{.length = 16, .vocabulary = 100},
-                         .transformer = {.layers = 1, .heads = 1, .width = 16, .feedforward = 16},
+                         .settings = network_settings({.layers = 1, .heads = 1, .width = 16, .feedforward = 16}),
                          .micro_batch = 4,
                          .num_classes = 2};
 
@@ -34,23 +36,27 @@ NetworkSpec changed(NetworkSpec network, const Change& change) {
 }  // namespace
 
 TEST(CostKeys, DifferForNetworksWhoseCellsTakeAnotherTime) {
-  const std::vector<NetworkSpec> networks = {kImages,
-                                             kTexts,
-                                             changed(kImages, [](NetworkSpec& n) { n.name = "resnet32"; }),
-                                             changed(kImages,
-                                                     [](NetworkSpec& n) {
-                                                       n.input = ImageShape{32, 32, 3};
-                                                     }),
-                                             changed(kImages, [](NetworkSpec& n) { n.micro_batch = 8; }),
-                                             changed(kImages, [](NetworkSpec& n) { n.num_classes = 100; }),
-                                             changed(kImages, [](NetworkSpec& n) { n.type = DataType::kBfloat16; }),
-                                             changed(kImages, [](NetworkSpec& n) { n.freeze = {"conv1.*"}; }),
-                                             changed(kImages, [](NetworkSpec& n) { n.stochastic_depth = 0.1; }),
-                                             changed(kTexts, [](NetworkSpec& n) { n.transformer.layers = 2; }),
-                                             changed(kTexts, [](NetworkSpec& n) { n.transformer.heads = 2; }),
-                                             changed(kTexts, [](NetworkSpec& n) { n.transformer.width = 32; }),
-                                             changed(kTexts, [](NetworkSpec& n) { n.transformer.feedforward = 32; }),
-                                             changed(kTexts, [](NetworkSpec& n) { n.transformer.dropout = 0.5; })};
+  const std::vector<NetworkSpec> networks = {
+      kImages,
+      kTexts,
+      changed(kImages, [](NetworkSpec& n) { n.name = "resnet32"; }),
+      changed(kImages,
+              [](NetworkSpec& n) {
+                n.input = ImageShape{32, 32, 3};
+              }),
+      changed(kImages, [](NetworkSpec& n) { n.micro_batch = 8; }),
+      changed(kImages, [](NetworkSpec& n) { n.num_classes = 100; }),
+      changed(kImages, [](NetworkSpec& n) { n.type = DataType::kBfloat16; }),
+      changed(kImages, [](NetworkSpec& n) { n.freeze = {"conv1.*"}; }),
+      changed(kImages,
+              [](NetworkSpec& n) {
+                n.name = "convnext_tiny", n.input = ImageShape{32, 32, 3}, n.settings["stochastic_depth"] = "0.1";
+              }),
+      changed(kTexts, [](NetworkSpec& n) { n.settings["layers"] = "2"; }),
+      changed(kTexts, [](NetworkSpec& n) { n.settings["width"] = "32", n.settings["heads"] = "2"; }),
+      changed(kTexts, [](NetworkSpec& n) { n.settings["width"] = "32"; }),
+      changed(kTexts, [](NetworkSpec& n) { n.settings["feedforward"] = "32"; }),
+      changed(kTexts, [](NetworkSpec& n) { n.settings["dropout"] = "0.5"; })};
   const auto ops = backend();
   std::set<std::string> keys;
   for (const NetworkSpec& network : networks) {
@@ -79,12 +85,13 @@ TEST(CostKeys, DifferForDevicesRanksAndSharedCores) {
 }
 
 // The costs of earlier runs stay valid only if their keys stay as they are.
-TEST(CostKeys, AreThoseOfEarlierVersions) {
+TEST(CostKeys, HaveTheirFormAndTheHashOfAllLayers) {
   const auto ops = backend();
   const std::string device = ops->device().description();
-  EXPECT_EQ(costs_key(kImages, *ops, 8, {.ranks = 4, .ranks_at_once = 1.5}),
-            "resnet20 on 16x16x3 for 10 classes, micro-batch 4, f32, frozen []; " + device +
-                "; 1.5 of 4 ranks at once on a node, 8 in all");
+  EXPECT_EQ(
+      costs_key(kImages, *ops, 8, {.ranks = 4, .ranks_at_once = 1.5}),
+      fmt::format("resnet20 {:016x} on 16x16x3 for 10 classes, micro-batch 4, f32, frozen []; ", hash_of(kImages)) +
+          device + "; 1.5 of 4 ranks at once on a node, 8 in all");
   EXPECT_EQ(rates_key({.message_bytes = 7, .arena_bytes = 9}, *ops, 2, {.ranks = 2, .ranks_at_once = 2}),
             "messages of 7 bytes, arenas of 9; " + device + "; 2 ranks at once, 2 on a node");
 }

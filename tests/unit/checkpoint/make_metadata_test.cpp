@@ -74,6 +74,7 @@ TEST(ModelMetadata, SamplesOfAnotherKindOfInputAreRefused) {
 
 TEST(ModelMetadata, OfTextsHasTheVocabularyOfTheTrainingSetAndNoOther) {
   Parameters params;
+  params.model.name = "transformer";
   params.model.length = 100;
   const io::ModelMetadata metadata = model_metadata(params, texts("a\nb\n"));
   EXPECT_STREQ(metadata.kind(), "text");

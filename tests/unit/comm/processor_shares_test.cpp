@@ -1,6 +1,4 @@
 /// The shares that ranks get of the processors they share, and the ranks that get none.
-#include "comm/processor_shares.h"
-
 #include <algorithm>
 #include <cstdint>
 #include <numeric>
@@ -11,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include "comm/processors.h"
 #include "unit/comm/described_machines.h"
 
 namespace convoy {

@@ -10,7 +10,6 @@
 
 #include <gtest/gtest.h>
 
-#include "dashboard/sparkline.h"
 #include "unit/messages.h"
 
 namespace convoy {
@@ -32,7 +31,9 @@ WatchedRun small_run() {
                  .step = 10,
                  .learning_rate = 0.1,
                  .measured = "test",
-                 .evaluated = {{"test_loss", {0.9, 0.8}}, {"test_top1", {0.5, 0.75}}, {"test_macro_f1", {0.5, 0.25}}},
+                 .evaluated = {{"test_loss", {{5, 0.9}, {10, 0.8}}},
+                               {"test_top1", {{5, 0.5}, {10, 0.75}}},
+                               {"test_macro_f1", {{5, 0.5}, {10, 0.25}}}},
                  .last_time = 1020};
   for (int step = 1; step <= 10; ++step) {
     run.losses.push_back(2.0 / step);

@@ -61,6 +61,16 @@ TEST_F(RunReaderTest, ForgetsStepsThatWereUndoneByARollback) {
   EXPECT_EQ(reader.run().step_times.size(), 2U);
 }
 
+TEST_F(RunReaderTest, ForgetsEvaluationsAfterTheStepOfARollback) {
+  WatchedRun run;
+  for (const int step : {4, 8, 12})
+    add_row(fmt::format(R"({{"kind":"epoch","time":1,"step":{},"val_top1":0.5}})", step), run);
+  add_row(R"({"kind":"rollback","time":2,"step":8,"rate_factor":0.5})", run);
+  EXPECT_EQ(run.evaluated.at("val_top1"), (std::map<std::int64_t, double>{{4, 0.5}, {8, 0.5}}));
+  add_row(R"({"kind":"epoch","time":3,"step":12,"val_top1":0.75})", run);
+  EXPECT_EQ(run.evaluated.at("val_top1"), (std::map<std::int64_t, double>{{4, 0.5}, {8, 0.5}, {12, 0.75}}));
+}
+
 TEST_F(RunReaderTest, BeginsAgainWhereTheFileIsAnotherOne) {
   append("{\"kind\":\"start\",\"time\":1,\"step\":0}\n" + step_row(1) + step_row(2));
   RunReader reader(directory_.string());
@@ -85,7 +95,8 @@ TEST_F(RunReaderTest, KnowsRanksEpochsWarningsAndTheEnd) {
   EXPECT_EQ(run.ranks.at(3).gpu_celsius, -1);
   EXPECT_EQ(run.measured, "test");
   EXPECT_EQ(run.measured_column(), "test_top1") << "a log without train.metric is older than that key";
-  EXPECT_EQ(run.evaluated, (std::map<std::string, std::vector<double>>{{"test_loss", {0.5}}, {"test_top1", {0.75}}}));
+  EXPECT_EQ(run.evaluated, (std::map<std::string, std::map<std::int64_t, double>>{{"test_loss", {{4, 0.5}}},
+                                                                                  {"test_top1", {{4, 0.75}}}}));
   EXPECT_EQ(run.warnings.front().text, "b");
   EXPECT_EQ(run.ended, "done");
 }
@@ -97,7 +108,7 @@ TEST_F(RunReaderTest, KnowsTheMetricOfTheLatestStart) {
   add_row(R"({"kind":"start","time":3,"step":4,"metric":"macro_f1"})", run);
   add_row(R"({"kind":"epoch","time":4,"step":8,"val_top1":0.5,"val_macro_f1":0.625})", run);
   EXPECT_EQ(run.measured_column(), "val_macro_f1");
-  EXPECT_EQ(run.evaluated.at(run.measured_column()), (std::vector<double>{0.5, 0.625}));
+  EXPECT_EQ(run.evaluated.at(run.measured_column()), (std::map<std::int64_t, double>{{4, 0.5}, {8, 0.625}}));
 }
 
 TEST_F(RunReaderTest, LinesThatAreNoRowsChangeNothing) {

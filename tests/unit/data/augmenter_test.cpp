@@ -21,6 +21,10 @@ struct Case {
   AugmentationSpec spec;
 };
 
+AugmentationSpec cropped(std::int64_t padding, bool flips, std::uint64_t seed) {
+  return {.params = {.crop_padding = padding, .flip = flips}, .seed = seed};
+}
+
 std::vector<std::uint8_t> some_image(const ImageShape& shape) {
   std::vector<std::uint8_t> bytes(static_cast<std::size_t>(shape.count()));
   for (std::size_t i = 0; i < bytes.size(); ++i) bytes[i] = static_cast<std::uint8_t>(1 + i * 7 % 255);
@@ -36,8 +40,8 @@ std::vector<double> means(std::int64_t channels) {
 /// Returns what the network sees of an image that is cut in this way.
 std::vector<float> seen(const Augmenter& augmenter, const std::vector<std::uint8_t>& image, const ops::ImageCut& cut) {
   const reference::Array values = reference::image_batch(
-      {.x = augmenter.image().batch(1), .value_of = augmenter.value_of(), .border = augmenter.spec().border}, image,
-      {cut});
+      {.x = augmenter.image().batch(1), .value_of = augmenter.value_of(), .border = augmenter.spec().params.border},
+      image, {cut});
   return {values.begin(), values.end()};
 }
 
@@ -47,11 +51,10 @@ std::vector<float> expected(const Case& c, const std::vector<std::uint8_t>& imag
   const auto key = [&](Purpose purpose) {
     return RandomKey{c.spec.seed, purpose, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(sample)};
   };
-  const auto range = static_cast<std::uint64_t>(2 * c.spec.crop_padding + 1);
-  const auto dy = static_cast<std::int64_t>(random_below(key(Purpose::kCrop), 0, range)) - c.spec.crop_padding;
-  const auto dx = static_cast<std::int64_t>(random_below(key(Purpose::kCrop), 1, range)) - c.spec.crop_padding;
-  const bool flip =
-      c.spec.flip == Flip::kAlways || (c.spec.flip == Flip::kRandom && random_below(key(Purpose::kFlip), 0, 2) == 1);
+  const auto range = static_cast<std::uint64_t>(2 * c.spec.params.crop_padding + 1);
+  const auto dy = static_cast<std::int64_t>(random_below(key(Purpose::kCrop), 0, range)) - c.spec.params.crop_padding;
+  const auto dx = static_cast<std::int64_t>(random_below(key(Purpose::kCrop), 1, range)) - c.spec.params.crop_padding;
+  const bool flip = c.spec.mirrors || (c.spec.params.flip && random_below(key(Purpose::kFlip), 0, 2) == 1);
   const std::vector<double> mean = means(c.image.c), stddev(mean.size(), 0.25);
   std::vector<float> out;
   for (std::int64_t y = 0; y < c.image.h; ++y) {
@@ -70,11 +73,16 @@ std::vector<float> expected(const Case& c, const std::vector<std::uint8_t>& imag
 }
 
 TEST(Augmenter, EqualsItsDefinitionToTheBit) {
-  const std::vector<Case> cases = {
-      {{28, 28, 1}, {4, Flip::kRandom, 1}}, {{32, 32, 3}, {4, Flip::kRandom, 2}}, {{5, 7, 2}, {2, Flip::kRandom, 3}},
-      {{3, 2, 4}, {9, Flip::kRandom, 4}},  // crops may miss the image
-      {{1, 1, 1}, {1, Flip::kRandom, 5}},   {{6, 5, 3}, {0, Flip::kRandom, 6}},   {{6, 5, 3}, {3, Flip::kNever, 7}},
-      {{6, 5, 1}, {0, Flip::kNever, 8}},    {{6, 5, 3}, {0, Flip::kAlways, 9}},   {{6, 5, 2}, {2, Flip::kAlways, 10}}};
+  const std::vector<Case> cases = {{{28, 28, 1}, cropped(4, true, 1)},
+                                   {{32, 32, 3}, cropped(4, true, 2)},
+                                   {{5, 7, 2}, cropped(2, true, 3)},
+                                   {{3, 2, 4}, cropped(9, true, 4)},  // crops may miss the image
+                                   {{1, 1, 1}, cropped(1, true, 5)},
+                                   {{6, 5, 3}, cropped(0, true, 6)},
+                                   {{6, 5, 3}, cropped(3, false, 7)},
+                                   {{6, 5, 1}, cropped(0, false, 8)},
+                                   {{6, 5, 3}, {.mirrors = true, .seed = 9}},
+                                   {{6, 5, 2}, {.params = {.crop_padding = 2}, .mirrors = true, .seed = 10}}};
   for (const Case& c : cases) {
     const Augmenter augmenter(c.image, c.spec, means(c.image.c),
                               std::vector<double>(static_cast<std::size_t>(c.image.c), 0.25));
@@ -82,7 +90,7 @@ TEST(Augmenter, EqualsItsDefinitionToTheBit) {
     for (std::int64_t sample = 0; sample < 200; ++sample) {
       const auto out = seen(augmenter, image, augmenter.cut(sample % 3, sample));
       const auto want = expected(c, image, sample % 3, sample);
-      ASSERT_EQ(out, want) << to_string(c.image) << " padding " << c.spec.crop_padding << " sample " << sample;
+      ASSERT_EQ(out, want) << to_string(c.image) << " padding " << c.spec.params.crop_padding << " sample " << sample;
     }
   }
 }
@@ -111,7 +119,7 @@ TEST(Augmenter, ChannelThatNeverVariesStaysFinite) {
 // with p > 1 - 1e-6 for all together.
 TEST(Augmenter, EveryCropAndFlipIsAsLikelyAsTheOthers) {
   const ImageShape shape{9, 9, 1};
-  const Augmenter augmenter(shape, {4, Flip::kRandom, 11}, {0}, {1});
+  const Augmenter augmenter(shape, cropped(4, true, 11), {0}, {1});
   std::vector<std::uint8_t> image(81);
   for (std::size_t i = 0; i < 81; ++i) image[i] = static_cast<std::uint8_t>(i + 1);
   std::map<std::array<float, 2>, int> counts;  // the centre says which crop, its neighbour which flip
@@ -127,7 +135,7 @@ TEST(Augmenter, EveryCropAndFlipIsAsLikelyAsTheOthers) {
 
 TEST(Augmenter, EpochsAndSamplesDrawAnew) {
   const ImageShape shape{9, 9, 1};
-  const Augmenter augmenter(shape, {4, Flip::kRandom, 12}, {0}, {1});
+  const Augmenter augmenter(shape, cropped(4, true, 12), {0}, {1});
   const auto image = some_image(shape);
   const auto first = seen(augmenter, image, augmenter.cut(0, 0));
   EXPECT_EQ(first, seen(augmenter, image, augmenter.cut(0, 0)));
@@ -142,9 +150,9 @@ TEST(Augmenter, EpochsAndSamplesDrawAnew) {
 // Its centre is uniform over the image: 64 positions of a square of 4, each drawn 6400 / 64 = 100 times, +- 6 * 9.9.
 TEST(Augmenter, CutoutIsASquareOfZerosWhoseCentreIsAnywhere) {
   const ImageShape shape{8, 8, 3};
-  AugmentationSpec spec{2, Flip::kRandom, 3};
+  AugmentationSpec spec = cropped(2, true, 3);
   const Augmenter whole(shape, spec, {0.5, 0.5, 0.5}, {1, 1, 1});
-  spec.cutout = 4;
+  spec.params.cutout = 4;
   const Augmenter holed(shape, spec, {0.5, 0.5, 0.5}, {1, 1, 1});
   const auto image = some_image(shape);
   std::map<std::array<std::int32_t, 2>, int> counts;

@@ -110,11 +110,12 @@ TEST(AutoAugment, DrawsEachEditAsOftenAndTheLevelOnlyOfTrivialAugment) {
   constexpr int kDraws = 14000;
   for (std::uint64_t sample = 0; sample < kDraws; ++sample) {
     const RandomKey key{.seed = 3, .purpose = Purpose::kAutoAugment, .item = sample};
-    const auto trivial = draw_edits({.policy = AutoAugmentKind::kTrivial, .num_edits = 5}, shape, key);
+    const auto trivial = draw_edits({.policy = AutoAugmentKind::kTrivial, .policy_operations = 5}, shape, key);
     ASSERT_EQ(trivial.size(), 1u);
     ++counts[trivial[0].kind];
     if (trivial[0].kind == kRotate) wide.insert(trivial[0].magnitude);
-    const auto several = draw_edits({.policy = AutoAugmentKind::kRand, .num_edits = 5, .level = 10}, shape, key);
+    const auto several =
+        draw_edits({.policy = AutoAugmentKind::kRand, .policy_operations = 5, .policy_magnitude = 10}, shape, key);
     ASSERT_EQ(several.size(), 5u);
     for (const ImageEdit& edit : several)
       if (edit.kind == kRotate) rand.insert(edit.magnitude);

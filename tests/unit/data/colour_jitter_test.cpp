@@ -1,6 +1,4 @@
 /// Brightness, contrast and saturation equal their definition.
-#include "data/images/colour_jitter.h"
-
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,6 +6,8 @@
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "data/images/auto_augment.h"
 
 namespace convoy {
 namespace {
@@ -81,11 +81,11 @@ TEST(ColourJitter, TheOrderCounts) {
 // 6 orders in 6000 draws: a binomial count deviates by sqrt(6000 * 5 / 36) = 28.9; the mean of a factor uniform over
 // 0.8 by 0.8 / sqrt(12 * 6000) = 0.003. Six of each.
 TEST(ColourJitter, FactorsAreWithinTheirReachAndOrdersAsLikely) {
-  const AugmentationSpec spec{.brightness = 0.4, .saturation = 0.1};
+  const AugmentParams params{.brightness = 0.4, .saturation = 0.1};
   std::map<std::array<ColourJitter::Kind, 3>, int> counts;
   double mean = 0, min = 2, max = 0;
   for (std::uint64_t sample = 0; sample < 6000; ++sample) {
-    const ColourJitter jitter = draw_jitter(spec, {.seed = 5, .purpose = Purpose::kColour, .item = sample});
+    const ColourJitter jitter = draw_jitter(params, {.seed = 5, .purpose = Purpose::kColour, .item = sample});
     ++counts[jitter.order];
     mean += jitter.factor[0] / 6000;
     min = std::min(min, jitter.factor[0]);

@@ -56,14 +56,14 @@ class EncodedLoaderTest : public LoaderFixture {
   io::Dataset files_;
   const std::vector<double> half_ = {0.5, 0.5, 0.5};
   Augmenter all_{{0, 0, 3},
-                 {.flip = Flip::kRandom,
+                 {.params = {.crop = CropKind::kRandomResized,
+                             .flip = true,
+                             .brightness = 0.3,
+                             .contrast = 0.3,
+                             .saturation = 0.3,
+                             .cutout = 4},
                   .seed = 9,
-                  .crop = CropKind::kRandomResized,
-                  .size = 12,
-                  .brightness = 0.3,
-                  .contrast = 0.3,
-                  .saturation = 0.3,
-                  .cutout = 4},
+                  .size = 12},
                  half_,
                  half_};
 };

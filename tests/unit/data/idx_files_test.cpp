@@ -51,12 +51,10 @@ class ImportIdx : public testing::Test {
 };
 
 void expect_known(const IdxSplit& content) {
-  EXPECT_EQ(content.info.image, (ImageShape{4, 3, 1}));
-  EXPECT_EQ(content.info.num_samples, 5);
+  EXPECT_EQ(content.image, (ImageShape{4, 3, 1}));
   ASSERT_EQ(content.images.size(), 60u);
   for (std::size_t i = 0; i < 60; ++i) EXPECT_EQ(content.images[i], i * 11 % 7);
   EXPECT_EQ(content.labels, (std::vector<std::int32_t>{0, 4, 1, 5, 2}));
-  EXPECT_EQ(content.info.class_names, (std::vector<std::string>{"0", "1", "2", "3", "4", "5"}));
 }
 
 TEST_F(ImportIdx, PlainAndGzippedInWhateverMixtureAreTheSame) {
@@ -180,17 +178,18 @@ TEST_F(ImportIdx, FolderGivesBothSplitsWithTheSameClasses) {
   put("train-labels-idx1-ubyte.gz", gzipped(labels(5)));
   put("t10k-images-idx3-ubyte.gz", gzipped(images(9, 4, 3)));
   put("t10k-labels-idx1-ubyte", labels(9));
-  const IdxSplits splits = read_idx_folder(directory_.path());
-  EXPECT_EQ(splits.train.info.num_samples, 5);
-  EXPECT_EQ(splits.test.info.num_samples, 9);
-  EXPECT_EQ(splits.train.info.class_names.size(), 7u);  // class 6 occurs in the test split only
-  EXPECT_EQ(splits.test.info.class_names, splits.train.info.class_names);
+  const std::unique_ptr<ImageSource> source = open_idx(directory_.path());
+  ASSERT_EQ(source->listing().splits.size(), 2u);
+  EXPECT_EQ(source->listing().splits[0].size(), 5);
+  EXPECT_EQ(source->listing().splits[1].size(), 9);
+  // Class 6 occurs in the test split only.
+  EXPECT_EQ(source->listing().class_names, (std::vector<std::string>{"0", "1", "2", "3", "4", "5", "6"}));
 
   put("t10k-images-idx3-ubyte.gz", gzipped(images(9, 3, 4)));
-  EXPECT_CONTAINS(message_of<RequestError>([&] { read_idx_folder(directory_.path()); }), "images of 4x3x1");
+  EXPECT_CONTAINS(message_of<RequestError>([&] { open_idx(directory_.path()); }), "images of 4x3x1");
   std::filesystem::remove(directory_ / "t10k-labels-idx1-ubyte");
   put("t10k-images-idx3-ubyte.gz", gzipped(images(9, 4, 3)));
-  EXPECT_CONTAINS(message_of<RequestError>([&] { read_idx_folder(directory_.path()); }), "t10k-labels-idx1-ubyte.gz'");
+  EXPECT_CONTAINS(message_of<RequestError>([&] { open_idx(directory_.path()); }), "t10k-labels-idx1-ubyte.gz'");
 }
 
 }  // namespace

@@ -7,6 +7,7 @@
 
 #include "convoy/base/error.h"
 
+#include "data/class_folders.h"
 #include "unit/data/image_files.h"
 #include "unit/io/temporary_directory.h"
 #include "unit/messages.h"
@@ -28,7 +29,7 @@ std::vector<File> list(const TemporaryDirectory& directory, const std::vector<st
     std::filesystem::create_directories(path.parent_path());
     test::write_bytes(path.string(), std::vector{std::byte{'x'}});
   }
-  const ImageFolder folder(directory.path(), list_any_images(directory.path(), "predict.data"), 3);
+  const ImageFolder folder(directory.path(), list_any_files(directory.path(), {}, "predict.data"), 3);
   std::vector<File> files;
   for (std::int64_t i = 0; i < folder.info().num_samples; ++i) {
     const std::int32_t label = folder.label(i);
@@ -84,7 +85,7 @@ TEST(FilesAsTheyLie, BehindLinksAsAnImportFindsThem) {
 TEST(FilesAsTheyLie, ReadsAFileIntoTheCallersMemoryAndSaysWhatIsWrongWithIt) {
   const TemporaryDirectory directory;
   list(directory, {"a", "b"});
-  const ImageFolder folder(directory.path(), list_any_images(directory.path(), "predict.data"), 1);
+  const ImageFolder folder(directory.path(), list_any_files(directory.path(), {}, "predict.data"), 1);
   EXPECT_EQ(folder.info().image, (ImageShape{0, 0, 1}));
   EXPECT_TRUE(folder.info().encoded);
   std::vector<std::byte> memory;
@@ -98,7 +99,7 @@ TEST(FilesAsTheyLie, ReadsAFileIntoTheCallersMemoryAndSaysWhatIsWrongWithIt) {
 TEST(FilesAsTheyLie, WithoutAnyFileIsRefusedByKey) {
   const TemporaryDirectory directory;
   std::filesystem::create_directories(directory / "empty/one");
-  const std::string message = message_of<RequestError>([&] { list_any_images(directory.path(), "predict.data"); });
+  const std::string message = message_of<RequestError>([&] { list_any_files(directory.path(), {}, "predict.data"); });
   EXPECT_NE(message.find("predict.data = " + directory.path() + ": it holds neither files"), std::string::npos)
       << message;
 }

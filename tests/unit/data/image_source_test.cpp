@@ -12,6 +12,7 @@
 
 #include "convoy/base/error.h"
 
+#include "data/class_folders.h"
 #include "data/images/cifar_files.h"
 #include "data/images/image_folder.h"
 #include "unit/data/image_files.h"
@@ -43,7 +44,7 @@ using Labels = std::vector<std::int32_t>;
 
 class ImageFolder : public testing::Test {
  protected:
-  SourceListing list() const { return list_image_folder(directory_.path()); }
+  SourceListing list() const { return list_class_folders(directory_.path(), {}); }
   std::string refusal() const {
     return message_of<RequestError>([&] { list(); });
   }
@@ -128,7 +129,7 @@ TEST_F(ImageFolder, OfClassesThatBeginLikeOneSplitHasThem) {
   for (const std::string file : {"train_a/x/1", "train_b/x/1"}) put(directory_ / file);
   EXPECT_CONTAINS(refusal(), "'train_a' and 'train_b' both belong to split train");
   EXPECT_CONTAINS(refusal(), "import.splits = false");
-  EXPECT_EQ(list_image_folder(directory_.path(), /*has_splits=*/false).class_names,
+  EXPECT_EQ(list_class_folders(directory_.path(), {.has_splits = false}).class_names,
             (Names{"test_negative", "test_positive", "train", "train_a", "train_b"}));
 }
 

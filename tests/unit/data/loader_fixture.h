@@ -163,7 +163,8 @@ class LoaderFixture : public testing::TestWithParam<Way> {
   test::TemporaryDirectory directory_;
   std::unique_ptr<io::Dataset> dataset_;
   Sampler sampler_{{.num_samples = kNumSamples, .seed = 9}};
-  Augmenter augmenter_{kImage, {2, Flip::kRandom, 9}, {0.25, 0.25, 0.25}, {0.25, 0.25, 0.25}};
+  Augmenter augmenter_{
+      kImage, {.params = {.crop_padding = 2, .flip = true}, .seed = 9}, {0.25, 0.25, 0.25}, {0.25, 0.25, 0.25}};
   std::unique_ptr<ops::Backend> backend_ = GetParam().make_backend();
 };
 

@@ -217,15 +217,15 @@ TEST_P(LoaderTest, StagesReadOnlyWhatTheyNeed) {
 }
 
 TEST_P(LoaderTest, MixesImagesAndLabelsOfAMicroBatchByTheSamePairsWhoeverLoadsThem) {
-  expect_mixed({.crop_padding = 2, .flip = Flip::kRandom, .seed = 9, .mixup = 0.6}, 90);
+  expect_mixed({.params = {.crop_padding = 2, .flip = true, .mixup = 0.6}, .seed = 9}, 90);
 }
 
 TEST_P(LoaderTest, PastesBoxesAndMixesLabelsByTheirAreasWhoeverLoadsThem) {
-  expect_mixed({.crop_padding = 2, .flip = Flip::kRandom, .seed = 9, .cutmix = 1}, 5);  // areas in whole pixels
+  expect_mixed({.params = {.crop_padding = 2, .flip = true, .cutmix = 1}, .seed = 9}, 5);  // areas in whole pixels
 }
 
 TEST_P(LoaderTest, MixesOrPastesAWholeMicroBatch) {
-  const AugmentationSpec augmentation{.seed = 9, .mixup = 0.6, .cutmix = 1};
+  const AugmentationSpec augmentation{.params = {.mixup = 0.6, .cutmix = 1}, .seed = 9};
   std::set<std::pair<std::int64_t, bool>> kinds;
   for (std::int64_t m = 0; m < 40; ++m)
     for (std::int64_t i = 0; i < 4; ++i) {

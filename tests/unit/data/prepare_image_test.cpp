@@ -9,7 +9,8 @@
 
 #include "convoy/base/error.h"
 
-#include "data/images/colour_jitter.h"
+#include "data/images/augmenter.h"
+#include "data/images/auto_augment.h"
 #include "data/images/crops.h"
 #include "reference/image_batch.h"
 #include "unit/data/image_files.h"
@@ -48,7 +49,8 @@ Bytes resampled(const Bytes& pixels, const ImageShape& shape, const Region& regi
 TEST(PrepareImage, PassesOnWhatHasTheRightSize) {
   const ImageShape shape{8, 8, 3};
   const Bytes pixels = some_pixels(shape);
-  for (const AugmentationSpec& spec : {AugmentationSpec{2, Flip::kRandom, 1}, AugmentationSpec{.seed = 1, .size = 8}}) {
+  for (const AugmentationSpec& spec : {AugmentationSpec{.params = {.crop_padding = 2, .flip = true}, .seed = 1},
+                                       AugmentationSpec{.seed = 1, .size = 8}}) {
     const Augmenter augmenter = augmenter_of(shape, spec);
     ImagePreparer preparer(augmenter);
     for (std::int64_t sample = 0; sample < 20; ++sample) {
@@ -75,7 +77,7 @@ TEST(PrepareImage, EvaluationSeesTheCentreOfTheResizedImage) {
 TEST(PrepareImage, TrainingSeesTheDrawnPartAtTheRightSize) {
   const ImageShape shape{20, 40, 3};
   const Bytes pixels = some_pixels(shape);
-  const Augmenter augmenter = augmenter_of(shape, {.seed = 4, .crop = CropKind::kRandomResized, .size = 8});
+  const Augmenter augmenter = augmenter_of(shape, {.params = {.crop = CropKind::kRandomResized}, .seed = 4, .size = 8});
   ImagePreparer preparer(augmenter);
   for (std::int64_t sample = 0; sample < 20; ++sample) {
     const Region region = random_resized_crop(shape, 0.08, augmenter.key(Purpose::kResizedCrop, 3, sample));
@@ -90,13 +92,10 @@ TEST(PrepareImage, ColoursAreThoseOfTheCroppedImage) {
   std::vector<float> identity(3 * 256);
   for (std::size_t i = 0; i < identity.size(); ++i) identity[i] = static_cast<float>(i % 256);
   for (const BorderKind border : {BorderKind::kBlack, BorderKind::kReflect}) {
-    const Augmenter augmenter = augmenter_of(shape, {.crop_padding = 3,
-                                                     .flip = Flip::kRandom,
-                                                     .seed = 1,
-                                                     .brightness = 0.2,
-                                                     .contrast = 0.5,
-                                                     .cutout = 4,
-                                                     .border = border});
+    const Augmenter augmenter = augmenter_of(
+        shape,
+        {.params = {.crop_padding = 3, .border = border, .flip = true, .brightness = 0.2, .contrast = 0.5, .cutout = 4},
+         .seed = 1});
     ImagePreparer preparer(augmenter);
     for (std::int64_t sample = 0; sample < 20; ++sample) {
       ops::ImageCut cut = augmenter.cut(0, sample);
@@ -104,7 +103,7 @@ TEST(PrepareImage, ColoursAreThoseOfTheCroppedImage) {
       const auto cropped =
           reference::image_batch({.x = shape.batch(1), .value_of = identity, .border = border}, pixels, {cut});
       Bytes want(cropped.begin(), cropped.end());
-      draw_jitter(augmenter.spec(), augmenter.key(Purpose::kColour, 0, sample)).apply(want.data(), shape);
+      draw_jitter(augmenter.spec().params, augmenter.key(Purpose::kColour, 0, sample)).apply(want.data(), shape);
       const PreparedImage image = preparer.prepare({.image = pixels.data(), .sample = sample});
       EXPECT_EQ(copy_of(image, augmenter), want);
       EXPECT_TRUE(image.cut.dx == 0 && image.cut.dy == 0 && image.cut.flip == 0) << "would be done twice";
@@ -117,7 +116,8 @@ TEST(PrepareImage, FilesGiveWhatTheirPixelsGive) {
   ImageDecoder decoder;
   for (const auto& file : {test::make_png({.h = 24, .w = 30}), test::make_jpeg({.h = 24, .w = 30})}) {
     const ImageView view = decoder.decode(file, {.channels = 3});
-    const Augmenter of_files = augmenter_of({0, 0, 3}, {.seed = 9, .crop = CropKind::kRandomResized, .size = 16});
+    const Augmenter of_files =
+        augmenter_of({0, 0, 3}, {.params = {.crop = CropKind::kRandomResized}, .seed = 9, .size = 16});
     const Augmenter of_pixels = augmenter_of(view.shape, of_files.spec());
     ImagePreparer a(of_files), b(of_pixels);
     for (std::int64_t sample = 0; sample < 20; ++sample)
@@ -129,7 +129,8 @@ TEST(PrepareImage, FilesGiveWhatTheirPixelsGive) {
 TEST(PrepareImage, WhatACropDoesNotSeeOfAFileIsNotDecoded) {
   const ImageShape shape{160, 160, 3};
   auto file = test::make_jpeg({.h = 160, .w = 160, .across = 2, .down = 2, .quality = 90}, some_pixels(shape));
-  const Augmenter augmenter = augmenter_of({0, 0, 3}, {.seed = 9, .crop = CropKind::kRandomResized, .size = 64});
+  const Augmenter augmenter =
+      augmenter_of({0, 0, 3}, {.params = {.crop = CropKind::kRandomResized}, .seed = 9, .size = 64});
   ImagePreparer preparer(augmenter);
   std::vector<Bytes> whole;
   for (std::int64_t sample = 0; sample < 40; ++sample)
@@ -179,7 +180,8 @@ TEST(PrepareImage, TheCentreOfALargeFileIsThatOfItsPixelsToTheBit) {
 
 TEST(PrepareImage, RandomPartsOfLargeFilesAreScaledWhileTheyAreDecodedAndLookTheSame) {
   const FileAndPixels large;
-  const Augmenter of_files = augmenter_of({0, 0, 3}, {.seed = 2, .crop = CropKind::kRandomResized, .size = 16});
+  const Augmenter of_files =
+      augmenter_of({0, 0, 3}, {.params = {.crop = CropKind::kRandomResized}, .seed = 2, .size = 16});
   const Augmenter of_pixels = augmenter_of(large.view.shape, of_files.spec());
   ImagePreparer a(of_files), b(of_pixels);
   int num_scaled = 0;

@@ -51,18 +51,18 @@ std::vector<float> sequence_of(std::int64_t epoch, std::int64_t sample) {
 
 // --- Their path ------------------------------------------------------------------------------------------------------
 
-class SequenceWriter final : public SlotWriter {
+class SequenceWriter final : public BufferWriter {
  public:
   explicit SequenceWriter(std::int64_t bad_sample) : bad_sample_(bad_sample) {}
 
-  void write(const BatchSamples& batch, std::int64_t i, std::byte* slot) override {
+  void write(const BatchSamples& batch, std::int64_t i, std::byte* buffer) override {
     const std::int64_t sample = batch.samples[static_cast<std::size_t>(i)];
     if (sample == bad_sample_) fail("it is bad");
     const std::vector<float> values = sequence_of(batch.epoch, sample);
-    std::copy(values.begin(), values.end(), reinterpret_cast<float*>(slot) + i * kTime);
+    std::copy(values.begin(), values.end(), reinterpret_cast<float*>(buffer) + i * kTime);
   }
-  void write_padding(std::int64_t i, std::byte* slot) override {
-    std::fill_n(reinterpret_cast<float*>(slot) + i * kTime, kTime, 0.0f);
+  void write_padding(std::int64_t i, std::byte* buffer) override {
+    std::fill_n(reinterpret_cast<float*>(buffer) + i * kTime, kTime, 0.0f);
   }
   void finish(const BatchSamples&, std::byte*) override {}
 
@@ -70,19 +70,19 @@ class SequenceWriter final : public SlotWriter {
   std::int64_t bad_sample_;
 };
 
-/// Copies a slot straight to the feature's memory.
+/// Copies a buffer straight to the feature's memory.
 class SequenceReader final : public FeatureReader {
  public:
   SequenceReader(Device& device, std::int64_t bad_sample) : bad_sample_(bad_sample), lane_(device.make_copy_lane()) {}
 
-  std::int64_t slot_bytes() const override { return kMicro * kTime * kFloatBytes; }
-  std::unique_ptr<SlotWriter> make_writer() const override { return std::make_unique<SequenceWriter>(bad_sample_); }
+  std::int64_t buffer_bytes() const override { return kMicro * kTime * kFloatBytes; }
+  std::unique_ptr<BufferWriter> make_writer() const override { return std::make_unique<SequenceWriter>(bad_sample_); }
   bool ready() const override { return true; }
-  void start(const std::byte* slot) override { slot_ = slot; }
+  void start(const std::byte* buffer) override { buffer_ = buffer; }
   void finish(void* to) override {
     while (!lane_->done()) std::this_thread::yield();
     lane_->mark();
-    lane_->start_to_device(to, slot_, slot_bytes());
+    lane_->start_to_device(to, buffer_, buffer_bytes());
     lane_->join();
   }
   bool has_left() const override { return lane_->done(); }
@@ -90,7 +90,7 @@ class SequenceReader final : public FeatureReader {
  private:
   std::int64_t bad_sample_;
   std::unique_ptr<CopyLane> lane_;
-  const std::byte* slot_ = nullptr;
+  const std::byte* buffer_ = nullptr;
 };
 
 class SequencePath final : public SamplePath {
@@ -110,17 +110,18 @@ class SequencePath final : public SamplePath {
  private:
   std::int64_t bad_sample_;
   std::vector<FeatureSpec> features_ = {
-      {.name = kSequence, .spec = {{kMicro, kTime, 1, 1}, DataType::kFloat32}, .read_ahead = true},
-      {.name = kLength, .spec = {{kMicro, 1, 1, 1}, DataType::kInt32}},
+      {.name = kSequence, .spec = {Shape::sequences(kMicro, kTime, 1), DataType::kFloat32}, .read_ahead = true},
+      {.name = kLength, .spec = {Shape::vectors(kMicro, 1), DataType::kInt32}},
       {.name = features::kLabel, .spec = features::label_spec(kMicro)}};
 };
 
 // --- What a rank reads of them ---------------------------------------------------------------------------------------
 
-const WantedFeature kWantedSequence{.name = kSequence, .spec = {{kMicro, kTime, 1, 1}, DataType::kFloat32}};
-const WantedFeature kWantedLength{.name = kLength, .spec = {{kMicro, 1, 1, 1}, DataType::kInt32}};
+const WantedFeature kWantedSequence{.name = kSequence,
+                                    .spec = {Shape::sequences(kMicro, kTime, 1), DataType::kFloat32}};
+const WantedFeature kWantedLength{.name = kLength, .spec = {Shape::vectors(kMicro, 1), DataType::kInt32}};
 const WantedFeature kWantedLabel{
-    .name = features::kLabel, .spec = {{kMicro, 1, 1, 1}, DataType::kInt32}, .by_host = true};
+    .name = features::kLabel, .spec = {Shape::vectors(kMicro, 1), DataType::kInt32}, .by_host = true};
 
 struct MicroBatch {
   std::vector<float> sequences;

@@ -1,4 +1,6 @@
 /// Tables row by row, and the texts that folders and tables hold.
+#include "data/text/text_source.h"
+
 #include <ctime>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +13,6 @@
 #include "data/class_folders.h"
 #include "data/text/check_text.h"
 #include "data/text/table_reader.h"
-#include "data/text/text_files.h"
 #include "data/text/text_table.h"
 #include "unit/io/temporary_directory.h"
 #include "unit/messages.h"

@@ -7,7 +7,6 @@
 #include "convoy/base/special_tokens.h"
 
 #include "data/text/check_text.h"
-#include "data/text/subword_model.h"
 #include "data/text/subwords.h"
 #include "data/text/words.h"
 #include "unit/messages.h"
@@ -97,18 +96,19 @@ TEST(Words, OfMoreThan64LettersAreLeftToTheUnknown) {
 }
 
 TEST(WordTokenizer, NumbersKnownWordsFromTheSpecialTokensOnAndOthersAsUnknown) {
-  WordTokenizer tokenizer({.kind = "words", .model = "the\nété\nit's\n", .vocabulary = 8});
+  const std::unique_ptr<Tokenizer> tokenizer =
+      make_tokenizer({.kind = "words", .model = "the\nété\nit's\n", .vocabulary = 8});
   Tokens tokens = {99};
-  tokenizer.encode("The ÉTÉ, it's the END.", tokens);
+  tokenizer->encode("The ÉTÉ, it's the END.", tokens);
   EXPECT_EQ(tokens, (Tokens{5, 6, 7, 5, special_tokens::kUnknown}));
-  tokenizer.encode("?!", tokens);
+  tokenizer->encode("?!", tokens);
   EXPECT_EQ(tokens, Tokens{});
 }
 
 TEST(WordTokenizer, RefusesAVocabularyThatIsNotAsLongAsItSays) {
-  EXPECT_CONTAINS(message_of<Error>([] { WordTokenizer({.kind = "words", .model = "a\nb\n", .vocabulary = 8}); }),
+  EXPECT_CONTAINS(message_of<Error>([] { make_tokenizer({.kind = "words", .model = "a\nb\n", .vocabulary = 8}); }),
                   "a vocabulary of 8 tokens lists 2 words");
-  EXPECT_CONTAINS(message_of<Error>([] { WordTokenizer({.kind = "words", .model = "a\na\n", .vocabulary = 7}); }),
+  EXPECT_CONTAINS(message_of<Error>([] { make_tokenizer({.kind = "words", .model = "a\na\n", .vocabulary = 7}); }),
                   "lists 1 words");
   EXPECT_CONTAINS(message_of<Error>([] { make_tokenizer({.kind = "letters"}); }), "'letters' is not known");
 }

@@ -1,4 +1,4 @@
-/// A GPU's memory, copy lanes and recordings. Skipped if no GPU is present.
+/// A GPU's memory, copy lanes and graphs. Skipped if no GPU is present.
 #include "device/cuda/cuda_device.h"
 
 #include <algorithm>
@@ -132,16 +132,16 @@ TEST_F(CudaDeviceTest, LaneCopiesWhatWasComputedBeforeTheMark) {
 }
 
 TEST_F(CudaDeviceTest, WorkAfterTheJoinSeesWhatTheLaneBrought) {
-  const Buffer staged(device(), kBytes), to(device(), kBytes);
+  const Buffer source(device(), kBytes), to(device(), kBytes);
   const HostBuffer host(device(), kBytes);
   const auto lane = device().make_copy_lane();
   auto* values = reinterpret_cast<std::int32_t*>(host.data());
   for (std::int32_t value = 1; value <= 3; ++value) {
     std::fill(values, values + kCount, value);
     lane->mark();
-    lane->start_to_device(staged.data(), host.data(), kBytes);
+    lane->start_to_device(source.data(), host.data(), kBytes);
     lane->join();
-    issue_copy(to, staged);
+    issue_copy(to, source);
     EXPECT_EQ(values_of(to), std::vector<std::int32_t>(kCount, value));
     EXPECT_TRUE(lane->done());
   }
@@ -169,13 +169,13 @@ TEST_F(CudaDeviceTest, StopwatchMarksWhenWorkIsDoneAndNotWhenItIsIssued) {
   EXPECT_LT(marks[1], after + kTolerance);
 }
 
-TEST_F(CudaDeviceTest, RecordingIsIssuedTwiceAndThenReplayed) {
+TEST_F(CudaDeviceTest, RepeatedWorkIsIssuedTwiceAndThenReplayed) {
   const Buffer first(device(), kBytes), second(device(), kBytes), third(device(), kBytes);
-  const auto recording = device().make_recording();
+  const auto work = device().make_repeated_work();
   int issued = 0;
   for (std::int32_t value = 1; value <= 4; ++value) {
     fill(first, value);
-    recording->run([&] {
+    work->run([&] {
       ++issued;
       issue_copy(second, first);
       issue_copy(third, second);
@@ -185,17 +185,17 @@ TEST_F(CudaDeviceTest, RecordingIsIssuedTwiceAndThenReplayed) {
   EXPECT_EQ(issued, 2);
 }
 
-TEST_F(CudaDeviceTest, RecordingThatFailsLeavesTheDeviceUsable) {
+TEST_F(CudaDeviceTest, RepeatedWorkThatFailsLeavesTheDeviceUsable) {
   const Buffer first(device(), kBytes), second(device(), kBytes);
-  const auto recording = device().make_recording();
-  recording->run([&] { issue_copy(second, first); });
-  EXPECT_THROW(recording->run([&] {
+  const auto work = device().make_repeated_work();
+  work->run([&] { issue_copy(second, first); });
+  EXPECT_THROW(work->run([&] {
     issue_copy(second, first);
     throw std::runtime_error("while it was captured");
   }),
                std::runtime_error);
   fill(first, 5);
-  recording->run([&] { issue_copy(second, first); });
+  work->run([&] { issue_copy(second, first); });
   EXPECT_EQ(values_of(second), std::vector<std::int32_t>(kCount, 5));
 }
 

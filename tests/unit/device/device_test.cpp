@@ -1,4 +1,4 @@
-/// Device memory: alignment, zeros, ownership, accounting, copies; and the CPU's copy lanes and recordings.
+/// Device memory: alignment, zeros, ownership, accounting, copies; and the CPU's copy lanes and repeated work.
 #include "convoy/device/device.h"
 
 #include <algorithm>
@@ -171,11 +171,11 @@ TEST(CpuStopwatch, MarksTheHostsTime) {
   EXPECT_LE(marks[1], after);
 }
 
-TEST(CpuRecording, IssuesItsWorkAtEveryRun) {
-  const auto recording = make_cpu_device(1)->make_recording();
+TEST(CpuRepeatedWork, IssuesItsWorkAtEveryRun) {
+  const auto work = make_cpu_device(1)->make_repeated_work();
   int issued = 0;
   for (int run = 1; run <= 3; ++run) {
-    recording->run([&] { ++issued; });
+    work->run([&] { ++issued; });
     EXPECT_EQ(issued, run);
   }
 }

@@ -26,7 +26,7 @@ struct Floor {
 constexpr std::array kFloors = {
     Floor{"base", 0},      Floor{"params", 1},     Floor{"schedule", 2},   Floor{"device", 2},
     Floor{"comm", 3},      Floor{"io", 3},         Floor{"ops", 3},        Floor{"data", 4},
-    Floor{"model", 4},     Floor{"update", 5},     Floor{"watch", 5},      Floor{"plan", 6},
+    Floor{"model", 4},     Floor{"update", 5},     Floor{"watchdog", 5},   Floor{"plan", 6},
     Floor{"step", 7},      Floor{"audit", 8},      Floor{"calibrate", 8},  Floor{"checkpoint", 8},
     Floor{"telemetry", 8}, Floor{"evaluation", 9}, Floor{"run", 10},       Floor{"inference", 11},
     Floor{"sweep", 11},    Floor{"dashboard", 11}, Floor{"preflight", 11}, Floor{"commands", 12}};

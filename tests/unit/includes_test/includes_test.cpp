@@ -84,7 +84,7 @@ TEST(IncludeRules, RelativePathsAndUnknownFoldersDoNotSlipThrough) {
 TEST(IncludeRules, AContractOfAHighFloorIsAViolation) {
   EXPECT_EQ(find_violations("include/convoy/run/trainer.h", "#include \"convoy/base/error.h\"\n"),
             Lines{"include/convoy/run/trainer.h:1: is in include/, but run has its headers in src/"});
-  EXPECT_EQ(find_violations("include/convoy/watch/watch.h", "\n").size(), 1U);
+  EXPECT_EQ(find_violations("include/convoy/watchdog/watchdog.h", "\n").size(), 1U);
   EXPECT_EQ(find_violations("include/convoy/model/network.h", "\n"), Lines());
 }
 
@@ -119,8 +119,8 @@ TEST(IncludeRules, CudaStaysInItsFolders) {
     const std::string line = "#include <" + std::string(header) + ">\n";
     EXPECT_EQ(find_violations("src/ops/cuda/linear.cpp", line), Lines());
     EXPECT_EQ(find_violations("src/comm/nccl/link.cpp", line), Lines());
-    EXPECT_EQ(find_violations("src/ops/make_library.cpp", line),
-              Lines{"src/ops/make_library.cpp:1: includes " + std::string(header) +
+    EXPECT_EQ(find_violations("src/ops/make_backend.cpp", line),
+              Lines{"src/ops/make_backend.cpp:1: includes " + std::string(header) +
                     ", which only the folders of the CUDA device may"});
   }
 }

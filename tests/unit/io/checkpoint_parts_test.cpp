@@ -49,7 +49,7 @@ void expect_same(const Checkpoint& got, const Checkpoint& want) {
   test::expect_same_bits(got.model, want.model);
   test::expect_same_bits(got.ema, want.ema);
   ASSERT_EQ(got.optimizer.size(), want.optimizer.size());
-  for (const auto& [slot, tensors] : want.optimizer) test::expect_same_bits(got.optimizer.at(slot), tensors);
+  for (const auto& [state, tensors] : want.optimizer) test::expect_same_bits(got.optimizer.at(state), tensors);
   EXPECT_EQ(got.counters, want.counters);
   EXPECT_EQ(got.state.step, want.state.step);
   EXPECT_EQ(got.metadata.class_names, want.metadata.class_names);

@@ -70,7 +70,7 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   expect_same_bits(a.ema, b.ema);
   EXPECT_EQ(a.counters, b.counters);
   ASSERT_EQ(a.optimizer.size(), b.optimizer.size());
-  for (const auto& [slot, tensors] : a.optimizer) expect_same_bits(tensors, b.optimizer.at(slot));
+  for (const auto& [state, tensors] : a.optimizer) expect_same_bits(tensors, b.optimizer.at(state));
 }
 
 /// An HDF5 image made by `fill`, with a trailer that is right.

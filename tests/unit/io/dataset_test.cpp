@@ -59,7 +59,7 @@ TEST(Dataset, ComesBackFromAnyNumberOfShards) {
     EXPECT_EQ(directory.num_files(), static_cast<std::size_t>(num_shards));
     expect_known(Dataset(directory / "train", "data.train"), {});
     expect_known(Dataset(directory.path(), "data.train"), {});  // a folder: the key names the split
-    expect_known(Dataset(directory.path(), "predict.data", "train"), {});
+    expect_known(Dataset(directory.path(), "predict.data", VerifyKind::kEpoch, "train"), {});
   }
 }
 

@@ -56,7 +56,7 @@ inline SplitCheckpoint split(const io::Checkpoint& whole, std::int64_t num_parts
   };
   cut(io::groups::kModel, split.checkpoint.model);
   cut(io::groups::kEma, split.checkpoint.ema);
-  for (auto& [slot, tensors] : split.checkpoint.optimizer) cut(io::groups::of_optimizer(slot), tensors);
+  for (auto& [state, tensors] : split.checkpoint.optimizer) cut(io::groups::of_optimizer(state), tensors);
   for (const auto& part : entries) {
     split.files.push_back(io::encode_part(part));
     parts.files.push_back(io::describe_part(split.files.back()));

@@ -10,6 +10,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/model/network_file.h"
 
 #include "unit/messages.h"
 
@@ -46,6 +47,12 @@ std::string refusal_of(const NetworkSpec& spec) {
   return test::message_of<RequestError>([&] { make_network(spec); });
 }
 
+void expect_refusals(const std::map<const char*, const char*>& message_of_name) {
+  for (const auto& [name, message] : message_of_name)
+    EXPECT_THAT(refusal_of({.name = name, .input = ImageShape{32, 32, 3}, .micro_batch = 1, .num_classes = 10}),
+                testing::HasSubstr(message));
+}
+
 }  // namespace
 
 TEST(Network, ParameterCountsAreTorchvisions) {
@@ -74,17 +81,24 @@ TEST(Network, VisionTransformersHaveTheParametersOfTorchvisionAndOfThePapers) {
 }
 
 TEST(Network, AVisionTransformerThatCannotBeIsRefusedWithWhatCan) {
-  for (const char* name : {"vit_", "vit_b", "vit_b_", "vit_b_5", "vit_x_16", "vit_b_16x", "vit_b_016"})
-    EXPECT_THAT(refusal_of(photographs(name)), testing::HasSubstr("SIZE ti, s, b or l and PATCH 2, 4, 7")) << name;
+  for (const char* name : {"vit_", "vit_b", "vit_b_"})
+    EXPECT_THAT(refusal_of(photographs(name)), testing::HasSubstr("the name of such a network is vit_SIZE_PATCH"))
+        << name;
+  EXPECT_THAT(refusal_of(photographs("vit_b_5")), testing::HasSubstr("patches of 5 x 5 pixels do not divide"));
+  EXPECT_THAT(refusal_of(photographs("vit_x_16")), testing::HasSubstr("size must be one of ti, s, b, l, not x"));
+  for (const char* name : {"vit_b_16x", "vit_b_016"})
+    EXPECT_THAT(refusal_of(photographs(name)), testing::HasSubstr("patch must be a whole number, not ")) << name;
   EXPECT_THAT(refusal_of({.name = "vit_ti_8", .input = ImageShape{32, 28, 3}, .micro_batch = 1, .num_classes = 10}),
               testing::HasSubstr("patches of 8 x 8 pixels do not divide the data's 32x28x3 images"));
 }
 
 TEST(Network, StochasticDepthIsRefusedWhereNoBlockIsLeftOut) {
   NetworkSpec spec = photographs("resnet18");
-  spec.stochastic_depth = 0.1;
-  EXPECT_THAT(refusal_of(spec),
-              testing::HasSubstr("model.stochastic_depth = 0.1: model.name = resnet18 has no stochastic depth"));
+  spec.settings["stochastic_depth"] = "0.1";
+  EXPECT_THAT(
+      refusal_of(spec),
+      testing::HasSubstr("model.name = resnet18: the network has no parameter 'stochastic_depth', so that it cannot "
+                         "be 0.1. It has no parameters"));
 }
 
 TEST(Network, AConvnextForSmallImagesIsRefusedWithTheSizeThatItNeeds) {
@@ -113,10 +127,15 @@ TEST(Network, WideResnetsHaveTheParametersOfThePaper) {
 }
 
 TEST(Network, AWideResnetThatCannotBeIsRefusedWithWhatCan) {
-  for (const char* name : {"wrn", "wrn28", "wrn27-10", "wrn28-0", "wrn28-10x", "wrn28--1", "wrn4-1",
-                           "wrn99999999999999999999-1", "wrn28_10"})
-    EXPECT_THAT(refusal_of({.name = name, .input = ImageShape{32, 32, 3}, .micro_batch = 1, .num_classes = 10}),
-                testing::HasSubstr("DEPTH 6n + 4"));
+  expect_refusals({{"wrn", "wrnDEPTH-WIDTH"},
+                   {"wrn28", "DEPTH is 6n + 4"},
+                   {"wrn28_10", "wrnDEPTH-WIDTH"},
+                   {"wrn27-10", "a depth of 6 n + 4, not 27. Nearest: 28"},
+                   {"wrn28-0", "width must be a number, at least 1, at most 1000, not 0"},
+                   {"wrn28-10x", "width must be a whole number, not 10x"},
+                   {"wrn28--1", "at most 1000, not -1"},
+                   {"wrn4-1", "depth must be a number, at least 10, at most 2000, not 4"},
+                   {"wrn99999999999999999999-1", "depth must be a whole number, not 99999999999999999999"}});
 }
 
 // 24,253,410 is the number in a public comparison of PyramidNets; the paper gives 28.5 M for the other (table 4).
@@ -134,11 +153,14 @@ TEST(Network, PyramidnetsWidenEvenlyAndHalveTwice) {
 }
 
 TEST(Network, APyramidnetThatCannotBeIsRefusedWithWhatCan) {
-  for (const char* name :
-       {"pyramidnet", "pyramidnet110", "pyramidnet109-a270", "pyramidnet110-a0", "pyramidnet110-a27x",
-        "pyramidnet110-a-3", "pyramidnet99999999999999999999-a1", "pyramidnet2-a3"})
-    EXPECT_THAT(refusal_of({.name = name, .input = ImageShape{32, 32, 3}, .micro_batch = 1, .num_classes = 10}),
-                testing::HasSubstr("DEPTH 6n + 2"));
+  expect_refusals({{"pyramidnet", "pyramidnetDEPTH-aALPHA"},
+                   {"pyramidnet110", "DEPTH is 6n + 2"},
+                   {"pyramidnet109-a270", "a depth of 6 n + 2, not 109. Nearest: 110"},
+                   {"pyramidnet110-a0", "alpha must be a number, at least 1, at most 100000, not 0"},
+                   {"pyramidnet110-a27x", "alpha must be a whole number, not 27x"},
+                   {"pyramidnet110-a-3", "not -3"},
+                   {"pyramidnet99999999999999999999-a1", "depth must be a whole number"},
+                   {"pyramidnet2-a3", "depth must be a number, at least 8, at most 2000, not 2"}});
   EXPECT_THAT(
       refusal_of({.name = "pyramidnet20-a27", .input = ImageShape{30, 32, 3}, .micro_batch = 1, .num_classes = 10}),
       testing::HasSubstr("divisible by 4"));
@@ -159,9 +181,9 @@ TEST(Network, CellsAreStemBlocksHead) {
   EXPECT_EQ(network.front()->name(), "stem");
   EXPECT_EQ(network[4]->name(), "layer2.0");
   EXPECT_EQ(network.back()->name(), "head");
-  EXPECT_EQ(network[3]->y().shape, (Shape{2, 56, 56, 256}));
-  EXPECT_EQ(network[16]->y().shape, (Shape{2, 7, 7, 2048}));
-  EXPECT_EQ(network.back()->y().shape, (Shape{2, 1, 1, 1000}));
+  EXPECT_EQ(network[3]->y().shape, Shape::images(2, 56, 56, 256));
+  EXPECT_EQ(network[16]->y().shape, Shape::images(2, 7, 7, 2048));
+  EXPECT_EQ(network.back()->y().shape, Shape::vectors(2, 1000));
 }
 
 TEST(Network, EachCellReadsWhatTheOneBeforeWrites) {
@@ -194,12 +216,12 @@ TEST(Network, BertHasTheParametersOfItsPaper) {
   const auto make = [&](const char* name) {
     return make_network({.name = name,
                          .input = TextShape{.length = kT, .vocabulary = kV},
-                         .transformer = {.layers = kLayers,
-                                         .heads = 2,
-                                         .width = kC,
-                                         .feedforward = kF,
-                                         .activation = ActivationKind::kGelu,
-                                         .positions = PositionKind::kLearned},
+                         .settings = network_settings({.layers = kLayers,
+                                                       .heads = 2,
+                                                       .width = kC,
+                                                       .feedforward = kF,
+                                                       .activation = ActivationKind::kGelu,
+                                                       .positions = PositionKind::kLearned}),
                          .micro_batch = 2,
                          .num_classes = 5});
   };
@@ -210,7 +232,7 @@ TEST(Network, BertHasTheParametersOfItsPaper) {
   EXPECT_EQ(count_parameters(bert), kBody + kC * kC + 3 * kC + kV * kC + kV + 2 * kC + 2);
   EXPECT_EQ(count_parameters(classifier), kBody + 5 * kC + 5);
   EXPECT_EQ(bert.back()->objectives(), (std::vector<std::string>{"masked words", "next sentence"}));
-  EXPECT_EQ(bert.back()->y(), (TensorSpec{.shape = {2, 2, 1, 3}}));
+  EXPECT_EQ(bert.back()->y(), (TensorSpec{.shape = Shape::sequences(2, 2, 3)}));
   EXPECT_TRUE(classifier.back()->objectives().empty());
 
   // The body's parameters have the same names in both, so that one can begin with the other's weights.
@@ -239,10 +261,10 @@ TEST(Network, ABertIsRefusedWhereItHasNoRoomOrNoWords) {
 TEST(Network, GreyImagesAndOddSizesPass) {
   const Network grey =
       make_network({.name = "resnet20", .input = ImageShape{28, 28, 1}, .micro_batch = 1, .num_classes = 10});
-  EXPECT_EQ(grey[9]->y().shape, (Shape{1, 7, 7, 64}));
+  EXPECT_EQ(grey[9]->y().shape, Shape::images(1, 7, 7, 64));
   const Network pixel =
       make_network({.name = "resnet18", .input = ImageShape{1, 1, 1}, .micro_batch = 1, .num_classes = 2});
-  EXPECT_EQ(pixel.back()->y().shape, (Shape{1, 1, 1, 2}));
+  EXPECT_EQ(pixel.back()->y().shape, Shape::vectors(1, 2));
 }
 
 TEST(Network, UnknownNameIsRefusedWithTheNearest) {

@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/model/network.h"
+#include "convoy/model/network_file.h"
 
 namespace convoy {
 
@@ -15,8 +16,8 @@ constexpr std::int64_t kWords = 1000, kLength = 24, kWidth = 64, kInner = 96, kC
 NetworkSpec spec_of(NormPlace norm, PositionKind positions) {
   return {.name = "transformer",
           .input = TextShape{.length = kLength, .vocabulary = kWords},
-          .transformer =
-              {.layers = 2, .heads = 4, .width = kWidth, .feedforward = kInner, .positions = positions, .norm = norm},
+          .settings = network_settings(
+              {.layers = 2, .heads = 4, .width = kWidth, .feedforward = kInner, .positions = positions, .norm = norm}),
           .micro_batch = 2,
           .num_classes = kClasses};
 }

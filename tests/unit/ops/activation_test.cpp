@@ -140,7 +140,7 @@ TEST_P(ActivationTest, TheGradientOfReluIsThatOfItsResult) {
   EXPECT_EQ(bits(of_x), bits(of_y));
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(ActivationTest);
+CONVOY_RUN_ON_ALL_BACKENDS(ActivationTest);
 
 }  // namespace
 }  // namespace convoy

@@ -277,7 +277,7 @@ TEST_P(AttentionTest, RefusesWhatNoDeviceComputes) {
       std::string::npos);
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(AttentionTest);
+CONVOY_RUN_ON_ALL_BACKENDS(AttentionTest);
 
 }  // namespace
 }  // namespace convoy

@@ -11,6 +11,7 @@
 #include "ops/cpu/instruction_set.h"
 #include "ops/cuda/backend.h"
 #include "unit/messages.h"
+#include "unit/ops/pooling_specs.h"
 
 namespace convoy {
 namespace {
@@ -56,7 +57,8 @@ TEST(Processor, HasWhatThisBuildWasCompiledForOrTheTestsWouldNotRun) {
 
 TEST(Backend, NamesTheSpecThatItCannotCompute) {
   const auto backend = make_backend({.device = DeviceKind::kCpu});
-  const Shape x{2, 5, 5, 3};
+  const Shape x = Shape::images(2, 5, 5, 3), no_rows = Shape::images(2, 0, 5, 3);
+  const Shape wide = Shape::images(2, 5, 5, 64), wider = Shape::images(2, 5, 5, 96);
   expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({x, 8, 7, 1, 0}); }, "2x5x5x3");
   expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({x, 0, 3, 1, 1}); }, "0 filters");
   expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({x, 8, 3, 0, 1}); }, "stride 0");
@@ -66,16 +68,21 @@ TEST(Backend, NamesTheSpecThatItCannotCompute) {
         backend->create<ops::LinearOp>({.n = 1, .num_inputs = 2, .num_outputs = 3, .y_type = DataType::kBfloat16});
       },
       "linear layer in f32: results in bf16");
-  expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({{2, 0, 5, 3}, 8, 3, 1, 1}); }, "2x0x5x3");
-  expect_message<Error>([&] { backend->create<ops::BatchNormOp>({{0, 5, 5, 3}}); }, "0x5x5x3");
-  expect_message<Error>([&] { backend->create<ops::BatchNormSumOp>({{2, 5, 0, 3}}); }, "2x5x0x3");
-  expect_message<Error>([&] { backend->create<ops::MaxPoolOp>({{1, 40, 40, 1}, 16, 1, 0}); }, "kernel 16");
+  expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({no_rows, 8, 3, 1, 1}); }, "2x0x5x3");
+  expect_message<Error>([&] { backend->create<ops::BatchNormOp>({Shape::images(0, 5, 5, 3)}); }, "0x5x5x3");
+  expect_message<Error>(
+      [&] { backend->create<ops::BatchNormOp>({.x = Shape::images(2, 5, 0, 3), .relu = true, .num_branches = 2}); },
+      "2x5x0x3");
+  expect_message<Error>([&] { backend->create<ops::BatchNormOp>({.x = x, .num_branches = 2}); }, "2 branches");
+  expect_message<Error>([&] { backend->create<ops::BatchNormOp>({.x = x, .relu = true, .num_branches = 3}); },
+                        "3 branches");
+  expect_message<Error>([&] { backend->create<ops::MaxPoolOp>({Shape::images(1, 40, 40, 1), 16, 1, 0}); }, "kernel 16");
   expect_message<Error>([&] { backend->create<ops::MaxPoolOp>({x, 2, 2, 2}); }, "padding 2");
-  expect_message<Error>([&] { backend->create<ops::BatchNormMaxPoolOp>({{2, 5, 5, 96}, 3, 2, 1}); }, "2x5x5x96");
-  expect_message<Error>([&] { backend->create<ops::BatchNormMaxPoolOp>({{2, 5, 5, 64}, 3, 1, 1}); }, "stride 1");
-  expect_message<Error>([&] { backend->create<ops::BatchNormMaxPoolOp>({{2, 5, 5, 64}, 2, 2, 2}); }, "padding 2");
+  expect_message<Error>([&] { backend->create<ops::BatchNormOp>(batch_norm_before({wider, 3, 2, 1})); }, "2x5x5x96");
+  expect_message<Error>([&] { backend->create<ops::BatchNormOp>(batch_norm_before({wide, 3, 1, 1})); }, "stride 1");
+  expect_message<Error>([&] { backend->create<ops::BatchNormOp>(batch_norm_before({wide, 2, 2, 2})); }, "padding 2");
   expect_message<Error>([&] { backend->create<ops::AveragePoolOp>({x, 6, 1, 0}); }, "does not fit");
-  expect_message<Error>([&] { backend->create<ops::GlobalAveragePoolOp>({{1, 1, 1, 0}}); }, "1x1x1x0");
+  expect_message<Error>([&] { backend->create<ops::GlobalAveragePoolOp>({Shape::images(1, 1, 1, 0)}); }, "1x1x1x0");
   expect_message<Error>([&] { backend->create<ops::LinearOp>({0, 3, 4}); }, "linear layer");
   expect_message<Error>([&] { backend->create<ops::SoftmaxCrossEntropyOp>({4, 0}); }, "softmax");
   expect_message<Error>([&] { backend->create<ops::ShortcutOp>({x, 2, 2}); }, "shortcut");
@@ -100,15 +107,39 @@ TEST(Backend, NamesTheSpecThatItCannotCompute) {
   expect_message<Error>([&] { backend->create<ops::SequenceMeanOp>({.n = 0, .length = 3, .width = 8}); }, "0x3x1x8");
 }
 
+/// Expects that the operation refuses a volume, of which it would compute one slice, if its spec has a shape x.
+template <typename Op>
+void expect_no_volumes(ops::Backend& backend) {
+  if constexpr (requires(typename Op::Spec spec) { spec.x.d; }) {
+    const typename Op::Spec spec{.x = {.n = 2, .d = 3, .h = 8, .w = 8, .c = 64}};
+    expect_message<Error>([&] { backend.create<Op>(spec); }, " of 2x3x8x8x64: volumes are not supported");
+  }
+}
+
+template <typename... Ops>
+void expect_no_volumes_in(ops::OperationList<Ops...> /*all*/, ops::Backend& backend) {
+  (expect_no_volumes<Ops>(backend), ...);
+}
+
+TEST(Backend, RefusesVolumesForEachOperationAndNamesIt) {
+  const auto backend = make_backend({.device = DeviceKind::kCpu});
+  expect_no_volumes_in(ops::AllOperations{}, *backend);
+  expect_message<Error>([&] { backend->create<ops::ShortcutOp>({.x = {.n = 2, .d = 0, .h = 8, .w = 8, .c = 4}}); },
+                        "shortcut of 2x0x8x8x4");
+}
+
 TEST(Backend, NamesTheTypeThatTheCpuDoesNotStore) {
   const auto backend = make_backend({.device = DeviceKind::kCpu});
-  const Shape x{2, 5, 5, 3};
+  const Shape x = Shape::images(2, 5, 5, 3);
   constexpr DataType kType = DataType::kFloat16;
   expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({x, 8, 3, 1, 1, true, kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::BatchNormOp>({.x = x, .type = kType}); }, "fp16");
-  expect_message<Error>([&] { backend->create<ops::BatchNormSumOp>({.x = x, .type = kType}); }, "fp16");
+  expect_message<Error>(
+      [&] { backend->create<ops::BatchNormOp>({.x = x, .relu = true, .num_branches = 2, .type = kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::MaxPoolOp>({x, 2, 2, 0, kType}); }, "fp16");
-  expect_message<Error>([&] { backend->create<ops::BatchNormMaxPoolOp>({.x = {2, 5, 5, 64}, .type = kType}); }, "fp16");
+  expect_message<Error>(
+      [&] { backend->create<ops::BatchNormOp>(batch_norm_before({.x = Shape::images(2, 5, 5, 64), .type = kType})); },
+      "fp16");
   expect_message<Error>([&] { backend->create<ops::AveragePoolOp>({x, 2, 2, 0, kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::GlobalAveragePoolOp>({x, kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::LinearOp>({2, 3, 4, kType}); }, "fp16");

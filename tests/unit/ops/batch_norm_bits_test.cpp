@@ -8,7 +8,7 @@ class BatchNormBits : public OpTest {};
 
 TEST_P(BatchNormBits, GradientsMayBeWrittenOverTheIncomingOne) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{4, 16, 16, 32}}) {
+    for (const Shape& shape : {Shape::images(3, 5, 7, 3), Shape::images(4, 16, 16, 32)}) {
       const BatchNormValues values(shape, type);
       for (const bool relu : {false, true}) {
         BatchNormPass plain(*backend_, {shape, relu, false}, values), in_place(*backend_, {shape, relu, false}, values);
@@ -37,7 +37,7 @@ TEST_P(BatchNormBits, GradientsMayBeWrittenOverTheIncomingOne) {
 // dy in two parts gives the bits of their sum, whatever memory the results are written to.
 TEST_P(BatchNormBits, TakesTheGradientInTwoParts) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{2, 7, 7, 36}, Shape{4, 16, 16, 32}}) {
+    for (const Shape& shape : {Shape::images(3, 5, 7, 3), Shape::images(2, 7, 7, 36), Shape::images(4, 16, 16, 32)}) {
       BatchNormValues values(shape, type), sum(shape, type);
       const Array part = rounded(type, random_array(shape.count(), 6));
       sum.dy = sum_of_parts(type, values.dy, part);
@@ -68,17 +68,24 @@ TEST_P(BatchNormBits, TakesTheGradientInTwoParts) {
 
 TEST_P(BatchNormBits, TakesTheGradientOfInferenceInTwoParts) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{4, 16, 16, 32}}) {
+    for (const Shape& shape : {Shape::images(3, 5, 7, 3), Shape::images(4, 16, 16, 32)}) {
       const BatchNormValues values(shape, type);
       const Array part = rounded(type, random_array(shape.count(), 6));
       const DeviceArray y(*backend_, values.residual, type), gamma(*backend_, values.gamma),
           running_var(*backend_, random_array(shape.c, 8, 2, 1));
-      const auto op = backend_->create<ops::BatchNormOp>({shape, true, true, 1e-5f, type});
+      const auto op = backend_->create<ops::BatchNormOp>({.x = shape, .relu = true, .residual = true, .type = type});
       const DeviceArray whole(*backend_, sum_of_parts(type, values.dy, part), type), dx(*backend_, shape.count(), type),
           dresidual(*backend_, shape.count(), type);
-      op->infer_backward({whole, nullptr, y, gamma, running_var, dx, dresidual});
+      const auto run = [&](const void* dy, const void* addend, void* to_dx, void* to_dresidual) {
+        op->infer_backward({.branches = {{.gamma = gamma, .running_var = running_var, .dx = to_dx}},
+                            .dy = dy,
+                            .dy_addend = addend,
+                            .y = y,
+                            .dresidual = to_dresidual});
+      };
+      run(whole, nullptr, dx, dresidual);
       const DeviceArray first(*backend_, values.dy, type), second(*backend_, part, type);
-      op->infer_backward({first, second, y, gamma, running_var, second, first});
+      run(first, second, second, first);
       EXPECT_EQ(bits(dx), bits(second));
       EXPECT_EQ(bits(dresidual), bits(first));
     }
@@ -88,7 +95,8 @@ TEST_P(BatchNormBits, TakesTheGradientOfInferenceInTwoParts) {
 // The runs are of one operation, with others of the backend in between, and of a new operation.
 TEST_P(BatchNormBits, GivesTheSameBitsInEveryRun) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{5, 11, 13, 37}, Shape{2, 14, 14, 256}}) {
+    for (const Shape& shape :
+         {Shape::images(8, 32, 32, 16), Shape::images(5, 11, 13, 37), Shape::images(2, 14, 14, 256)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const BatchNormValues values(shape, type);
       const BatchNormSpec spec{shape, true, true};
@@ -99,7 +107,7 @@ TEST_P(BatchNormBits, GivesTheSameBitsInEveryRun) {
       BatchNormPass second(*backend, spec, values);
       second.backward();
       EXPECT_EQ(results, second.result_bits());
-      BatchNormPass other(*backend, {{1, 4, 4, 2048}}, BatchNormValues({1, 4, 4, 2048}));
+      BatchNormPass other(*backend, {Shape::images(1, 4, 4, 2048)}, BatchNormValues(Shape::images(1, 4, 4, 2048)));
       for (int run = 0; run < 2; ++run) {
         second.forward();
         second.forward();
@@ -112,7 +120,8 @@ TEST_P(BatchNormBits, GivesTheSameBitsInEveryRun) {
 
 TEST(BatchNormOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
-    for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{5, 11, 13, 37}, Shape{2, 14, 14, 256}}) {
+    for (const Shape& shape :
+         {Shape::images(8, 32, 32, 16), Shape::images(5, 11, 13, 37), Shape::images(2, 14, 14, 256)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const BatchNormValues values(shape, type);
       std::vector<std::vector<std::uint32_t>> first;
@@ -127,7 +136,7 @@ TEST(BatchNormOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(BatchNormBits);
+CONVOY_RUN_ON_ALL_BACKENDS(BatchNormBits);
 
 }  // namespace
 }  // namespace convoy

@@ -14,7 +14,8 @@ class BatchNormDigits : public OpTest {};
 
 TEST_P(BatchNormDigits, MeanOf100WithDeviationOfATenthIsExactEnough) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{4, 9, 9, 37}, Shape{2, 14, 14, 256}}) {
+    for (const Shape& shape :
+         {Shape::images(8, 32, 32, 16), Shape::images(4, 9, 9, 37), Shape::images(2, 14, 14, 256)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const BatchNormValues values(shape, type, 100, 0.1 * std::sqrt(3.0));
       const BatchNormSpec spec{shape, true, false};
@@ -25,7 +26,7 @@ TEST_P(BatchNormDigits, MeanOf100WithDeviationOfATenthIsExactEnough) {
 }
 
 TEST_P(BatchNormDigits, AConstantChannelHasExactlyNoVariance) {
-  const Shape shape{4, 16, 16, 16};
+  const Shape shape = Shape::images(4, 16, 16, 16);
   for (const DataType type : types()) {
     BatchNormValues values(shape, type);
     const double constant = rounded(type, static_cast<double>(12345.678f));
@@ -38,7 +39,7 @@ TEST_P(BatchNormDigits, AConstantChannelHasExactlyNoVariance) {
 
 // The first row of a block is its shift: an outlier there must not cost the other values their digits.
 TEST_P(BatchNormDigits, AnOutlierInTheFirstRowCostsNoDigits) {
-  const Shape shape{4, 16, 16, 16};
+  const Shape shape = Shape::images(4, 16, 16, 16);
   for (const DataType type : types()) {
     BatchNormValues values(shape, type);
     // The first row of a block on the CPU and on a GPU, whose blocks have at most 512 rows here.
@@ -54,7 +55,7 @@ TEST_P(BatchNormDigits, AnOutlierInTheFirstRowCostsNoDigits) {
 }
 
 TEST_P(BatchNormDigits, NaNInOneChannelStaysInIt) {
-  const Shape shape{2, 9, 9, 37};
+  const Shape shape = Shape::images(2, 9, 9, 37);
   for (const DataType type : types()) {
     BatchNormValues values(shape, type);
     values.x[37 * 50 + 5] = std::numeric_limits<double>::quiet_NaN();
@@ -67,7 +68,7 @@ TEST_P(BatchNormDigits, NaNInOneChannelStaysInIt) {
 // BatchNormValues a few ULPs around a mean of 100, for which one rounding more or less decides the sign of the ReLU's
 // argument. With dy = 1, dbeta is exactly the number of positive arguments.
 TEST_P(BatchNormDigits, BackwardMasksExactlyWhereForwardGaveZero) {
-  for (const Shape& shape : {Shape{5, 11, 13, 37}, Shape{5, 11, 13, 24}}) {
+  for (const Shape& shape : {Shape::images(5, 11, 13, 37), Shape::images(5, 11, 13, 24)}) {
     BatchNormValues values(shape, DataType::kFloat32, 100, 50 * 0x1p-17);
     for (double& value : values.beta) value *= 1e-3;
     for (double& value : values.dy) value = 1;
@@ -83,7 +84,7 @@ TEST_P(BatchNormDigits, BackwardMasksExactlyWhereForwardGaveZero) {
 // Arguments of the ReLU around the smallest positive value of the type, half of which is rounded to 0: if forward
 // stored a 0, there is no gradient.
 TEST_P(BatchNormDigits, BackwardMasksWhatForwardRoundedToZero) {
-  const Shape shape{4, 8, 8, 16};
+  const Shape shape = Shape::images(4, 8, 8, 16);
   for (const DataType type : types()) {
     if (type == DataType::kFloat32) continue;
     SCOPED_TRACE(to_string(type));
@@ -105,7 +106,7 @@ TEST_P(BatchNormDigits, BackwardMasksWhatForwardRoundedToZero) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(BatchNormDigits);
+CONVOY_RUN_ON_ALL_BACKENDS(BatchNormDigits);
 
 }  // namespace
 }  // namespace convoy

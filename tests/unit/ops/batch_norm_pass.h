@@ -1,8 +1,10 @@
-/// Forward and backward of one batch norm on values of a test's choice, and the bounds of their errors against double
-/// loops.
+/// Forward and backward of a batch norm with one branch or two on values of a test's choice, and the bounds of their
+/// errors against double loops.
 #pragma once
 
 #include <cmath>
+#include <utility>
+#include <vector>
 
 #include "reference/batch_norm.h"
 #include "unit/ops/device_bytes.h"
@@ -123,25 +125,57 @@ inline void expect_backward(const BatchNormSpec& spec, const BatchNormValues& va
   if (dresidual != nullptr) expect_close("dresidual", *dresidual, want.dresidual, Array(values.x.size()));  // copied
 }
 
-/// Forward and backward of one operation on fresh, poisoned memory.
-struct BatchNormPass {
-  BatchNormPass(ops::Backend& backend, BatchNormSpec spec, const BatchNormValues& values)
+/// The arrays of one branch: its inputs, and poisoned memory for its results.
+struct BatchNormArrays {
+  BatchNormArrays(ops::Backend& backend, const BatchNormValues& values)
       : x(backend, values.x, values.type),
-        residual(backend, values.residual, values.type),
         gamma(backend, values.gamma),
         beta(backend, values.beta),
+        mean(backend, std::ssize(values.gamma)),
+        inv_std(backend, std::ssize(values.gamma)),
+        var_unbiased(backend, std::ssize(values.gamma)),
+        dx(backend, std::ssize(values.x), values.type),
+        dgamma(backend, std::ssize(values.gamma)),
+        dbeta(backend, std::ssize(values.gamma)),
+        mean_copy(backend, std::ssize(values.gamma)),
+        var_copy(backend, std::ssize(values.gamma)) {}
+
+  ops::BatchNormForward::Branch forward_branch() const {
+    return {.x = x, .gamma = gamma, .beta = beta, .mean = mean, .inv_std = inv_std, .var_unbiased = var_unbiased};
+  }
+  ops::BatchNormBackward::Branch backward_branch(void* to_dx) const {
+    return {.x = x,
+            .gamma = gamma,
+            .beta = beta,
+            .mean = mean,
+            .inv_std = inv_std,
+            .var_unbiased = var_unbiased,
+            .dx = to_dx,
+            .dgamma = dgamma,
+            .dbeta = dbeta,
+            .drunning_mean = mean_copy,
+            .drunning_var = var_copy};
+  }
+  std::vector<std::vector<std::uint32_t>> statistic_bits() const {
+    return {bits(mean), bits(inv_std), bits(var_unbiased)};
+  }
+  std::vector<std::vector<std::uint32_t>> gradient_bits(const DeviceArray& got_dx) const {
+    return {bits(got_dx), bits(dgamma), bits(dbeta), bits(mean_copy), bits(var_copy)};
+  }
+
+  DeviceArray x, gamma, beta, mean, inv_std, var_unbiased;
+  DeviceArray dx, dgamma, dbeta, mean_copy, var_copy;
+};
+
+/// Forward and backward of one operation with one branch on fresh, poisoned memory.
+struct BatchNormPass : BatchNormArrays {
+  BatchNormPass(ops::Backend& backend, BatchNormSpec spec, const BatchNormValues& values)
+      : BatchNormArrays(backend, values),
+        residual(backend, values.residual, values.type),
         dy(backend, values.dy, values.type),
         y(backend, spec.x.count(), values.type),
-        mean(backend, spec.x.c),
-        inv_std(backend, spec.x.c),
-        var_unbiased(backend, spec.x.c),
         mask(backend, ops::relu_mask_bytes(spec.x, values.type)),
-        dx(backend, spec.x.count(), values.type),
         dresidual(backend, spec.x.count(), values.type),
-        dgamma(backend, spec.x.c),
-        dbeta(backend, spec.x.c),
-        mean_copy(backend, spec.x.c),
-        var_copy(backend, spec.x.c),
         joins(spec.residual) {
     spec.type = values.type;
     op = backend.create<ops::BatchNormOp>(spec);
@@ -149,23 +183,29 @@ struct BatchNormPass {
   }
 
   void forward() {
-    op->forward({x, joins ? residual.data() : nullptr, gamma, beta}, {y, mean, inv_std, var_unbiased, mask.data()});
+    op->forward(
+        {.branches = {forward_branch()}, .residual = joins ? residual.data() : nullptr, .y = y, .mask = mask.data()});
   }
   void backward() { backward_to(dx, joins ? dresidual.data() : nullptr); }
   void backward_to(void* to_dx, void* to_dresidual, const void* dy_addend = nullptr) {
-    op->backward({dy, dy_addend, x, mask.data(), gamma, beta, mean, inv_std, var_unbiased},
-                 {to_dx, to_dresidual, dgamma, dbeta, mean_copy, var_copy});
+    op->backward({.branches = {backward_branch(to_dx)},
+                  .dy = dy,
+                  .dy_addend = dy_addend,
+                  .mask = mask.data(),
+                  .dresidual = to_dresidual});
   }
 
   std::vector<std::vector<std::uint32_t>> result_bits() const {
-    return {bits(y),  bits(mean),      bits(inv_std), bits(var_unbiased),
-            bits(dx), bits(dresidual), bits(dgamma),  bits(dbeta)};
+    std::vector<std::vector<std::uint32_t>> all = statistic_bits();
+    for (auto& gradient : gradient_bits(dx)) all.push_back(std::move(gradient));
+    all.push_back(bits(y));
+    all.push_back(bits(dresidual));
+    return all;
   }
 
-  DeviceArray x, residual, gamma, beta, dy;
-  DeviceArray y, mean, inv_std, var_unbiased;
+  DeviceArray residual, dy, y;
   DeviceBytes mask;
-  DeviceArray dx, dresidual, dgamma, dbeta, mean_copy, var_copy;
+  DeviceArray dresidual;
   bool joins;
   std::unique_ptr<ops::BatchNormOp> op;
 };

@@ -1,5 +1,9 @@
-/// BatchNormMaxPoolOp against double loops, and bit for bit against the two operations that it replaces.
+/// BatchNormOp with a max pooling against double loops, and bit for bit against the two operations that it replaces.
+#include <cmath>
 #include <limits>
+#include <memory>
+#include <utility>
+#include <vector>
 
 #include "reference/pooling.h"
 #include "unit/ops/batch_norm_pass.h"
@@ -9,18 +13,20 @@
 namespace convoy {
 namespace {
 
-using ops::BatchNormMaxPoolOp;
-using ops::BatchNormMaxPoolSpec;
+using ops::BatchNormOp;
+using ops::PoolingSpec;
 
 // Windows that overlap, touch and leave gaps; one pixel, odd sizes, several groups of channels; many blocks of sums.
-const std::vector<BatchNormMaxPoolSpec> kSpecs = {
-    {{2, 8, 8, 64}, 3, 2, 1},    {{3, 9, 7, 64}, 3, 2, 1},   {{2, 7, 6, 128}, 2, 2, 0}, {{3, 11, 10, 64}, 3, 3, 0},
-    {{2, 10, 9, 64}, 2, 3, 1},   {{1, 1, 1, 64}, 3, 2, 1},   {{1, 9, 13, 64}, 4, 2, 2}, {{2, 5, 5, 192}, 1, 1, 0},
-    {{1, 17, 16, 64}, 15, 8, 7}, {{1, 45, 50, 64}, 3, 2, 1},
+const std::vector<PoolingSpec> kSpecs = {
+    {Shape::images(2, 8, 8, 64), 3, 2, 1},    {Shape::images(3, 9, 7, 64), 3, 2, 1},
+    {Shape::images(2, 7, 6, 128), 2, 2, 0},   {Shape::images(3, 11, 10, 64), 3, 3, 0},
+    {Shape::images(2, 10, 9, 64), 2, 3, 1},   {Shape::images(1, 1, 1, 64), 3, 2, 1},
+    {Shape::images(1, 9, 13, 64), 4, 2, 2},   {Shape::images(2, 5, 5, 192), 1, 1, 0},
+    {Shape::images(1, 17, 16, 64), 15, 8, 7}, {Shape::images(1, 45, 50, 64), 3, 2, 1},
 };
 
 /// Values with channels of equal values: positive ones, of which the first wins; those that the ReLU makes 0; and -0.
-BatchNormValues values_of(const BatchNormMaxPoolSpec& spec) {
+BatchNormValues values_of(const PoolingSpec& spec) {
   BatchNormValues values(spec.x, spec.type);
   values.residual.assign(values.residual.size(), 0);
   for (const std::size_t c : {1, 2, 3}) values.gamma[c] = 0;
@@ -30,90 +36,86 @@ BatchNormValues values_of(const BatchNormMaxPoolSpec& spec) {
   return values;
 }
 
-/// The results of either way of computing, in poisoned memory.
-struct Results {
-  Results(ops::Backend& backend, const BatchNormMaxPoolSpec& spec)
-      : y(backend, spec.y().count(), spec.type),
-        mean(backend, spec.x.c),
-        inv_std(backend, spec.x.c),
-        var_unbiased(backend, spec.x.c),
-        dx(backend, spec.x.count(), spec.type),
-        dgamma(backend, spec.x.c),
-        dbeta(backend, spec.x.c),
-        mean_copy(backend, spec.x.c),
-        var_copy(backend, spec.x.c),
-        winner(backend, spec.y().count()) {}
-
-  std::vector<std::vector<std::uint32_t>> all_bits() const {
-    return {bits(y),      bits(mean),  bits(inv_std),   bits(var_unbiased), bits(dx),
-            bits(dgamma), bits(dbeta), bits(mean_copy), bits(var_copy)};
-  }
-
-  DeviceArray y, mean, inv_std, var_unbiased;
-  DeviceArray dx, dgamma, dbeta, mean_copy, var_copy;
-  DeviceBytes winner;
-};
-
 struct Inputs {
-  Inputs(ops::Backend& backend, const BatchNormMaxPoolSpec& spec, const BatchNormValues& values)
-      : x(backend, values.x, spec.type),
-        gamma(backend, values.gamma),
-        beta(backend, values.beta),
+  Inputs(ops::Backend& backend, const PoolingSpec& spec, BatchNormValues own_values)
+      : values(std::move(own_values)),
         dy(backend, rounded(spec.type, random_array(spec.y().count(), 6)), spec.type),
         running_mean(backend, random_array(spec.x.c, 7)),
         running_var(backend, random_array(spec.x.c, 8, 2, 1)) {}
 
-  DeviceArray x, gamma, beta, dy, running_mean, running_var;
+  BatchNormValues values;
+  DeviceArray dy, running_mean, running_var;
 };
 
-void train(BatchNormMaxPoolOp& op, const Inputs& in, const void* dy, const Results& out) {
-  op.forward({.x = in.x, .gamma = in.gamma, .beta = in.beta}, {out.y, out.mean, out.inv_std, out.var_unbiased},
-             out.winner.data());
-  op.backward({.dy = dy,
-               .x = in.x,
-               .gamma = in.gamma,
-               .mean = out.mean,
-               .inv_std = out.inv_std,
-               .var_unbiased = out.var_unbiased},
-              out.winner.data(), {out.dx, nullptr, out.dgamma, out.dbeta, out.mean_copy, out.var_copy});
+/// The inputs, and the results of either way of computing, in poisoned memory.
+struct Results : BatchNormArrays {
+  Results(ops::Backend& backend, const PoolingSpec& spec, const Inputs& in)
+      : BatchNormArrays(backend, in.values),
+        y(backend, spec.y().count(), spec.type),
+        winner(backend, spec.y().count()) {}
+
+  std::vector<std::vector<std::uint32_t>> all_bits() const {
+    std::vector<std::vector<std::uint32_t>> all = statistic_bits();
+    for (auto& gradient : gradient_bits(dx)) all.push_back(std::move(gradient));
+    all.push_back(bits(y));
+    return all;
+  }
+  ops::BatchNormForward training(void* to_y) const {
+    return {.branches = {forward_branch()}, .y = to_y, .winner = winner.data()};
+  }
+  ops::BatchNormForward inference(const Inputs& in, void* to_y) const {
+    return {
+        .branches =
+            {{.x = x, .gamma = gamma, .beta = beta, .running_mean = in.running_mean, .running_var = in.running_var}},
+        .y = to_y,
+        .winner = winner.data()};
+  }
+  ops::BatchNormBackward gradient(const void* dy) const {
+    return {.branches = {backward_branch(dx)}, .dy = dy, .winner = winner.data()};
+  }
+  ops::BatchNormBackward inference_gradient(const Inputs& in, const void* dy) const {
+    return {.branches = {{.gamma = gamma, .running_var = in.running_var, .dx = dx}}, .dy = dy, .winner = winner.data()};
+  }
+
+  DeviceArray y;
+  DeviceBytes winner;
+};
+
+void train(BatchNormOp& op, const void* dy, const Results& out) {
+  op.forward(out.training(out.y));
+  op.backward(out.gradient(dy));
 }
 
-void infer(BatchNormMaxPoolOp& op, const Inputs& in, const Results& out) {
-  op.infer({.x = in.x,
-            .gamma = in.gamma,
-            .beta = in.beta,
-            .running_mean = in.running_mean,
-            .running_var = in.running_var,
-            .y = out.y},
-           out.winner.data());
-  op.infer_backward({.dy = in.dy, .gamma = in.gamma, .running_var = in.running_var, .dx = out.dx}, out.winner.data());
+void infer(BatchNormOp& op, const Inputs& in, const Results& out) {
+  op.infer(out.inference(in, out.y));
+  op.infer_backward(out.inference_gradient(in, in.dy));
 }
 
 /// The two operations one after the other.
 struct Parts {
-  Parts(ops::Backend& backend, const BatchNormMaxPoolSpec& spec)
-      : batch_norm(backend.create<ops::BatchNormOp>(spec.batch_norm())),
-        max_pool(backend.create<ops::MaxPoolOp>(spec.pooling())),
+  Parts(ops::Backend& backend, const PoolingSpec& spec)
+      : batch_norm(backend.create<BatchNormOp>({.x = spec.x, .relu = true, .type = spec.type})),
+        max_pool(backend.create<ops::MaxPoolOp>(spec)),
         normalised(backend, spec.x.count(), spec.type),
         gradient(backend, spec.x.count(), spec.type) {}
 
   void train(const Inputs& in, const Results& out) const {
-    batch_norm->forward({.x = in.x, .gamma = in.gamma, .beta = in.beta},
-                        {normalised, out.mean, out.inv_std, out.var_unbiased});
+    batch_norm->forward(out.training(normalised));
     max_pool->forward(normalised, out.y, out.winner.data());
     max_pool->backward(in.dy, out.winner.data(), gradient);
-    batch_norm->backward({gradient, nullptr, in.x, nullptr, in.gamma, in.beta, out.mean, out.inv_std, out.var_unbiased},
-                         {out.dx, nullptr, out.dgamma, out.dbeta, out.mean_copy, out.var_copy});
+    batch_norm->backward(out.gradient(gradient));
   }
 
   void infer(const Inputs& in, const Results& out) const {
-    batch_norm->infer({in.x, nullptr, in.gamma, in.beta, in.running_mean, in.running_var, normalised});
+    batch_norm->infer(out.inference(in, normalised));
     max_pool->forward(normalised, out.y, out.winner.data());
     max_pool->backward(in.dy, out.winner.data(), gradient);
-    batch_norm->infer_backward({gradient, nullptr, normalised, in.gamma, in.running_var, out.dx, nullptr});
+    ops::BatchNormBackward args = out.inference_gradient(in, gradient);
+    args.y = normalised;
+    batch_norm->infer_backward(args);
   }
 
-  std::unique_ptr<ops::BatchNormOp> batch_norm;
+  std::unique_ptr<BatchNormOp> batch_norm;
   std::unique_ptr<ops::MaxPoolOp> max_pool;
   DeviceArray normalised, gradient;
 };
@@ -123,31 +125,32 @@ std::vector<std::uint8_t> positive_winners(const Results& parts) {
   std::vector<std::uint8_t> winners = parts.winner.values();
   const std::vector<float> y = parts.y.values();
   for (std::size_t i = 0; i < y.size(); ++i)
-    if (!(y[i] > 0)) winners[i] = BatchNormMaxPoolOp::kNoWinner;
+    if (!(y[i] > 0)) winners[i] = BatchNormOp::kNoWinner;
   return winners;
 }
 
 class BatchNormPoolingTest : public OpTest {};
 
 TEST_P(BatchNormPoolingTest, EqualsDoubleLoops) {
-  for (const BatchNormMaxPoolSpec& spec : with_types(kSpecs, types())) {
+  for (const PoolingSpec& spec : with_types(kSpecs, types())) {
     SCOPED_TRACE(describe(spec));
     BatchNormValues values = values_of(spec);
     // dy is in sixteenths below 1: sums of four are exact in every type, so that their roundings need no bound.
     Array dy = random_array(spec.y().count(), 6);
     for (double& value : dy) value = std::round(16 * value) / 16;
     const Inputs in(*backend_, spec, values);
-    const Results got(*backend_, spec);
-    const auto op = backend_->create<BatchNormMaxPoolOp>(spec);
-    train(*op, in, DeviceArray(*backend_, dy, spec.type), got);
+    const Results got(*backend_, spec, in);
+    const auto op = backend_->create<BatchNormOp>(batch_norm_before(spec));
+    train(*op, DeviceArray(*backend_, dy, spec.type), got);
 
-    const auto want = reference::batch_norm(spec.batch_norm(), values.x, values.residual, values.gamma, values.beta);
+    const auto want =
+        reference::batch_norm(batch_norm_before(spec), values.x, values.residual, values.gamma, values.beta);
     expect_statistics(values, want, got.mean, got.inv_std, got.var_unbiased);
     // The errors of maxima are at most the largest errors of the values.
-    expect_close("y", got.y, reference::max_pool(spec.pooling(), want.y).y,
-                 reference::max_pool(spec.pooling(), result_bound(values, want)).y);
+    expect_close("y", got.y, reference::max_pool(spec, want.y).y,
+                 reference::max_pool(spec, result_bound(values, want)).y);
     // Windows without a winner give no gradient: no index in a window is 255. So the reference needs no ReLU.
-    values.dy = reference::max_pool_gradient(spec.pooling(), got.winner.values(), dy);
+    values.dy = reference::max_pool_gradient(spec, got.winner.values(), dy);
     expect_backward({.x = spec.x, .type = spec.type}, values, {}, got.mean.doubles(), got.inv_std.doubles(), got.dx,
                     nullptr, got.dgamma, got.dbeta);
     EXPECT_EQ(bits(got.mean_copy), bits(got.mean));
@@ -156,11 +159,11 @@ TEST_P(BatchNormPoolingTest, EqualsDoubleLoops) {
 }
 
 TEST_P(BatchNormPoolingTest, GivesTheBitsOfBatchNormThenMaxPooling) {
-  for (const BatchNormMaxPoolSpec& spec : with_types(kSpecs, types())) {
+  for (const PoolingSpec& spec : with_types(kSpecs, types())) {
     SCOPED_TRACE(describe(spec));
     const Inputs in(*backend_, spec, values_of(spec));
-    const Results got(*backend_, spec), want(*backend_, spec);
-    train(*backend_->create<BatchNormMaxPoolOp>(spec), in, in.dy, got);
+    const Results got(*backend_, spec, in), want(*backend_, spec, in);
+    train(*backend_->create<BatchNormOp>(batch_norm_before(spec)), in.dy, got);
     Parts(*backend_, spec).train(in, want);
     EXPECT_EQ(got.all_bits(), want.all_bits());
     EXPECT_EQ(got.winner.values(), positive_winners(want));
@@ -168,7 +171,7 @@ TEST_P(BatchNormPoolingTest, GivesTheBitsOfBatchNormThenMaxPooling) {
 }
 
 TEST_P(BatchNormPoolingTest, InferenceGivesTheBitsOfBatchNormThenMaxPoolingWithNaNAndInfinityToo) {
-  for (const BatchNormMaxPoolSpec& spec : with_types(kSpecs, types())) {
+  for (const PoolingSpec& spec : with_types(kSpecs, types())) {
     SCOPED_TRACE(describe(spec));
     BatchNormValues values = values_of(spec);
     const double infinity = std::numeric_limits<double>::infinity();
@@ -176,8 +179,8 @@ TEST_P(BatchNormPoolingTest, InferenceGivesTheBitsOfBatchNormThenMaxPoolingWithN
     values.x[values.x.size() / 2 + 8] = infinity;
     values.x[values.x.size() / 2 + 9] = -infinity;
     const Inputs in(*backend_, spec, values);
-    const Results got(*backend_, spec), want(*backend_, spec);
-    infer(*backend_->create<BatchNormMaxPoolOp>(spec), in, got);
+    const Results got(*backend_, spec, in), want(*backend_, spec, in);
+    infer(*backend_->create<BatchNormOp>(batch_norm_before(spec)), in, got);
     Parts(*backend_, spec).infer(in, want);
     EXPECT_EQ(bits(got.y), bits(want.y));
     EXPECT_EQ(bits(got.dx), bits(want.dx));
@@ -186,35 +189,36 @@ TEST_P(BatchNormPoolingTest, InferenceGivesTheBitsOfBatchNormThenMaxPoolingWithN
 }
 
 TEST_P(BatchNormPoolingTest, ForwardAgainGivesTheSameBits) {
-  for (const BatchNormMaxPoolSpec& spec : with_types(kSpecs, types())) {
+  for (const PoolingSpec& spec : with_types(kSpecs, types())) {
     SCOPED_TRACE(describe(spec));
     const Inputs in(*backend_, spec, values_of(spec));
-    const Results first(*backend_, spec), again(*backend_, spec);
-    const auto op = backend_->create<BatchNormMaxPoolOp>(spec);
-    train(*op, in, in.dy, first);
-    op->forward_again({.x = in.x, .gamma = in.gamma, .beta = in.beta},
-                      {.y = again.y, .mean = first.mean, .inv_std = first.inv_std}, again.winner.data());
+    const Results first(*backend_, spec, in), again(*backend_, spec, in);
+    const auto op = backend_->create<BatchNormOp>(batch_norm_before(spec));
+    train(*op, in.dy, first);
+    ops::BatchNormForward args = first.training(again.y);
+    args.winner = again.winner.data();
+    op->forward_again(args);
     EXPECT_EQ(bits(first.y), bits(again.y));
     EXPECT_EQ(first.winner.values(), again.winner.values());
   }
 }
 
 TEST(BatchNormPoolingOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
-  for (const BatchNormMaxPoolSpec& spec : with_types(kSpecs, {DataType::kFloat32, DataType::kBfloat16})) {
+  for (const PoolingSpec& spec : with_types(kSpecs, {DataType::kFloat32, DataType::kBfloat16})) {
     SCOPED_TRACE(describe(spec));
     std::vector<std::vector<std::uint32_t>> first;
     for (const std::int64_t threads : {1, 2, 3}) {
       const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = threads});
       const Inputs in(*backend, spec, values_of(spec));
-      const Results got(*backend, spec);
-      train(*backend->create<BatchNormMaxPoolOp>(spec), in, in.dy, got);
+      const Results got(*backend, spec, in);
+      train(*backend->create<BatchNormOp>(batch_norm_before(spec)), in.dy, got);
       if (first.empty()) first = got.all_bits();
       EXPECT_EQ(first, got.all_bits()) << threads << " threads";
     }
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(BatchNormPoolingTest);
+CONVOY_RUN_ON_ALL_BACKENDS(BatchNormPoolingTest);
 
 }  // namespace
 }  // namespace convoy

@@ -1,5 +1,5 @@
-/// BatchNormSumOp against double loops, and against two BatchNormOps; its bits in every run, on any number of threads,
-/// and if gradients overwrite their inputs.
+/// BatchNormOp with two branches against double loops, and against two operations with one; its bits in every run, on
+/// any number of threads, and if gradients overwrite their inputs.
 #include <algorithm>
 #include <cmath>
 #include <limits>
@@ -11,9 +11,12 @@ namespace {
 
 // Rows and tails of every kind, as in BatchNormTest. On a GPU: accesses of one value, of 4, and of 8, which backward
 // divides into two.
-const std::vector<Shape> kShapes = {{1, 1, 1, 1},  {2, 1, 1, 3},    {3, 5, 7, 3},     {2, 9, 9, 16},  {8, 32, 32, 16},
-                                    {1, 1, 1, 64}, {2, 7, 7, 37},   {5, 11, 13, 37},  {3, 3, 3, 100}, {2, 7, 7, 36},
-                                    {2, 8, 8, 64}, {1, 7, 7, 2048}, {2, 14, 14, 256}, {3, 10, 10, 72}};
+const std::vector<Shape> kShapes = {
+    Shape::images(1, 1, 1, 1),     Shape::images(2, 1, 1, 3),    Shape::images(3, 5, 7, 3),
+    Shape::images(2, 9, 9, 16),    Shape::images(8, 32, 32, 16), Shape::images(1, 1, 1, 64),
+    Shape::images(2, 7, 7, 37),    Shape::images(5, 11, 13, 37), Shape::images(3, 3, 3, 100),
+    Shape::images(2, 7, 7, 36),    Shape::images(2, 8, 8, 64),   Shape::images(1, 7, 7, 2048),
+    Shape::images(2, 14, 14, 256), Shape::images(3, 10, 10, 72)};
 
 /// Two branches that have nothing in common but dy, which is a's.
 struct SumValues {
@@ -28,70 +31,45 @@ struct SumValues {
   BatchNormValues a, b;
 };
 
+/// The spec of a batch norm of two branches.
+BatchNormSpec two_branches(const Shape& shape, DataType type) {
+  return {.x = shape, .relu = true, .num_branches = 2, .type = type};
+}
+
 /// Forward and backward of one operation on fresh, poisoned memory.
 struct SumPass {
-  struct Branch {
-    Branch(ops::Backend& backend, const BatchNormValues& values)
-        : x(backend, values.x, values.type),
-          gamma(backend, values.gamma),
-          beta(backend, values.beta),
-          mean(backend, std::ssize(values.gamma)),
-          inv_std(backend, std::ssize(values.gamma)),
-          var_unbiased(backend, std::ssize(values.gamma)),
-          dx(backend, std::ssize(values.x), values.type),
-          dgamma(backend, std::ssize(values.gamma)),
-          dbeta(backend, std::ssize(values.gamma)),
-          mean_copy(backend, std::ssize(values.gamma)),
-          var_copy(backend, std::ssize(values.gamma)) {}
-
-    ops::BatchNormSumInputs::Branch inputs() const { return {x, gamma, beta}; }
-    ops::BatchNormSumOutputs::Branch statistics() const { return {mean, inv_std, var_unbiased}; }
-    ops::BatchNormSumGradInputs::Branch gradient_inputs() const { return {x, gamma, mean, inv_std, var_unbiased}; }
-    ops::BatchNormSumGradOutputs::Branch gradients_to(void* to_dx) const {
-      return {to_dx, dgamma, dbeta, mean_copy, var_copy};
-    }
-    std::vector<std::vector<std::uint32_t>> gradient_bits(const DeviceArray& got_dx) const {
-      return {bits(got_dx), bits(dgamma), bits(dbeta), bits(mean_copy), bits(var_copy)};
-    }
-
-    DeviceArray x, gamma, beta, mean, inv_std, var_unbiased;
-    DeviceArray dx, dgamma, dbeta, mean_copy, var_copy;
-  };
-
   SumPass(ops::Backend& backend, const Shape& shape, const SumValues& values)
       : a(backend, values.a),
         b(backend, values.b),
         dy(backend, values.a.dy, values.a.type),
         y(backend, shape.count(), values.a.type),
         mask(backend, ops::relu_mask_bytes(shape, values.a.type)),
-        op(backend.create<ops::BatchNormSumOp>({.x = shape, .type = values.a.type})) {
+        op(backend.create<ops::BatchNormOp>(two_branches(shape, values.a.type))) {
     forward();
   }
 
-  void forward() {
-    op->forward({a.inputs(), b.inputs()}, {.y = y, .mask = mask.data(), .a = a.statistics(), .b = b.statistics()});
-  }
+  void forward() { op->forward({.branches = {a.forward_branch(), b.forward_branch()}, .y = y, .mask = mask.data()}); }
   void backward() { backward_to(a.dx, b.dx); }
   void backward_to(void* da, void* db, const void* dy_addend = nullptr) {
-    op->backward(
-        {.dy = dy, .dy_addend = dy_addend, .mask = mask.data(), .a = a.gradient_inputs(), .b = b.gradient_inputs()},
-        {a.gradients_to(da), b.gradients_to(db)});
+    op->backward({.branches = {a.backward_branch(da), b.backward_branch(db)},
+                  .dy = dy,
+                  .dy_addend = dy_addend,
+                  .mask = mask.data()});
   }
 
   std::vector<std::vector<std::uint32_t>> result_bits() const {
     std::vector<std::vector<std::uint32_t>> all = {bits(y)};
-    for (const Branch* branch : {&a, &b}) {
-      for (const DeviceArray* array : {&branch->mean, &branch->inv_std, &branch->var_unbiased})
-        all.push_back(bits(*array));
+    for (const BatchNormArrays* branch : {&a, &b}) {
+      for (auto& statistic : branch->statistic_bits()) all.push_back(std::move(statistic));
       for (auto& gradient : branch->gradient_bits(branch->dx)) all.push_back(std::move(gradient));
     }
     return all;
   }
 
-  Branch a, b;
+  BatchNormArrays a, b;
   DeviceArray dy, y;
   DeviceBytes mask;
-  std::unique_ptr<ops::BatchNormSumOp> op;
+  std::unique_ptr<ops::BatchNormOp> op;
 };
 
 /// Expects the results of b without the ReLU, then of a with b's result as its residual.
@@ -110,7 +88,7 @@ void expect_sum(const Shape& shape, const SumValues& values, const SumPass& pass
 void expect_gradients(const Shape& shape, const SumValues& values, const SumPass& pass) {
   for (const bool is_a : {true, false}) {
     SCOPED_TRACE(is_a ? "a" : "b");
-    const SumPass::Branch& got = is_a ? pass.a : pass.b;
+    const BatchNormArrays& got = is_a ? pass.a : pass.b;
     expect_backward({shape, true, true}, is_a ? values.a : values.b, pass.y.doubles(), got.mean.doubles(),
                     got.inv_std.doubles(), got.dx, nullptr, got.dgamma, got.dbeta);
     EXPECT_EQ(bits(got.mean_copy), bits(got.mean));
@@ -140,7 +118,7 @@ TEST_P(BatchNormSumTest, EqualsDoubleLoops) {
 
 // The shapes are so large that a block of a GPU sums several slabs, and that blocks have different numbers of slabs.
 TEST_P(BatchNormSumTest, EqualsDoubleLoopsOnManyRows) {
-  expect_double_loops({{1, 727, 725, 1}, {1, 231, 229, 32}});
+  expect_double_loops({Shape::images(1, 727, 725, 1), Shape::images(1, 231, 229, 32)});
 }
 
 // It has the bits of the two operations that it replaces: in float32, nothing is rounded in between.
@@ -171,11 +149,10 @@ TEST_P(BatchNormSumTest, HasTheBitsOfTwoBatchNormsInFloat32) {
 
 TEST_P(BatchNormSumTest, ForwardAgainGivesTheSameBits) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{4, 16, 16, 32}}) {
+    for (const Shape& shape : {Shape::images(3, 5, 7, 3), Shape::images(4, 16, 16, 32)}) {
       SumPass pass(*backend_, shape, SumValues(shape, type));
       const DeviceArray again(*backend_, shape.count(), type);
-      pass.op->forward_again({pass.a.inputs(), pass.b.inputs()},
-                             {.y = again, .a = pass.a.statistics(), .b = pass.b.statistics()});
+      pass.op->forward_again({.branches = {pass.a.forward_branch(), pass.b.forward_branch()}, .y = again});
       EXPECT_EQ(bits(again), bits(pass.y));
     }
   }
@@ -183,7 +160,8 @@ TEST_P(BatchNormSumTest, ForwardAgainGivesTheSameBits) {
 
 TEST_P(BatchNormSumTest, InferenceUsesTheRunningStatistics) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{1, 1, 1, 1}, Shape{3, 5, 7, 3}, Shape{2, 9, 9, 37}, Shape{4, 16, 16, 32}}) {
+    for (const Shape& shape : {Shape::images(1, 1, 1, 1), Shape::images(3, 5, 7, 3), Shape::images(2, 9, 9, 37),
+                               Shape::images(4, 16, 16, 32)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const SumValues values(shape, type);
       const Array mean_a = random_array(shape.c, 7), var_a = random_array(shape.c, 8, 2, 1),
@@ -191,9 +169,13 @@ TEST_P(BatchNormSumTest, InferenceUsesTheRunningStatistics) {
       const SumPass pass(*backend_, shape, values);
       const DeviceArray running_mean_a(*backend_, mean_a), running_var_a(*backend_, var_a),
           running_mean_b(*backend_, mean_b), running_var_b(*backend_, var_b), y(*backend_, shape.count(), type);
-      pass.op->infer({.a = {pass.a.x, pass.a.gamma, pass.a.beta, running_mean_a, running_var_a},
-                      .b = {pass.b.x, pass.b.gamma, pass.b.beta, running_mean_b, running_var_b},
-                      .y = y});
+      const auto branch = [](const BatchNormArrays& of, const float* running_mean, const float* running_var) {
+        return ops::BatchNormForward::Branch{
+            .x = of.x, .gamma = of.gamma, .beta = of.beta, .running_mean = running_mean, .running_var = running_var};
+      };
+      pass.op->infer(
+          {.branches = {branch(pass.a, running_mean_a, running_var_a), branch(pass.b, running_mean_b, running_var_b)},
+           .y = y});
       Array want(values.a.x.size()), bound(values.a.x.size());
       const auto add = [&](const BatchNormValues& of, const Array& mean, const Array& var) {
         for (std::size_t i = 0; i < want.size(); ++i) {
@@ -221,13 +203,13 @@ TEST_P(BatchNormSumTest, BackwardOfInferenceMatchesDoubleLoopsInPlaceToo) {
                   result = rounded(type, random_array(shape.count(), 9));
       const DeviceArray y(*backend_, result, type), gamma_a(*backend_, values.a.gamma),
           gamma_b(*backend_, values.b.gamma), running_var_a(*backend_, var_a), running_var_b(*backend_, var_b);
-      const auto op = backend_->create<ops::BatchNormSumOp>({.x = shape, .type = type});
+      const auto op = backend_->create<ops::BatchNormOp>(two_branches(shape, type));
       const auto run = [&](const void* dy, const void* addend, void* da, void* db) {
-        op->infer_backward({.dy = dy,
+        op->infer_backward({.branches = {{.gamma = gamma_a, .running_var = running_var_a, .dx = da},
+                                         {.gamma = gamma_b, .running_var = running_var_b, .dx = db}},
+                            .dy = dy,
                             .dy_addend = addend,
-                            .y = y,
-                            .a = {gamma_a, running_var_a, da},
-                            .b = {gamma_b, running_var_b, db}});
+                            .y = y});
       };
       const BatchNormSpec spec{shape, true, true};
       const auto want_a = reference::batch_norm_inference_gradient(spec, result, values.a.gamma, var_a, values.a.dy);
@@ -262,7 +244,7 @@ TEST_P(BatchNormSumTest, BackwardOfInferenceMatchesDoubleLoopsInPlaceToo) {
 
 TEST_P(BatchNormSumTest, GradientsMayBeWrittenOverTheIncomingOne) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{2, 7, 7, 36}, Shape{4, 16, 16, 32}}) {
+    for (const Shape& shape : {Shape::images(3, 5, 7, 3), Shape::images(2, 7, 7, 36), Shape::images(4, 16, 16, 32)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const SumValues values(shape, type);
       SumPass apart(*backend_, shape, values), over_a(*backend_, shape, values), over_b(*backend_, shape, values);
@@ -280,7 +262,7 @@ TEST_P(BatchNormSumTest, GradientsMayBeWrittenOverTheIncomingOne) {
 // dy in two parts gives the bits of their sum, whatever memory the results are written to.
 TEST_P(BatchNormSumTest, TakesTheGradientInTwoParts) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{3, 5, 7, 3}, Shape{2, 7, 7, 36}, Shape{4, 16, 16, 32}}) {
+    for (const Shape& shape : {Shape::images(3, 5, 7, 3), Shape::images(2, 7, 7, 36), Shape::images(4, 16, 16, 32)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const SumValues values(shape, type);
       SumValues sum(shape, type);
@@ -306,7 +288,7 @@ TEST_P(BatchNormSumTest, TakesTheGradientInTwoParts) {
 }
 
 TEST_P(BatchNormSumTest, NaNInAChannelOfABranchStaysInIt) {
-  const Shape shape{2, 9, 9, 37};
+  const Shape shape = Shape::images(2, 9, 9, 37);
   for (const DataType type : types()) {
     SumValues values(shape, type);
     values.b.x[37 * 50 + 5] = std::numeric_limits<double>::quiet_NaN();
@@ -319,7 +301,7 @@ TEST_P(BatchNormSumTest, NaNInAChannelOfABranchStaysInIt) {
 // Arguments of the ReLU around the smallest positive value of the type, half of which is rounded to 0: if forward
 // stored a 0, there is no gradient. With dy = 1, dbeta is exactly the number of the others.
 TEST_P(BatchNormSumTest, BackwardMasksWhatForwardRoundedToZero) {
-  const Shape shape{4, 8, 8, 16};
+  const Shape shape = Shape::images(4, 8, 8, 16);
   for (const DataType type : types()) {
     if (type == DataType::kFloat32) continue;
     SCOPED_TRACE(to_string(type));
@@ -340,7 +322,8 @@ TEST_P(BatchNormSumTest, BackwardMasksWhatForwardRoundedToZero) {
 // The runs are of one operation, with others of the backend in between, and of a new operation.
 TEST_P(BatchNormSumTest, GivesTheSameBitsInEveryRun) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{5, 11, 13, 37}, Shape{2, 14, 14, 256}}) {
+    for (const Shape& shape :
+         {Shape::images(8, 32, 32, 16), Shape::images(5, 11, 13, 37), Shape::images(2, 14, 14, 256)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const SumValues values(shape, type);
       SumPass first(*backend_, shape, values);
@@ -350,7 +333,7 @@ TEST_P(BatchNormSumTest, GivesTheSameBitsInEveryRun) {
       SumPass second(*backend, shape, values);
       second.backward();
       EXPECT_EQ(results, second.result_bits());
-      const Shape large{1, 4, 4, 2048};
+      const Shape large = Shape::images(1, 4, 4, 2048);
       SumPass other(*backend, large, SumValues(large));
       for (int run = 0; run < 2; ++run) {
         second.forward();
@@ -364,7 +347,8 @@ TEST_P(BatchNormSumTest, GivesTheSameBitsInEveryRun) {
 
 TEST(BatchNormSumOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
-    for (const Shape& shape : {Shape{8, 32, 32, 16}, Shape{5, 11, 13, 37}, Shape{2, 14, 14, 256}}) {
+    for (const Shape& shape :
+         {Shape::images(8, 32, 32, 16), Shape::images(5, 11, 13, 37), Shape::images(2, 14, 14, 256)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const SumValues values(shape, type);
       std::vector<std::vector<std::uint32_t>> first;
@@ -379,7 +363,7 @@ TEST(BatchNormSumOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(BatchNormSumTest);
+CONVOY_RUN_ON_ALL_BACKENDS(BatchNormSumTest);
 
 }  // namespace
 }  // namespace convoy

@@ -9,9 +9,12 @@ namespace {
 
 // Rows and tails of every kind: fewer pixels than a row has, exactly a row, many blocks, wide rows, odd channels.
 // On a GPU: accesses of one value, of 4 and of 16 bytes; full and partly filled tiles; whole and incomplete slabs.
-const std::vector<Shape> kShapes = {{1, 1, 1, 1},    {2, 1, 1, 3},  {1, 8, 8, 1},    {3, 5, 7, 3},     {2, 9, 9, 16},
-                                    {8, 32, 32, 16}, {1, 1, 1, 64}, {4, 16, 16, 32}, {2, 7, 7, 37},    {5, 11, 13, 37},
-                                    {3, 3, 3, 100},  {2, 8, 8, 64}, {1, 7, 7, 2048}, {2, 14, 14, 256}, {3, 10, 10, 72}};
+const std::vector<Shape> kShapes = {
+    Shape::images(1, 1, 1, 1),    Shape::images(2, 1, 1, 3),     Shape::images(1, 8, 8, 1),
+    Shape::images(3, 5, 7, 3),    Shape::images(2, 9, 9, 16),    Shape::images(8, 32, 32, 16),
+    Shape::images(1, 1, 1, 64),   Shape::images(4, 16, 16, 32),  Shape::images(2, 7, 7, 37),
+    Shape::images(5, 11, 13, 37), Shape::images(3, 3, 3, 100),   Shape::images(2, 8, 8, 64),
+    Shape::images(1, 7, 7, 2048), Shape::images(2, 14, 14, 256), Shape::images(3, 10, 10, 72)};
 
 class BatchNormTest : public OpTest {};
 
@@ -39,7 +42,7 @@ TEST_P(BatchNormTest, EqualsDoubleLoops) {
 // The shapes are so large that a block of a GPU sums several slabs, and that blocks have different numbers of slabs.
 TEST_P(BatchNormTest, EqualsDoubleLoopsOnManyRows) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{1, 727, 725, 1}, Shape{1, 231, 229, 32}}) {
+    for (const Shape& shape : {Shape::images(1, 727, 725, 1), Shape::images(1, 231, 229, 32)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const BatchNormValues values(shape, type);
       const BatchNormSpec spec{shape, true, false};
@@ -54,7 +57,8 @@ TEST_P(BatchNormTest, EqualsDoubleLoopsOnManyRows) {
 
 TEST_P(BatchNormTest, InferenceUsesTheRunningStatistics) {
   for (const DataType type : types()) {
-    for (const Shape& shape : {Shape{1, 1, 1, 1}, Shape{3, 5, 7, 3}, Shape{2, 9, 9, 37}, Shape{4, 16, 16, 32}}) {
+    for (const Shape& shape : {Shape::images(1, 1, 1, 1), Shape::images(3, 5, 7, 3), Shape::images(2, 9, 9, 37),
+                               Shape::images(4, 16, 16, 32)}) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const BatchNormValues values(shape, type);
       const Array mean = random_array(shape.c, 7), var = random_array(shape.c, 8, 2, 1);
@@ -64,8 +68,14 @@ TEST_P(BatchNormTest, InferenceUsesTheRunningStatistics) {
       for (const bool relu : {false, true}) {
         for (const bool join : {false, true}) {
           const DeviceArray y(*backend_, shape.count(), type);
-          backend_->create<ops::BatchNormOp>({shape, relu, join, 1e-5f, type})
-              ->infer({x, join ? residual.data() : nullptr, gamma, beta, running_mean, running_var, y});
+          backend_->create<ops::BatchNormOp>({.x = shape, .relu = relu, .residual = join, .type = type})
+              ->infer({.branches = {{.x = x,
+                                     .gamma = gamma,
+                                     .beta = beta,
+                                     .running_mean = running_mean,
+                                     .running_var = running_var}},
+                       .residual = join ? residual.data() : nullptr,
+                       .y = y});
           Array want(values.x.size()), bound(values.x.size());
           for (std::size_t i = 0; i < want.size(); ++i) {
             const std::size_t c = i % mean.size();
@@ -92,19 +102,24 @@ TEST_P(BatchNormTest, BackwardOfInferenceMatchesDoubleLoopsInPlaceToo) {
       for (const bool relu : {false, true}) {
         for (const bool join : {false, true}) {
           SCOPED_TRACE(fmt::format("{}, {}, relu {}, residual {}", to_string(shape), to_string(type), relu, join));
-          const BatchNormSpec spec{shape, relu, join, 1e-5f, type};
+          const BatchNormSpec spec{.x = shape, .relu = relu, .residual = join, .type = type};
           const auto want = reference::batch_norm_inference_gradient(spec, mask, values.gamma, var, values.dy);
           const auto op = backend_->create<ops::BatchNormOp>(spec);
           const DeviceArray dy(*backend_, values.dy, type), dx(*backend_, shape.count(), type),
               dresidual(*backend_, shape.count(), type);
-          op->infer_backward({dy, nullptr, y, gamma, running_var, dx, join ? dresidual.data() : nullptr});
+          const auto run = [&](const void* from, void* to_dx, void* to_dresidual) {
+            op->infer_backward({.branches = {{.gamma = gamma, .running_var = running_var, .dx = to_dx}},
+                                .dy = from,
+                                .y = y,
+                                .dresidual = to_dresidual});
+          };
+          run(dy, dx, join ? dresidual.data() : nullptr);
           // Roundings: variance + epsilon, which the root halves, root, quotient; scale; the product.
           expect_close("dx", dx, want.dx, rounding_bound(absolute(want.dx), 5));
           if (join) expect_close("dresidual", dresidual, want.dresidual, Array(values.dy.size()));  // copied
 
           const DeviceArray in_place(*backend_, values.dy, type), other(*backend_, shape.count(), type);
-          op->infer_backward({in_place, nullptr, y, gamma, running_var, join ? other.data() : in_place.data(),
-                              join ? in_place.data() : nullptr});
+          run(in_place, join ? other.data() : in_place.data(), join ? in_place.data() : nullptr);
           EXPECT_EQ(bits(dx), bits(join ? other : in_place));
           if (join) {
             EXPECT_EQ(bits(dresidual), bits(in_place));
@@ -115,7 +130,7 @@ TEST_P(BatchNormTest, BackwardOfInferenceMatchesDoubleLoopsInPlaceToo) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(BatchNormTest);
+CONVOY_RUN_ON_ALL_BACKENDS(BatchNormTest);
 
 }  // namespace
 }  // namespace convoy

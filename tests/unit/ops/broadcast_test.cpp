@@ -72,7 +72,7 @@ TEST_P(BroadcastTest, WorksOverItsInputAndGivesWhatIsWantedAlone) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(BroadcastTest);
+CONVOY_RUN_ON_ALL_BACKENDS(BroadcastTest);
 
 }  // namespace
 }  // namespace convoy

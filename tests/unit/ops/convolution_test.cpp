@@ -75,7 +75,7 @@ TEST_P(ConvolutionTest, EqualsDoubleLoops) {
 }
 
 TEST_P(ConvolutionTest, FirstLayerWithoutInputGradientEqualsTheSameWithIt) {
-  ConvolutionSpec spec{{2, 28, 28, 1}, 16, 3, 1, 1};
+  ConvolutionSpec spec{Shape::images(2, 28, 28, 1), 16, 3, 1, 1};
   const DeviceArray x(*backend_, random_array(spec.x.count(), 1)), w(*backend_, random_array(spec.weight_count(), 2)),
       dy(*backend_, random_array(spec.y().count(), 3));
   std::vector<std::vector<std::uint32_t>> results;
@@ -95,10 +95,10 @@ TEST_P(ConvolutionTest, FirstLayerWithoutInputGradientEqualsTheSameWithIt) {
 
 TEST_P(ConvolutionTest, ForwardAloneHasTheBitsOfForwardBesideBackward) {
   for (const DataType type : types()) {
-    for (ConvolutionSpec spec : {ConvolutionSpec{{2, 28, 28, 1}, 16, 3, 1, 1},
-                                 {{2, 14, 14, 64}, 64, 3, 1, 1},
-                                 {{2, 9, 9, 32}, 48, 1, 2, 0},
-                                 {{2, 2, 2, 32}, 32, 3, 1, 1}}) {
+    for (ConvolutionSpec spec : {ConvolutionSpec{Shape::images(2, 28, 28, 1), 16, 3, 1, 1},
+                                 {Shape::images(2, 14, 14, 64), 64, 3, 1, 1},
+                                 {Shape::images(2, 9, 9, 32), 48, 1, 2, 0},
+                                 {Shape::images(2, 2, 2, 32), 32, 3, 1, 1}}) {
       SCOPED_TRACE(to_string(spec.x) + " in " + to_string(type));
       spec.type = type;
       const DeviceArray x(*backend_, random_array(spec.x.count(), 1), type),
@@ -120,7 +120,7 @@ TEST_P(ConvolutionTest, ForwardAloneHasTheBitsOfForwardBesideBackward) {
 TEST_P(ConvolutionTest, SeesNewWeightsAfterLoading) {
   for (const DataType type : types()) {
     SCOPED_TRACE(to_string(type));
-    ConvolutionSpec spec{{1, 5, 5, 16}, 16, 3, 1, 1};
+    ConvolutionSpec spec{Shape::images(1, 5, 5, 16), 16, 3, 1, 1};
     spec.type = type;
     const DeviceArray x(*backend_, random_array(spec.x.count(), 1), type);
     const DeviceArray w(*backend_, random_array(spec.weight_count(), 2), type);
@@ -159,7 +159,7 @@ TEST_P(ConvolutionTest, GivesTheSameBitsInEveryRun) {
     for (ConvolutionSpec spec : kSpecsWithSplitSums) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(spec.x), to_string(type)));
       spec.type = type;
-      ConvolutionSpec larger_spec{{8, 28, 28, 64}, 64, 3, 1, 1};
+      ConvolutionSpec larger_spec{Shape::images(8, 28, 28, 64), 64, 3, 1, 1};
       larger_spec.type = type;
       const auto first = results_of(*backend_, *backend_->create<ops::ConvolutionOp>(spec), spec);
       backend_->create<ops::ConvolutionOp>(larger_spec);
@@ -180,12 +180,12 @@ TEST(ConvolutionOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   std::vector<ConvolutionSpec> specs = kSpecsWithSplitSums;
   // Long sums for few pixels: oneDNN divides the sums of matrix products among its threads, and chooses blocks for
   // their number.
-  specs.push_back({{1, 4, 4, 517}, 37, 3, 1, 1});
-  specs.push_back({{1, 10, 10, 768}, 16, 5, 2, 2});
+  specs.push_back({Shape::images(1, 4, 4, 517), 37, 3, 1, 1});
+  specs.push_back({Shape::images(1, 10, 10, 768), 16, 5, 2, 2});
   // Small images, for which oneDNN 3 chooses by the number of samples.
-  specs.push_back({{16, 2, 2, 128}, 128, 3, 1, 1});
-  specs.push_back({{16, 3, 4, 64}, 128, 1, 2, 0});
-  specs.push_back({.x = {1, 3, 3, 1034}, .num_filters = 74, .kernel = 3, .padding = 1, .groups = 2});
+  specs.push_back({Shape::images(16, 2, 2, 128), 128, 3, 1, 1});
+  specs.push_back({Shape::images(16, 3, 4, 64), 128, 1, 2, 0});
+  specs.push_back({.x = Shape::images(1, 3, 3, 1034), .num_filters = 74, .kernel = 3, .padding = 1, .groups = 2});
   for (const ConvolutionCase& test : kConvolutionCases) specs.push_back(test.spec);
   for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
     for (ConvolutionSpec& spec : specs) {
@@ -203,7 +203,7 @@ TEST(ConvolutionOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(ConvolutionTest);
+CONVOY_RUN_ON_ALL_BACKENDS(ConvolutionTest);
 
 }  // namespace
 }  // namespace convoy

@@ -13,7 +13,7 @@
 #include "convoy/model/network.h"
 #include "convoy/ops/operations.h"
 
-#include "ops/cuda/cudnn_graph.h"
+#include "ops/cuda/cudnn/cudnn_graph.h"
 #include "ops/cuda/resources.h"
 #include "unit/messages.h"
 #include "unit/ops/convolution_cases.h"
@@ -30,7 +30,8 @@ using test::DescribedGpu;
 using test::kA100;
 using test::kH200;
 
-constexpr ConvolutionSpec kBottleneck3x3{.x = {256, 56, 56, 64}, .num_filters = 64, .kernel = 3, .padding = 1};
+constexpr ConvolutionSpec kBottleneck3x3{
+    .x = Shape::images(256, 56, 56, 64), .num_filters = 64, .kernel = 3, .padding = 1};
 
 ConvolutionSpec typed(ConvolutionSpec spec, DataType type) {
   spec.type = type;

@@ -1,5 +1,5 @@
 /// cuDNN's engines give the same bits again, and the check for those that do not finds every change.
-#include "ops/cuda/cudnn_graph.h"
+#include "ops/cuda/cudnn/cudnn_graph.h"
 
 #include <optional>
 #include <vector>
@@ -7,7 +7,7 @@
 #include <fmt/core.h>
 
 #include "device/cuda/cuda_device.h"
-#include "ops/cuda/measuring_memory.h"
+#include "ops/cuda/cudnn/measuring_memory.h"
 #include "unit/ops/convolution_cases.h"
 #include "unit/ops/op_test.h"
 
@@ -85,7 +85,7 @@ TEST_P(CudnnGraphTest, GivesTheSameTimeWhenAskedAgain) {
 TEST_P(CudnnGraphTest, MeasuringMemorySeesEveryChangeOfTheResult) {
   for (const ConvolutionPass pass :
        {ConvolutionPass::kForward, ConvolutionPass::kBackwardInput, ConvolutionPass::kBackwardWeight}) {
-    const CudnnGraphSpec spec{.convolution = {{2, 7, 5, 37}, 37, 3, 1, 1, true, DataType::kFloat16},
+    const CudnnGraphSpec spec{.convolution = {Shape::images(2, 7, 5, 37), 37, 3, 1, 1, true, DataType::kFloat16},
                               .pass = pass,
                               .weight_type = DataType::kFloat16};
     CudnnGraph* graph = CudnnGraph::create(spec, *runtime_);
@@ -106,7 +106,7 @@ TEST_P(CudnnGraphTest, MeasuringMemorySeesEveryChangeOfTheResult) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(CudnnGraphTest);
+CONVOY_RUN_ON_ALL_BACKENDS(CudnnGraphTest);
 
 }  // namespace
 }  // namespace convoy

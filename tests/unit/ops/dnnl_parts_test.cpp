@@ -3,23 +3,24 @@
 
 #include <gtest/gtest.h>
 
-#include "ops/cpu/matmul_parts.h"
-#include "ops/cpu/weight_gradient.h"
+#include "ops/cpu/convolution/weight_gradient.h"
+#include "ops/cpu/onednn/matmul_parts.h"
 #include "unit/ops/convolution_cases.h"
 
 namespace convoy::ops::cpu {
 
 TEST(WeightGradientDivision, DividesSamplesWhereThereAreFewWeightsAndFiltersWhereActivationsAreSmall) {
-  EXPECT_EQ(divide_weight_gradient({{8, 56, 56, 64}, 64, 3, 1, 1}), (WeightGradientDivision{8, 1}));
-  EXPECT_EQ(divide_weight_gradient({{16, 224, 224, 3}, 64, 7, 2, 3}), (WeightGradientDivision{8, 1}));
-  EXPECT_EQ(divide_weight_gradient({{16, 7, 7, 512}, 512, 3, 1, 1}), (WeightGradientDivision{1, 8}));
-  EXPECT_EQ(divide_weight_gradient({{1, 7, 7, 256}, 256, 3, 1, 1}), (WeightGradientDivision{1, 8}));
-  EXPECT_EQ(divide_weight_gradient({{2, 28, 28, 128}, 128, 3, 1, 1}), (WeightGradientDivision{2, 2})) << "both";
-  EXPECT_EQ(divide_weight_gradient({{1, 1, 1, 1}, 1, 1, 1, 0}), (WeightGradientDivision{1, 1}));
+  EXPECT_EQ(divide_weight_gradient({Shape::images(8, 56, 56, 64), 64, 3, 1, 1}), (WeightGradientDivision{8, 1}));
+  EXPECT_EQ(divide_weight_gradient({Shape::images(16, 224, 224, 3), 64, 7, 2, 3}), (WeightGradientDivision{8, 1}));
+  EXPECT_EQ(divide_weight_gradient({Shape::images(16, 7, 7, 512), 512, 3, 1, 1}), (WeightGradientDivision{1, 8}));
+  EXPECT_EQ(divide_weight_gradient({Shape::images(1, 7, 7, 256), 256, 3, 1, 1}), (WeightGradientDivision{1, 8}));
+  EXPECT_EQ(divide_weight_gradient({Shape::images(2, 28, 28, 128), 128, 3, 1, 1}), (WeightGradientDivision{2, 2}))
+      << "both";
+  EXPECT_EQ(divide_weight_gradient({Shape::images(1, 1, 1, 1), 1, 1, 1, 0}), (WeightGradientDivision{1, 1}));
 }
 
 TEST(WeightGradientDivision, HasFewerPartsWhereTheyMoveTooMuch) {
-  const ConvolutionSpec wide{{16, 14, 14, 1024}, 256, 1, 1, 0};
+  const ConvolutionSpec wide{Shape::images(16, 14, 14, 1024), 256, 1, 1, 0};
   EXPECT_EQ(divide_weight_gradient(wide), (WeightGradientDivision{8, 1}));
   ConvolutionSpec in_bf16 = wide;
   in_bf16.type = DataType::kBfloat16;
@@ -28,11 +29,12 @@ TEST(WeightGradientDivision, HasFewerPartsWhereTheyMoveTooMuch) {
 }
 
 TEST(WeightGradientDivision, DividesGroupsWithTheirFilters) {
-  const ConvolutionSpec depthwise{.x = {1, 56, 56, 96}, .num_filters = 96, .kernel = 7, .padding = 3, .groups = 96};
+  const ConvolutionSpec depthwise{
+      .x = Shape::images(1, 56, 56, 96), .num_filters = 96, .kernel = 7, .padding = 3, .groups = 96};
   const WeightGradientDivision division = divide_weight_gradient(depthwise);
   EXPECT_EQ(division, (WeightGradientDivision{1, 6})) << "16 channels each";
   const ConvolutionSpec part = part_of_weight_gradient(depthwise, division);
-  EXPECT_EQ(part.x, (Shape{1, 56, 56, 16}));
+  EXPECT_EQ(part.x, (Shape::images(1, 56, 56, 16)));
   EXPECT_EQ(part.num_filters, 16);
   EXPECT_EQ(part.groups, 16);
 }

@@ -178,22 +178,22 @@ TEST_P(DropoutTest, DrawsOtherNumbersForEachSeedStepMicroBatchAndLayer) {
   EXPECT_EQ(std::ranges::adjacent_find(all), all.end());
 }
 
-// A recording is issued, captured, then replayed, each time with the key that is then in memory.
-TEST_P(DropoutTest, DrawsAnewWhenRecordedWorkRunsAgain) {
+// Repeated work is issued, captured, then replayed, each time with the key that is then in memory.
+TEST_P(DropoutTest, DrawsAnewWhenRepeatedWorkRunsAgain) {
   const DropoutSpec spec{.count = 100, .p = 0.5f, .layer = kLayer};
   const Array x = random_array(spec.count, 1);
   const DeviceArray device_x(*backend_, x), y(*backend_, spec.count);
   const HostBuffer memory = key_memory({.seed = 9});
   const auto op = backend_->create<ops::DropoutOp>(spec);
-  const auto recording = backend_->device().make_recording();
+  const auto work = backend_->device().make_repeated_work();
   for (std::uint64_t step = 0; step < 4; ++step) {
     key_of(memory).step = step;
-    recording->run([&] { op->run(&key_of(memory), device_x, y); });
+    work->run([&] { op->run(&key_of(memory), device_x, y); });
     EXPECT_EQ(y.doubles(), reference::dropout(spec, {.seed = 9, .step = step}, x)) << "step " << step;
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(DropoutTest);
+CONVOY_RUN_ON_ALL_BACKENDS(DropoutTest);
 
 }  // namespace
 }  // namespace convoy

@@ -485,7 +485,7 @@ TEST_P(ElementwiseTest, ChecksumsDifferWhereOneBitDoes) {
   EXPECT_NE(checksum(before, 4 * kCount), sum) << "two values in each other's place";
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(ElementwiseTest);
+CONVOY_RUN_ON_ALL_BACKENDS(ElementwiseTest);
 
 }  // namespace
 }  // namespace convoy

@@ -192,7 +192,7 @@ TEST(EmbeddingOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(EmbeddingTest);
+CONVOY_RUN_ON_ALL_BACKENDS(EmbeddingTest);
 
 }  // namespace
 }  // namespace convoy

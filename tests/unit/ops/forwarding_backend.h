@@ -1,4 +1,4 @@
-/// A backend that forwards every call to another: a test or a benchmark overrides one kind of operation to watch it.
+/// A backend that forwards every call to another: a test or a benchmark overrides one kind of operation to observe it.
 #pragma once
 
 #include "convoy/ops/backend.h"

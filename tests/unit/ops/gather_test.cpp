@@ -81,7 +81,7 @@ TEST_P(GatherTest, PositionsThatNoWordHasAreNeverTakenForOne) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(GatherTest);
+CONVOY_RUN_ON_ALL_BACKENDS(GatherTest);
 
 }  // namespace
 }  // namespace convoy

@@ -77,15 +77,16 @@ TEST_P(ImageBatchTest, EqualsPlainLoopsForEveryCut) {
                                       {0, 0, 0, 0, 0, 99, 0, 1}};
   const auto n = std::ssize(cuts);
   // Images of a multiple of 8 values, of 4 and of neither; more than one block; more channels than shared memory takes.
-  for (const Shape& shape : {Shape{n, 32, 32, 3}, Shape{n, 28, 28, 1}, Shape{n, 6, 10, 1}, Shape{n, 5, 7, 3},
-                             Shape{n, 1, 1, 1}, Shape{n, 65, 63, 3}, Shape{n, 9, 8, 7}, Shape{n, 3, 3, 4}}) {
+  for (const Shape& shape :
+       {Shape::images(n, 32, 32, 3), Shape::images(n, 28, 28, 1), Shape::images(n, 6, 10, 1), Shape::images(n, 5, 7, 3),
+        Shape::images(n, 1, 1, 1), Shape::images(n, 65, 63, 3), Shape::images(n, 9, 8, 7), Shape::images(n, 3, 3, 4)}) {
     for_each_type(shape, cuts, expect_rounded);
   }
 }
 
 TEST_P(ImageBatchTest, ReflectsTheImageAsFarAsItGoes) {
-  for (const Shape& shape : {Shape{8, 32, 32, 3}, Shape{8, 28, 28, 1}, Shape{8, 5, 7, 3}, Shape{8, 9, 8, 7},
-                             Shape{8, 1, 1, 3}, Shape{8, 2, 1, 4}}) {
+  for (const Shape& shape : {Shape::images(8, 32, 32, 3), Shape::images(8, 28, 28, 1), Shape::images(8, 5, 7, 3),
+                             Shape::images(8, 9, 8, 7), Shape::images(8, 1, 1, 3), Shape::images(8, 2, 1, 4)}) {
     const auto h = static_cast<std::int32_t>(shape.h - 1), w = static_cast<std::int32_t>(shape.w - 1);
     std::vector<ImageCut> cuts = {{0, 0, 0, 0},
                                   {h, w, 0, 0},
@@ -108,7 +109,7 @@ TEST_P(ImageBatchTest, MixesImagesAsTheyAreCut) {
   cuts[2].mix = {1, 0.9f};
   cuts[3].mix = {4, 1};
   cuts[4].mix = {3, 0};  // nothing
-  for (const Shape& shape : {Shape{5, 32, 32, 3}, Shape{5, 5, 7, 3}, Shape{5, 9, 8, 7}}) {
+  for (const Shape& shape : {Shape::images(5, 32, 32, 3), Shape::images(5, 5, 7, 3), Shape::images(5, 9, 8, 7)}) {
     for_each_type(shape, cuts, [](const ImageBatchSpec& spec, const Array& got, const Array& want) {
       const auto largest = *std::max_element(spec.value_of.begin(), spec.value_of.end(),
                                              [](float a, float b) { return std::abs(a) < std::abs(b); });
@@ -131,11 +132,12 @@ TEST_P(ImageBatchTest, PastesABoxOfThePartnerAsItIsCut) {
   cuts[3].mix = {.partner = 4, .share = 1, .top = 1, .bottom = ops::kToTheEnd, .left = 3, .right = ops::kToTheEnd};
   cuts[4].mix = {.partner = 3, .share = 1, .top = 0, .bottom = 5, .left = 0, .right = 7};
   cuts[5].mix = {.partner = 0, .share = 1, .top = 0, .bottom = 5, .left = 2, .right = 2};
-  for (const Shape& shape : {Shape{6, 32, 32, 3}, Shape{6, 5, 7, 3}, Shape{6, 9, 8, 7}, Shape{6, 6, 10, 1}})
+  for (const Shape& shape :
+       {Shape::images(6, 32, 32, 3), Shape::images(6, 5, 7, 3), Shape::images(6, 9, 8, 7), Shape::images(6, 6, 10, 1)})
     for_each_type(shape, cuts, expect_rounded);
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(ImageBatchTest);
+CONVOY_RUN_ON_ALL_BACKENDS(ImageBatchTest);
 
 }  // namespace
 }  // namespace convoy

@@ -274,7 +274,7 @@ TEST(LayerNormOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(LayerNormTest);
+CONVOY_RUN_ON_ALL_BACKENDS(LayerNormTest);
 
 }  // namespace
 }  // namespace convoy

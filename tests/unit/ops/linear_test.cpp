@@ -129,7 +129,7 @@ TEST(LinearOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(LinearTest);
+CONVOY_RUN_ON_ALL_BACKENDS(LinearTest);
 
 }  // namespace
 }  // namespace convoy

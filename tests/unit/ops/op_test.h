@@ -178,5 +178,5 @@ inline void PrintTo(const BackendKind& kind, std::ostream* out) {  // NOLINT: Go
 }  // namespace convoy
 
 /// Instantiates a fixture for every kind of backend.
-#define CONVOY_RUN_ON_ALL_LIBRARIES(Fixture) \
+#define CONVOY_RUN_ON_ALL_BACKENDS(Fixture) \
   INSTANTIATE_TEST_SUITE_P(On, Fixture, ::testing::ValuesIn(backend_kinds()), kind_name)

@@ -8,15 +8,17 @@
 
 #include "convoy/base/data_type.h"
 #include "convoy/base/shape.h"
+#include "convoy/ops/batch_norm.h"
+#include "convoy/ops/pooling.h"
 
 namespace convoy {
 
-/// Returns each spec with each type. `Spec` is PoolingSpec or BatchNormMaxPoolSpec.
-template <typename Spec>
-std::vector<Spec> with_types(const std::vector<Spec>& specs, const std::vector<DataType>& types) {
-  std::vector<Spec> all;
+/// Returns each spec with each type.
+inline std::vector<ops::PoolingSpec> with_types(const std::vector<ops::PoolingSpec>& specs,
+                                                const std::vector<DataType>& types) {
+  std::vector<ops::PoolingSpec> all;
   for (const DataType type : types) {
-    for (Spec spec : specs) {
+    for (ops::PoolingSpec spec : specs) {
       spec.type = type;
       all.push_back(spec);
     }
@@ -24,8 +26,12 @@ std::vector<Spec> with_types(const std::vector<Spec>& specs, const std::vector<D
   return all;
 }
 
-template <typename Spec>
-std::string describe(const Spec& spec) {
+/// The spec of a batch norm with its ReLU and this max pooling in one operation.
+inline ops::BatchNormSpec batch_norm_before(const ops::PoolingSpec& pooling) {
+  return {.x = pooling.x, .relu = true, .type = pooling.type, .pooling = pooling};
+}
+
+inline std::string describe(const ops::PoolingSpec& spec) {
   return fmt::format("{} kernel {} stride {} padding {}, {}", to_string(spec.x), spec.kernel, spec.stride, spec.padding,
                      to_string(spec.type));
 }

@@ -14,9 +14,12 @@ namespace {
 using ops::PoolingSpec;
 
 const std::vector<PoolingSpec> kSpecs = {
-    {{1, 1, 1, 1}, 1, 1, 0},  {{2, 8, 8, 16}, 2, 2, 0},   {{2, 9, 7, 37}, 3, 2, 1},  {{1, 112, 112, 64}, 3, 2, 1},
-    {{2, 7, 7, 1}, 3, 1, 1},  {{3, 11, 10, 19}, 3, 3, 0}, {{1, 5, 5, 3}, 5, 1, 2},   {{1, 1, 1, 5}, 3, 2, 1},
-    {{1, 9, 9, 16}, 7, 2, 3}, {{2, 6, 6, 20}, 2, 2, 0},   {{2, 10, 9, 33}, 2, 3, 1}, {{1, 16, 17, 2}, 15, 1, 7}};
+    {Shape::images(1, 1, 1, 1), 1, 1, 0},   {Shape::images(2, 8, 8, 16), 2, 2, 0},
+    {Shape::images(2, 9, 7, 37), 3, 2, 1},  {Shape::images(1, 112, 112, 64), 3, 2, 1},
+    {Shape::images(2, 7, 7, 1), 3, 1, 1},   {Shape::images(3, 11, 10, 19), 3, 3, 0},
+    {Shape::images(1, 5, 5, 3), 5, 1, 2},   {Shape::images(1, 1, 1, 5), 3, 2, 1},
+    {Shape::images(1, 9, 9, 16), 7, 2, 3},  {Shape::images(2, 6, 6, 20), 2, 2, 0},
+    {Shape::images(2, 10, 9, 33), 2, 3, 1}, {Shape::images(1, 16, 17, 2), 15, 1, 7}};
 
 class PoolingTest : public OpTest {};
 
@@ -43,7 +46,7 @@ TEST_P(PoolingTest, MaxEqualsPlainLoops) {
 
 TEST_P(PoolingTest, MaxTakesTheFirstAmongEquals) {
   for (const std::int64_t channels : {1, 8, 37}) {
-    const PoolingSpec spec{{1, 4, 4, channels}, 3, 1, 1};
+    const PoolingSpec spec{Shape::images(1, 4, 4, channels), 3, 1, 1};
     Array x(index(spec.x.count()), 0.0);
     for (std::size_t i = 1; i < x.size(); i += 2) x[i] = -0.0;
     const DeviceArray device_x(*backend_, x), y(*backend_, spec.y().count());
@@ -58,7 +61,7 @@ TEST_P(PoolingTest, MaxTakesTheFirstAmongEquals) {
 TEST_P(PoolingTest, MaxOfInfinitiesIsInsideTheImageAndNaNIsKept) {
   const double infinity = std::numeric_limits<double>::infinity(), nan = std::numeric_limits<double>::quiet_NaN();
   for (const std::int64_t channels : {1, 16}) {
-    const PoolingSpec spec{{1, 3, 3, channels}, 3, 3, 1};
+    const PoolingSpec spec{Shape::images(1, 3, 3, channels), 3, 3, 1};
     Array x(index(spec.x.count()), -infinity);
     const DeviceArray y(*backend_, spec.y().count());
     const DeviceBytes winner(*backend_, spec.y().count());
@@ -95,8 +98,8 @@ TEST_P(PoolingTest, AverageEqualsDoubleLoops) {
 }
 
 TEST_P(PoolingTest, GlobalAverageEqualsDoubleLoops) {
-  for (const Shape& shape :
-       {Shape{1, 1, 1, 1}, Shape{2, 7, 7, 37}, Shape{3, 8, 8, 64}, Shape{1, 13, 5, 100}, Shape{2, 3, 3, 1000}}) {
+  for (const Shape& shape : {Shape::images(1, 1, 1, 1), Shape::images(2, 7, 7, 37), Shape::images(3, 8, 8, 64),
+                             Shape::images(1, 13, 5, 100), Shape::images(2, 3, 3, 1000)}) {
     for (const DataType type : types()) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const Array x = rounded(type, random_array(shape.count(), 1)),
@@ -115,7 +118,7 @@ TEST_P(PoolingTest, GlobalAverageEqualsDoubleLoops) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(PoolingTest);
+CONVOY_RUN_ON_ALL_BACKENDS(PoolingTest);
 
 }  // namespace
 }  // namespace convoy

@@ -40,7 +40,7 @@ TEST_P(PrependTest, EqualsPlainLoops) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(PrependTest);
+CONVOY_RUN_ON_ALL_BACKENDS(PrependTest);
 
 }  // namespace
 }  // namespace convoy

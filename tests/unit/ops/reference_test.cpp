@@ -40,9 +40,11 @@ constexpr double kStep = 0x1p-13, kTolerance = 3e-7;
 
 TEST(ReferenceConvolution, GradientsAreNumericOnes) {
   for (const ops::ConvolutionSpec& spec :
-       {ops::ConvolutionSpec{{2, 5, 4, 3}, 2, 3, 1, 1}, ops::ConvolutionSpec{{1, 7, 6, 2}, 3, 5, 3, 3},
-        ops::ConvolutionSpec{{2, 4, 5, 3}, 2, 1, 2, 0},
-        ops::ConvolutionSpec{.x = {2, 4, 5, 6}, .num_filters = 9, .kernel = 3, .padding = 1, .groups = 3}}) {
+       {ops::ConvolutionSpec{Shape::images(2, 5, 4, 3), 2, 3, 1, 1},
+        ops::ConvolutionSpec{Shape::images(1, 7, 6, 2), 3, 5, 3, 3},
+        ops::ConvolutionSpec{Shape::images(2, 4, 5, 3), 2, 1, 2, 0},
+        ops::ConvolutionSpec{
+            .x = Shape::images(2, 4, 5, 6), .num_filters = 9, .kernel = 3, .padding = 1, .groups = 3}}) {
     const Array x = random_array(spec.x.count(), 1), w = random_array(spec.weight_count(), 2),
                 dy = random_array(spec.y().count(), 3);
     const auto of_x = [&](const Array& at) { return dot(dy, reference::convolution(spec, at, w)); };
@@ -71,7 +73,7 @@ TEST(ReferenceAttention, GradientIsTheNumericOne) {
 TEST(ReferenceBatchNorm, GradientsAreNumericOnes) {
   for (const bool relu : {false, true}) {
     for (const bool residual : {false, true}) {
-      const ops::BatchNormSpec spec{{2, 3, 3, 3}, relu, residual};
+      const ops::BatchNormSpec spec{Shape::images(2, 3, 3, 3), relu, residual};
       const Array x = random_array(54, 11), r = random_array(54, 12), gamma = random_array(3, 13, 1, 0.5),
                   beta = random_array(3, 14), dy = random_array(54, 15);
       const auto forward = reference::batch_norm(spec, x, r, gamma, beta);
@@ -94,8 +96,9 @@ TEST(ReferenceBatchNorm, GradientsAreNumericOnes) {
 }
 
 TEST(ReferencePooling, GradientsAreNumericOnes) {
-  for (const ops::PoolingSpec& spec : {ops::PoolingSpec{{2, 5, 6, 2}, 3, 2, 1}, ops::PoolingSpec{{1, 6, 6, 3}, 2, 2, 0},
-                                       ops::PoolingSpec{{1, 5, 7, 1}, 3, 1, 1}}) {
+  for (const ops::PoolingSpec& spec :
+       {ops::PoolingSpec{Shape::images(2, 5, 6, 2), 3, 2, 1}, ops::PoolingSpec{Shape::images(1, 6, 6, 3), 2, 2, 0},
+        ops::PoolingSpec{Shape::images(1, 5, 7, 1), 3, 1, 1}}) {
     const Array dy = random_array(spec.y().count(), 2);
     Array x = random_array(spec.x.count(), 1);
     const auto average = [&](const Array& at) { return dot(dy, reference::average_pool(spec, at)); };
@@ -107,7 +110,7 @@ TEST(ReferencePooling, GradientsAreNumericOnes) {
     expect_near(reference::max_pool_gradient(spec, reference::max_pool(spec, x).winner, dy),
                 numeric_gradient(maximum, x, kLinearStep), kLinearTolerance);
   }
-  const Shape shape{2, 3, 5, 4};
+  const Shape shape = Shape::images(2, 3, 5, 4);
   const Array x = random_array(shape.count(), 1), dy = random_array(shape.n * shape.c, 2);
   const auto global = [&](const Array& at) { return dot(dy, reference::global_average_pool(shape, at)); };
   expect_near(reference::global_average_pool_gradient(shape, dy), numeric_gradient(global, x, kLinearStep),
@@ -207,7 +210,7 @@ TEST(ReferenceActivation, GradientIsNumericOne) {
 }
 
 TEST(ReferenceShortcut, GradientIsNumericOne) {
-  const ops::ShortcutSpec spec{{2, 5, 4, 3}, 2, 6};
+  const ops::ShortcutSpec spec{Shape::images(2, 5, 4, 3), 2, 6};
   const Array x = random_array(spec.x.count(), 1), dy = random_array(spec.y().count(), 2);
   const auto loss = [&](const Array& at) { return dot(dy, reference::shortcut(spec, at)); };
   expect_near(reference::shortcut_gradient(spec, dy, Array(x.size())), numeric_gradient(loss, x, kLinearStep),

@@ -158,7 +158,7 @@ TEST_P(SampleCrossEntropyTest, ScoresAreAddedUpForEachObjectiveAndTheGradientBeg
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(SampleCrossEntropyTest);
+CONVOY_RUN_ON_ALL_BACKENDS(SampleCrossEntropyTest);
 
 }  // namespace
 }  // namespace convoy

@@ -107,7 +107,7 @@ TEST(SequenceMeanOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(SequenceMeanTest);
+CONVOY_RUN_ON_ALL_BACKENDS(SequenceMeanTest);
 
 }  // namespace
 }  // namespace convoy

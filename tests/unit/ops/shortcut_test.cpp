@@ -12,10 +12,11 @@ class ShortcutTest : public OpTest {};
 
 TEST_P(ShortcutTest, EqualsPlainLoopsExactly) {
   for (ShortcutSpec spec :
-       {ShortcutSpec{{1, 1, 1, 1}, 1, 1}, ShortcutSpec{{2, 8, 8, 16}, 2, 32, 8}, ShortcutSpec{{2, 7, 9, 16}, 2, 32, 8},
-        ShortcutSpec{{3, 7, 5, 37}, 3, 40, 1}, ShortcutSpec{{1, 5, 4, 1}, 2, 2}, ShortcutSpec{{2, 4, 4, 16}, 1, 16},
-        ShortcutSpec{{2, 5, 5, 16}, 2, 24, 4}, ShortcutSpec{{2, 6, 5, 16}, 1, 24}, ShortcutSpec{{2, 5, 5, 16}, 1, 19},
-        ShortcutSpec{{1, 5, 5, 16}, 1, 32, 16}}) {
+       {ShortcutSpec{Shape::images(1, 1, 1, 1), 1, 1}, ShortcutSpec{Shape::images(2, 8, 8, 16), 2, 32, 8},
+        ShortcutSpec{Shape::images(2, 7, 9, 16), 2, 32, 8}, ShortcutSpec{Shape::images(3, 7, 5, 37), 3, 40, 1},
+        ShortcutSpec{Shape::images(1, 5, 4, 1), 2, 2}, ShortcutSpec{Shape::images(2, 4, 4, 16), 1, 16},
+        ShortcutSpec{Shape::images(2, 5, 5, 16), 2, 24, 4}, ShortcutSpec{Shape::images(2, 6, 5, 16), 1, 24},
+        ShortcutSpec{Shape::images(2, 5, 5, 16), 1, 19}, ShortcutSpec{Shape::images(1, 5, 5, 16), 1, 32, 16}}) {
     for (const DataType type : types()) {
       spec.type = type;
       SCOPED_TRACE(fmt::format("{} by {} to {} channels, {}", to_string(spec.x), spec.stride, spec.num_channels,
@@ -36,7 +37,7 @@ TEST_P(ShortcutTest, EqualsPlainLoopsExactly) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(ShortcutTest);
+CONVOY_RUN_ON_ALL_BACKENDS(ShortcutTest);
 
 }  // namespace
 }  // namespace convoy

@@ -274,7 +274,7 @@ TEST_P(SoftmaxCrossEntropyTest, LabelsThatAreNoClassAreNeverTakenForOne) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(SoftmaxCrossEntropyTest);
+CONVOY_RUN_ON_ALL_BACKENDS(SoftmaxCrossEntropyTest);
 
 }  // namespace
 }  // namespace convoy

@@ -225,6 +225,7 @@ TEST(KeyTable, TakesFormerNamesAndSaysTheNewOnes) {
   EXPECT_EQ(request({"plan", "--run.plans", "a"}).params.run.engines, "a");
   EXPECT_TRUE(request({"plan", "--run.engines=a"}).renamed.empty());
   EXPECT_EQ(render(given.params).find("plans ="), std::string::npos) << "only new names are written";
+  EXPECT_EQ(request({"plan", "--data.stage=/tmp"}).params.data.copy_to, "/tmp");
   EXPECT_EQ(help_text({"run.plans"}), help_text({"run.engines"}));
 }
 

@@ -185,7 +185,7 @@ TEST(Help, HasEveryCommandAndKeyWithDefaultTypeRangeUnitAndSentence) {
 
 TEST(Help, AsMarkdownHasARowForEveryCommandAndKeyUnderItsSection) {
   std::set<std::string> rows;
-  std::istringstream lines(markdown_help({{"`net7`", "a paper"}}));
+  std::istringstream lines(markdown_help({{"`net7`", "a paper"}}, ""));
   std::string section;
   for (std::string line; std::getline(lines, line);) {
     if (line.starts_with("## ")) section = line.substr(3);
@@ -195,12 +195,12 @@ TEST(Help, AsMarkdownHasARowForEveryCommandAndKeyUnderItsSection) {
     EXPECT_TRUE(rows.contains(fmt::format("Commands`{}`", command.name))) << command.name;
   for (const params::Key& key : params::keys())
     EXPECT_TRUE(rows.contains(fmt::format("[{}]`{}`", key.section(), key.leaf()))) << key.name;
-  EXPECT_NE(markdown_help({{"`net7`", "a paper"}}).find("| `net7` | a paper |\n"), std::string::npos);
+  EXPECT_NE(markdown_help({{"`net7`", "a paper"}}, "").find("| `net7` | a paper |\n"), std::string::npos);
   const std::string micro = params::find_key("batch.micro")->sentence;
-  EXPECT_NE(markdown_help({{"`net7`", "a paper"}})
+  EXPECT_NE(markdown_help({{"`net7`", "a paper"}}, "")
                 .find("\n| `micro` | `32` | integer: 1 to 16777216 samples | " + micro + " |\n"),
             std::string::npos);
-  EXPECT_NE(markdown_help({{"`net7`", "a paper"}}).find("bn1.\\* |"), std::string::npos)
+  EXPECT_NE(markdown_help({{"`net7`", "a paper"}}, "").find("bn1.\\* |"), std::string::npos)
       << "no star that begins emphasis";
 }
 

@@ -1,11 +1,10 @@
 /// Tests of the times of a step's messages at the rates of their level of the network, on numbers worked out by hand.
-#include "plan/network_levels.h"
-
 #include <vector>
 
 #include <gtest/gtest.h>
 
-#include "update/exchange_rounds.h"
+#include "plan/step_costs.h"
+#include "update/exchange_phases.h"
 
 namespace convoy {
 

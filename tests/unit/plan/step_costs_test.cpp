@@ -39,7 +39,7 @@ MachineCosts machine() {
 }
 
 RuntimeSpec runtime() {
-  return {.network = kSmall, .batch = {.global = 16, .micro = 2}, .bucket_mib = 0.01, .machine = machine()};
+  return {.network = kSmall, .batch = {.global = 16, .micro = 2}, .run = {.bucket_mib = 0.01}, .machine = machine()};
 }
 
 }  // namespace
@@ -94,19 +94,19 @@ TEST(StepCosts, OfFrozenCellsAreForwardAlone) {
 // By Thakur et al. an exchange takes R - 1 latencies and the time of (R - 1) / R of the bytes.
 TEST(StepCosts, OfAnExchangeAreThoseOfItsSlices) {
   RuntimeSpec spec = runtime();
-  spec.bucket_mib = 1000;
+  spec.run.bucket_mib = 1000;
   const StepPlan plan(spec, {.stages = 1, .replicas = 4});
   const PipelineCosts costs = plan.costs();
   ASSERT_EQ(costs.chunks[0].buckets.size(), 1u);
   const auto bytes = static_cast<double>(plan.stages()[0].layout.count * 4);
   EXPECT_NEAR(costs.chunks[0].buckets[0].reduce_seconds, 3 * 2 + 0.75 * bytes, 1e-3);
   EXPECT_EQ(costs.chunks[0].buckets[0].gather_seconds, costs.chunks[0].buckets[0].reduce_seconds);
-  EXPECT_EQ(costs.agree_seconds, 2 * 2 * 2.0) << "there and back in two rounds";
+  EXPECT_EQ(costs.agree_seconds, 2 * 2 * 2.0) << "there and back in two phases";
 }
 
 TEST(StepCosts, OfAnExchangeThatRanksCopyThemselvesAreArithmetic) {
   RuntimeSpec spec = runtime();
-  spec.bucket_mib = 1000;
+  spec.run.bucket_mib = 1000;
   spec.machine->node = {.ranks = 4, .ranks_at_once = 4};
   const GridShape grid{.stages = 1, .replicas = 4};
   const BucketCost beside = StepPlan(spec, grid).costs().chunks[0].buckets[0];
@@ -122,7 +122,7 @@ TEST(StepCosts, OfAnExchangeThatRanksCopyThemselvesAreArithmetic) {
 
 TEST(StepCosts, OfMemoryAreBytesAtItsRate) {
   RuntimeSpec spec = runtime();
-  spec.bucket_mib = 1000;
+  spec.run.bucket_mib = 1000;
   spec.machine->cells.cells.assign(11, {});
   spec.machine->rates.memory_bytes_per_second = 4;  // a float a second
   const StepPlan plan(spec, {.stages = 1, .replicas = 1});
@@ -147,7 +147,7 @@ TEST(StepCosts, OfAnUpdateHaveTheLoadingOfItsCellsWeights) {
 
 TEST(StepCosts, OfAnUpdateAreWhatItsOptimizerReadsAndWrites) {
   RuntimeSpec spec = runtime();
-  spec.bucket_mib = 1000;
+  spec.run.bucket_mib = 1000;
   spec.machine->rates.memory_bytes_per_second = 4;  // a float a second
   const auto seconds_per_value = [&] {
     const StepPlan plan(spec, {.stages = 1, .replicas = 1});
@@ -161,11 +161,11 @@ TEST(StepCosts, OfAnUpdateAreWhatItsOptimizerReadsAndWrites) {
     spec.optimizer.kind = kind;
     return seconds_per_value() - sgd;
   };
-  EXPECT_NEAR(more_than_sgd(OptimizerKind::kAdam), 2, 1e-9) << "a second slot";
+  EXPECT_NEAR(more_than_sgd(OptimizerKind::kAdam), 2, 1e-9) << "a second state";
   EXPECT_NEAR(more_than_sgd(OptimizerKind::kLars), 2, 1e-9) << "norms of gradients and weights";
   EXPECT_NEAR(more_than_sgd(OptimizerKind::kLamb), 2 + 2 + 3, 1e-9) << "directions, written down for their norms";
-  spec.clip_norm = 1;
-  spec.ema_decay = 0.9;
+  spec.train.clip_norm = 1;
+  spec.train.ema_decay = 0.9;
   EXPECT_NEAR(more_than_sgd(OptimizerKind::kSgd), 1 + 2, 1e-9) << "the gradients' norm, and the moving average";
 }
 
@@ -274,11 +274,11 @@ TEST(Planner, PutsTheFastestFirstAndCountsWhatIsRefused) {
   RuntimeSpec spec = runtime();
   constexpr LinkRates kFast{.latency_seconds = 1e-3, .bytes_per_second = 1e9, .exchange_bytes_per_second = 1e9};
   spec.machine->rates = {.on_node = kFast, .between_nodes = kFast, .memory_bytes_per_second = 1e30};
-  const Comparison comparison = compare_layouts({.runtime = spec,
-                                                 .ranks = 16,
-                                                 .machines = {{2, *spec.machine}},
-                                                 .schedules = {ScheduleKind::kNaive, ScheduleKind::k1F1B},
-                                                 .recomputes = {RecomputeKind::kNone, RecomputeKind::kCell}});
+  const LayoutComparison comparison = compare_layouts({.runtime = spec,
+                                                       .ranks = 16,
+                                                       .machines = {{2, *spec.machine}},
+                                                       .schedules = {ScheduleKind::kNaive, ScheduleKind::k1F1B},
+                                                       .recomputes = {RecomputeKind::kNone, RecomputeKind::kCell}});
   EXPECT_EQ(comparison.num_tried, 2 + 4 * 4) << "one stage has one schedule";
   EXPECT_EQ(comparison.refused.at("batch.micro"), 2) << "16 replicas for 8 micro-batches";
   EXPECT_EQ(comparison.refused.at("grid.stages"), 4) << "16 stages for 11 cells";
@@ -289,7 +289,7 @@ TEST(Planner, PutsTheFastestFirstAndCountsWhatIsRefused) {
   EXPECT_EQ(best.grid.stages, 2) << "8 replicas have a micro-batch each; more stages are no faster with one";
   EXPECT_EQ(best.recompute, RecomputeKind::kNone);
   const std::string table = describe(comparison, 3);
-  const Comparison none{.ranks = 64, .refused = {{"batch.micro", 3}}, .num_tried = 3};
+  const LayoutComparison none{.ranks = 64, .refused = {{"batch.micro", 3}}, .num_tried = 3};
   EXPECT_EQ(describe(none, 12),
             "64 ranks: 3 layouts tried; not possible: 3 (batch.micro)\n"
             "  none of them can train: change the keys that are named above, or the number of ranks\n");

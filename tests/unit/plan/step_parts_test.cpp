@@ -1,5 +1,4 @@
 /// Tests that the parts of a planned step add up to it, and that each part has the cause that its name tells.
-#include "plan/step_parts.h"
 
 #include <algorithm>
 #include <random>
@@ -8,8 +7,8 @@
 
 #include "convoy/params/command_parameters.h"
 
-#include "plan/described_cluster.h"
 #include "plan/efficiency_picture.h"
+#include "plan/machine_costs.h"
 #include "plan/planner.h"
 #include "unit/messages.h"
 #include "unit/svg_texts.h"
@@ -29,7 +28,7 @@ RuntimeSpec runtime(const LinkRates& link) {
                                   .evaluation_seconds = 1});
   return {.network = {.name = "resnet20", .input = ImageShape{8, 8, 3}, .micro_batch = 2, .num_classes = 10},
           .batch = {.global = 16, .micro = 2},
-          .bucket_mib = 1000,
+          .run = {.bucket_mib = 1000},
           .machine = machine};
 }
 
@@ -139,7 +138,7 @@ TEST(Efficiency, IsThatOfTheFastestBesideAsManyRanksAlone) {
                             .schedules = {ScheduleKind::k1F1B},
                             .recomputes = {RecomputeKind::kNone}});
   };
-  const Comparison two = compare(2);
+  const LayoutComparison two = compare(2);
   EXPECT_NEAR(two.alone_samples_per_second, 2 / 33.0, 1e-9);
   EXPECT_NEAR(efficiency(two), two.predictions.front().samples_per_second / (2 * 2 / 33.0), 1e-9);
   EXPECT_LT(efficiency(two), 1);

@@ -18,14 +18,14 @@ RuntimeSpec spec_of(ScheduleKind schedule, std::int64_t chunks, std::int64_t mic
           .batch = {.global = 2 * micro_batches, .micro = 2},
           .schedule = schedule,
           .chunks = chunks,
-          .bucket_mib = 0.05};
+          .run = {.bucket_mib = 0.05}};
 }
 
 std::string refusal_of(const RuntimeSpec& spec, const GridShape& grid) {
   return test::message_of<RequestError>([&] { StepPlan(spec, grid); });
 }
 
-TEST(StepPlan, ChunksAreRunsOfCellsRoundTheStages) {
+TEST(StepPlan, ChunksAreRunsOfCellsAroundTheStages) {
   for (const auto& [stages, chunks] : {std::pair{2, 2}, {2, 5}, {3, 3}, {5, 2}, {4, 1}}) {
     const ScheduleKind kind = chunks > 1 ? ScheduleKind::kInterleaved : ScheduleKind::k1F1B;
     const StepPlan plan(spec_of(kind, chunks), {.stages = stages});
@@ -191,7 +191,7 @@ TEST(StepPlan, NamesAMicroBatchThatDividesTheBatchAndGivesEachReplicaOne) {
 
 TEST(StepPlan, AMetricThatTheNetworkDoesNotHaveIsRefusedWhereItTrains) {
   RuntimeSpec spec = spec_of(ScheduleKind::k1F1B, 1);
-  spec.metric = MetricKind::kTop5;
+  spec.train.metric = MetricKind::kTop5;
   EXPECT_EQ(refusal_of(spec, {}), test::kNothingThrown);
   spec.network.num_classes = 5;
   EXPECT_EQ(refusal_of(spec, {}),
@@ -202,7 +202,7 @@ TEST(StepPlan, AMetricThatTheNetworkDoesNotHaveIsRefusedWhereItTrains) {
   RuntimeSpec bert = spec_of(ScheduleKind::k1F1B, 1);
   bert.network = {
       .name = "bert", .input = TextShape{.length = 16, .vocabulary = 20}, .micro_batch = 2, .num_classes = 9};
-  bert.metric = MetricKind::kMacroF1;
+  bert.train.metric = MetricKind::kMacroF1;
   EXPECT_EQ(refusal_of(bert, {}),
             "train.metric = macro_f1 is not a metric of bert: it measures the prediction of classes, and this network "
             "predicts none. Allowed: loss, top1.");

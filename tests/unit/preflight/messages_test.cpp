@@ -16,12 +16,12 @@ namespace {
 
 constexpr MessageSizes kSizes{.short_bytes = 0, .long_bytes = 1'000'000};
 
-// Returns all pairs of the rounds as (lower rank, higher rank).
+// Returns all pairs of the pairings as (lower rank, higher rank).
 std::set<std::pair<std::int64_t, std::int64_t>> pairs_of(const GridShape& grid, bool wraps) {
   std::set<std::pair<std::int64_t, std::int64_t>> pairs;
-  for (const Round& round : rounds_of_pairs(grid, wraps))
+  for (const Pairing& pairing : pairings_of(grid, wraps))
     for (std::int64_t rank = 0; rank < grid.ranks(); ++rank)
-      if (const auto partner = partner_in(round, grid, rank)) pairs.insert(std::minmax(rank, *partner));
+      if (const auto partner = partner_in(pairing, grid, rank)) pairs.insert(std::minmax(rank, *partner));
   return pairs;
 }
 
@@ -40,20 +40,20 @@ std::vector<std::string> hosts_of(int ranks) {
 
 }  // namespace
 
-TEST(ExchangeRounds, PairEachRankWithOneThatHasItAsItsPartner) {
+TEST(Pairings, PairEachRankWithOneThatHasItAsItsPartner) {
   for (const GridShape grid : {GridShape{1, 1}, GridShape{2, 1}, GridShape{5, 3}, GridShape{4, 8}, GridShape{1, 7}}) {
-    for (const Round& round : rounds_of_pairs(grid, true)) {
+    for (const Pairing& pairing : pairings_of(grid, true)) {
       for (std::int64_t rank = 0; rank < grid.ranks(); ++rank) {
-        const auto partner = partner_in(round, grid, rank);
+        const auto partner = partner_in(pairing, grid, rank);
         if (!partner) continue;
         EXPECT_NE(*partner, rank);
-        EXPECT_EQ(partner_in(round, grid, *partner), rank);
+        EXPECT_EQ(partner_in(pairing, grid, *partner), rank);
       }
     }
   }
 }
 
-TEST(ExchangeRounds, CoverAllNeighboursOfPipelinesAndTheReplicasOfRecursiveHalving) {
+TEST(Pairings, CoverAllNeighboursOfPipelinesAndTheReplicasOfRecursiveHalving) {
   using Pairs = std::set<std::pair<std::int64_t, std::int64_t>>;
   EXPECT_EQ(pairs_of({.stages = 1, .replicas = 1}, false), Pairs{});
   EXPECT_EQ(pairs_of({.stages = 4, .replicas = 1}, false), (Pairs{{0, 1}, {1, 2}, {2, 3}}));
@@ -62,8 +62,8 @@ TEST(ExchangeRounds, CoverAllNeighboursOfPipelinesAndTheReplicasOfRecursiveHalvi
   EXPECT_EQ(pairs_of({.stages = 1, .replicas = 4}, false), (Pairs{{0, 1}, {2, 3}, {0, 2}, {1, 3}}));
 }
 
-TEST(RoundsOfPairs, AreAboutLog2OfAThousandReplicas) {
-  EXPECT_EQ(rounds_of_pairs({.stages = 1, .replicas = 1000}, false).size(), 10u);
+TEST(Pairings, AreAboutLog2OfAThousandReplicas) {
+  EXPECT_EQ(pairings_of({.stages = 1, .replicas = 1000}, false).size(), 10u);
 }
 
 TEST(Messages, NameTheSlowestPairWithItsHostsAndWhatThePlanAssumes) {

@@ -1,7 +1,7 @@
 /// Tests the verdict on ranks whose threads are near their memory, and on ranks whose threads are not.
 #include <gtest/gtest.h>
 
-#include "preflight/placement_check.h"
+#include "preflight/machine_checks.h"
 
 namespace convoy::preflight {
 

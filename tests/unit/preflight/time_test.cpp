@@ -3,7 +3,7 @@
 
 #include <gtest/gtest.h>
 
-#include "preflight/time_checks.h"
+#include "preflight/run_plan.h"
 
 namespace convoy::preflight {
 

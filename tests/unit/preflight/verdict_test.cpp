@@ -1,10 +1,10 @@
 /// Tests the summaries of the findings of many ranks.
-#include "preflight/verdict.h"
-
 #include <string>
 #include <vector>
 
 #include <gtest/gtest.h>
+
+#include "preflight/report.h"
 
 namespace convoy::preflight {
 

@@ -7,7 +7,7 @@
 #include "convoy/base/error.h"
 #include "convoy/params/parameters.h"
 
-#include "run/training_spec.h"
+#include "run/training_setup.h"
 
 namespace convoy {
 namespace {

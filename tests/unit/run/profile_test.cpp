@@ -17,7 +17,7 @@ ProfileRow row(std::int64_t stage, const char* cell, const LayerInfo& layer, Lay
 
 // Two stages, of 0.1 s each: a convolution on the first, which waits; that and a batch norm on the second.
 Profile profile() {
-  const TensorSpec x{{2, 8, 8, 16}};
+  const TensorSpec x{Shape::images(2, 8, 8, 16)};
   const LayerInfo convolution{
       .operation = "convolution", .name = "a.conv1", .weight_shape = "16x16x3x3", .x = x, .y = x};
   LayerInfo other = convolution;

@@ -158,7 +158,7 @@ TEST_F(RunLogTest, TellsWhichTablesHaveLostRows) {
 
 // Opening a pipe would wait for its reader or writer.
 TEST_F(RunLogTest, WhatIsNoFileIsNamed) {
-  for (const char* name : {"log.csv", "steps.csv", "steps.csv.tmp"}) {
+  for (const char* name : {"log.csv", "steps.csv", "steps.csv.partial"}) {
     const std::string path = directory_ / name;
     std::filesystem::remove(path);
     ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);

@@ -16,7 +16,7 @@ namespace convoy {
 
 namespace {
 
-using ChunkSlot = std::pair<std::int64_t, std::int64_t>;  ///< a chunk, and its frame, buffer or micro-batch
+using ChunkEntry = std::pair<std::int64_t, std::int64_t>;  ///< a chunk, and its frame, buffer or micro-batch
 
 template <typename Check>
 void for_each_program(Check&& check) {
@@ -48,14 +48,14 @@ bool completes_backward(const Instruction& i) {
 
 TEST(BoundProgram, AFrameHoldsOneMicroBatchAtATime) {
   for_each_program([](const StageProgram& program, const BoundProgram& bound) {
-    std::map<ChunkSlot, std::int64_t> holder;  // frame -> micro-batch
+    std::map<ChunkEntry, std::int64_t> holder;  // frame -> micro-batch
     for (std::size_t i = 0; i < program.size(); ++i) {
       const Instruction& instruction = program[i];
       const std::int64_t m = instruction.micro_batch;
-      const ChunkSlot frame{instruction.chunk, bound.actions[i].frame};
+      const ChunkEntry frame{instruction.chunk, bound.actions[i].frame};
       for (const EarlyReceive& receive : bound.receives_before(bound.actions[i]))
         if (receive.op == Op::kRecvActivation) {
-          EXPECT_TRUE(holder.emplace(ChunkSlot{receive.chunk, receive.buffer}, receive.micro_batch).second);
+          EXPECT_TRUE(holder.emplace(ChunkEntry{receive.chunk, receive.buffer}, receive.micro_batch).second);
         }
       if (instruction.op == Op::kLoad) {
         holder.emplace(frame, m);  // no effect if its activation is on the way already
@@ -74,14 +74,14 @@ TEST(BoundProgram, AFrameHoldsOneMicroBatchAtATime) {
 
 TEST(BoundProgram, AGradientBufferHoldsOneGradientAtATime) {
   for_each_program([](const StageProgram& program, const BoundProgram& bound) {
-    std::map<ChunkSlot, std::int64_t> holder;  // buffer -> micro-batch
+    std::map<ChunkEntry, std::int64_t> holder;  // buffer -> micro-batch
     for (std::size_t i = 0; i < program.size(); ++i) {
       const Action& action = bound.actions[i];
       for (const EarlyReceive& receive : bound.receives_before(action))
         if (receive.op == Op::kRecvGradient) {
-          EXPECT_TRUE(holder.emplace(ChunkSlot{receive.chunk, receive.buffer}, receive.micro_batch).second);
+          EXPECT_TRUE(holder.emplace(ChunkEntry{receive.chunk, receive.buffer}, receive.micro_batch).second);
         }
-      const ChunkSlot buffer{program[i].chunk, action.gradient_in};
+      const ChunkEntry buffer{program[i].chunk, action.gradient_in};
       if (program[i].op == Op::kBackwardWeight) {
         EXPECT_EQ(action.gradient_in, -1) << "the frame has all it needs";
       }
@@ -131,9 +131,9 @@ TEST(BoundProgram, AnActivationIsPostedRightAfterTheBackwardThatFreesItsFrame) {
 
 TEST(BoundProgram, BackwardAndSendUseTheSameGradientBuffer) {
   for_each_program([](const StageProgram& program, const BoundProgram& bound) {
-    std::map<ChunkSlot, std::int64_t> written;  // micro-batch -> buffer
+    std::map<ChunkEntry, std::int64_t> written;  // micro-batch -> buffer
     for (std::size_t i = 0; i < program.size(); ++i) {
-      const ChunkSlot micro_batch{program[i].chunk, program[i].micro_batch};
+      const ChunkEntry micro_batch{program[i].chunk, program[i].micro_batch};
       if (program[i].op == Op::kBackward || program[i].op == Op::kBackwardInput) {
         EXPECT_EQ(bound.actions[i].first_piece, !written.contains(micro_batch));
         written[micro_batch] = bound.actions[i].gradient_out;

@@ -55,7 +55,7 @@ PipelineSpec pipeline(const PipelineSize& size) {
 
 std::int64_t max_in_flight_of_all(const StageProgram& program) {
   std::vector<std::int64_t> change(program.size() + 1, 0);
-  for (const SlotUse& use : slot_uses(program)) {
+  for (const FrameUse& use : frame_uses(program)) {
     ++change[use.taken_at];
     --change[use.released_at + 1];
   }

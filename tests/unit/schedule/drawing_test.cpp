@@ -62,7 +62,7 @@ TEST(Drawing, NumbersTheMicroBatchesInEveryRow) {
   EXPECT_NE(svg.find(">rank 0<"), std::string::npos);
   EXPECT_NE(svg.find(">rank 1<"), std::string::npos);
   EXPECT_NE(svg.find(">time, ms<"), std::string::npos);
-  for (const char* name : {">forward<", ">backward<", ">bubble<", ">wait for straggler<"})
+  for (const char* name : {">forward<", ">backward<", ">weight gradient<", ">bubble<", ">wait for straggler<"})
     EXPECT_EQ(count(svg, name), 1u) << name;
 }
 

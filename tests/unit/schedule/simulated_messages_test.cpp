@@ -70,8 +70,8 @@ TEST(Simulator, ChunksShareTheWireBetweenTwoStages) {
 }
 
 TEST(Simulator, WithoutBufferingAMessageLeavesOnceItsReceiveIsPosted) {
-  // Stage 1 has one slot, and computes Forward 0 from 3 to 8. With buffering, activation 1 follows activation 0 and
-  // arrives at 3 + 2 = 5, before its receive is posted. Without buffering, it leaves when the slot is released: 8 + 2.
+  // Stage 1 has one frame, and computes Forward 0 from 3 to 8. With buffering, activation 1 follows activation 0 and
+  // arrives at 3 + 2 = 5, before its receive is posted. Without buffering, it leaves when the frame is released: 8 + 2.
   const Schedule schedule = make_evaluation(pipeline({.stages = 2, .micro_batches = 2}));
   const PipelineCosts costs{.chunks = {{.forward_seconds = 1, .to_next = transfer(2)}, {.forward_seconds = 5}}};
   const std::size_t receive = index_of(schedule[1], {Op::kRecvActivation, 1});
@@ -80,7 +80,7 @@ TEST(Simulator, WithoutBufferingAMessageLeavesOnceItsReceiveIsPosted) {
 }
 
 TEST(Simulator, AFrameIsNotWrittenAgainBeforeItsActivationHasLeft) {
-  // Stage 0 has one slot: Forward 1 may not overwrite activation 0 before that has left, at 1 + 10. The message's
+  // Stage 0 has one frame: Forward 1 may not overwrite activation 0 before that has left, at 1 + 10. The message's
   // latency does not matter to the sender.
   const Schedule schedule = make_evaluation(pipeline({.stages = 2, .micro_batches = 2}));
   ChunkCost cost{.forward_seconds = 1, .to_next = transfer(10)};
@@ -108,8 +108,8 @@ TEST(Simulator, ABackwardWaitsUntilItsBufferForTheGradientHasLeft) {
 }
 
 TEST(Simulator, WithoutBufferingAReceiveIsNotPostedInTheMidstOfComputing) {
-  // Stage 1 has one slot. If its micro-batch 0 is released before Forward 7, which takes from 1 to 6, then activation 1
-  // is posted at the begin of Forward 7. If it is released after Forward 7, activation 1 leaves at the end of Forward
+  // Stage 1 has one frame. If its micro-batch 0 is released before Forward 7, which takes from 1 to 6, then activation
+  // 1 is posted at the begin of Forward 7. If it is released after Forward 7, activation 1 leaves at the end of Forward
   // 7.
   const auto arrival = [](bool released_before) {
     StageProgram second = {{Op::kRecvActivation, 0}, {Op::kForward, 7}, {Op::kRecvActivation, 1}};

@@ -269,14 +269,14 @@ TEST_P(TrainingSchedule, MatchesSendsAndReceivesInOrder) {
   });
 }
 
-TEST_P(TrainingSchedule, ReleasesAChunksSlotsInTheOrderInWhichTheyAreTaken) {
+TEST_P(TrainingSchedule, ReleasesAChunksFramesInTheOrderInWhichTheyAreTaken) {
   for_each_pipeline([](const PipelineSpec& spec, const Schedule& schedule) {
     for (std::int64_t s = 0; s < spec.stages; ++s) {
       const StageProgram& program = schedule[static_cast<std::size_t>(s)];
-      const auto uses = slot_uses(program);
+      const auto uses = frame_uses(program);
       ASSERT_EQ(std::ssize(uses), spec.micro_batches * spec.chunks);
       std::vector<std::int64_t> next(static_cast<std::size_t>(spec.chunks), 0);
-      for (const SlotUse& use : uses) {
+      for (const FrameUse& use : uses) {
         EXPECT_EQ(use.micro_batch, next[static_cast<std::size_t>(use.chunk)]++);
         const std::int64_t bucket = use.micro_batch == spec.micro_batches - 1 ? 0 : kAllBuckets;
         const Instruction release{GetParam().last_backward(), use.micro_batch, bucket, use.chunk};
@@ -295,7 +295,7 @@ std::vector<Case> all_cases() {
                        .kind = schedule.kind,
                        .chunks = chunks,
                        .splits_backward = schedule.splits_backward,
-                       .follows_costs = schedule.follows_costs});
+                       .follows_costs = schedule.has_chunks || schedule.splits_backward});
   }
   return cases;
 }

@@ -134,7 +134,7 @@ class StageTest : public OpTest {
       for (std::int64_t m = 0; m < kFrames; ++m) {
         Buffer dx(backend_->device(), cells[runs[c].begin]->x().bytes());
         for (const CellRange& piece : pieces_of(runs[c])) {
-          const Stage::BackwardPiece args{.slot = {c, m},
+          const Stage::BackwardPiece args{.frame = {c, m},
                                           .cells = piece,
                                           .dy = dys[m].data(),
                                           .dx = runs[c].begin == 0 ? nullptr : dx.data(),
@@ -154,7 +154,7 @@ class StageTest : public OpTest {
       if (way.splits)
         for (std::int64_t c = 0; c < num_chunks; ++c)
           for (const CellRange& piece : pieces_of(runs[c]))
-            stage.backward_weight({.slot = {c, m}, .cells = piece, .gradients = arenas[m].floats()}, kNoProgressHook);
+            stage.backward_weight({.frame = {c, m}, .cells = piece, .gradients = arenas[m].floats()}, kNoProgressHook);
       all.push_back(bits_of(arenas[m].data(), arena_bytes));
     }
     return all;
@@ -226,7 +226,7 @@ class StageTest : public OpTest {
       return std::inner_product(y.begin(), y.end(), weights_of_loss.begin(), 0.0);
     };
     loss();
-    stage.backward({.slot = {}, .cells = range, .dy = dy.data(), .dx = dx.data(), .gradients = gradients.floats()},
+    stage.backward({.frame = {}, .cells = range, .dy = dy.data(), .dx = dx.data(), .gradients = gradients.floats()},
                    kNoProgressHook);
     const auto expect_slope = [&](const std::string& name, float* values, const float* gradient, std::int64_t count) {
       const std::vector<float> at = floats_at(values, count), g = floats_at(gradient, count);
@@ -307,7 +307,7 @@ TEST_P(StageTest, CutIntoChunksHasTheGradientsOfOneRun) {
 }
 
 TEST_P(StageTest, OneOperationForBatchNormAndMaxPoolingHasTheGradientsOfTwo) {
-  const Shape images{kSamples, 11, 10, 3};
+  const Shape images = Shape::images(kSamples, 11, 10, 3);
   for (const DataType type : types()) {
     for (const std::vector<std::string>& frozen : {std::vector<std::string>{}, {"pool.*"}}) {
       Network together = test::pooled_network(images, kClasses, type, /*apart=*/false),
@@ -330,7 +330,7 @@ TEST_P(StageTest, OneOperationForBatchNormAndMaxPoolingHasTheGradientsOfTwo) {
   }
 }
 
-CONVOY_RUN_ON_ALL_LIBRARIES(StageTest);
+CONVOY_RUN_ON_ALL_BACKENDS(StageTest);
 
 }  // namespace
 }  // namespace convoy

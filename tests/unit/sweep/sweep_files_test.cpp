@@ -30,15 +30,15 @@ class SweepFilesTest : public testing::Test {
 };
 
 RowMeasurement measurement(double seconds) {
-  return {.stages = 2,
-          .replicas = 3,
-          .num_parameters = 12,
-          .step_seconds = seconds,
-          .predicted_seconds = 0.1,
-          .has_shares = true,
-          .shares = {.busy = 0.5, .bubble = 0.25, .straggler = 0.125, .communication = 0.0625, .data = 0.0625},
-          .min_memory_bytes = 1000,
-          .max_memory_bytes = 2000};
+  return {
+      .stages = 2,
+      .replicas = 3,
+      .num_parameters = 12,
+      .step_seconds = seconds,
+      .predicted_seconds = 0.1,
+      .shares = TimeShares{.busy = 0.5, .bubble = 0.25, .straggler = 0.125, .communication = 0.0625, .data = 0.0625},
+      .min_memory_bytes = 1000,
+      .max_memory_bytes = 2000};
 }
 
 TEST_F(SweepFilesTest, AMeasuredRowIsReadBackAndNotWantedAgain) {
@@ -59,7 +59,7 @@ TEST_F(SweepFilesTest, AMeasuredRowIsReadBackAndNotWantedAgain) {
   EXPECT_EQ(rounds[0].predicted_seconds, 0.1);
   EXPECT_EQ(rounds[0].stages, 2);
   EXPECT_EQ(rounds[0].replicas, 3);
-  EXPECT_EQ(rounds[0].shares.straggler, 0.125);
+  EXPECT_EQ(rounds[0].shares->straggler, 0.125);
   EXPECT_EQ(rounds[0].max_memory_bytes, 2000);
   EXPECT_EQ(rounds[0].num_parameters, 12);
 }

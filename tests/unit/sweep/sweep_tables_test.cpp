@@ -4,8 +4,7 @@
 
 #include "convoy/params/parameters.h"
 
-#include "sweep/row_result.h"
-#include "sweep/sweep_picture.h"
+#include "sweep/sweep_files.h"
 #include "sweep/sweep_rows.h"
 #include "sweep/sweep_table.h"
 #include "unit/svg_texts.h"
@@ -30,8 +29,7 @@ struct Example {
                        .num_parameters = 1'272'474,
                        .step_seconds = 0.5 / static_cast<double>(row + 1),
                        .predicted_seconds = 0.4 / static_cast<double>(row + 1),
-                       .has_shares = true,
-                       .shares = {.busy = 0.75, .bubble = 0.25},
+                       .shares = TimeShares{.busy = 0.75, .bubble = 0.25},
                        .min_memory_bytes = std::int64_t{100} << 20,
                        .max_memory_bytes = std::int64_t{300} << 20};
       results[row] = summarise({m});

@@ -66,9 +66,11 @@ TEST_F(RankTableTest, WhatIsNotKnownIsEmpty) {
 }
 
 TEST_F(RankTableTest, ARestartKeepsRowsUpToItsStepAlsoOnGpus) {
-  RankTable(path_, false, 0).add({row_of(10), row_of(20), row_of(30)});
+  RankTable(path_, false, 0).add({row_of(10), row_of(20), row_of(19), row_of(30)});
   const RankTable resumed(path_, true, 20);
-  EXPECT_EQ(text(), fmt::format("{}{}\n{},,,,,\n{},,,,,\n", kHeader, kGpuColumns, line_of(10), line_of(20)));
+  EXPECT_EQ(text(), fmt::format("{}{}\n{},,,,,\n{},,,,,\n{},,,,,\n", kHeader, kGpuColumns, line_of(10), line_of(20),
+                                line_of(19)))
+      << "the ranks of a round may be at different steps";
   const RankTable on_cpu(path_, false, 10);
   EXPECT_EQ(text(), fmt::format("{}{}\n{},,,,,\n", kHeader, kGpuColumns, line_of(10))) << "columns stay";
 }

@@ -3,7 +3,6 @@
 
 #include <gtest/gtest.h>
 
-#include "telemetry/rank_causes.h"
 #include "telemetry/slow_ranks.h"
 
 namespace convoy {
@@ -21,10 +20,10 @@ SlowRanks of_replicas(std::int64_t stages, std::int64_t replicas) {
                     .planned_seconds = {}});
 }
 
-std::vector<std::int64_t> named_after(int rounds, SlowRanks& slow, const RankRound& round) {
+std::vector<std::int64_t> named_after(int times, SlowRanks& slow, const RankSamples& samples) {
   std::vector<std::int64_t> ranks;
-  for (int i = 0; i < rounds; ++i)
-    for (const SlowRank& rank : slow.add(round)) ranks.push_back(rank.rank);
+  for (int i = 0; i < times; ++i)
+    for (const SlowRank& rank : slow.add(samples)) ranks.push_back(rank.rank);
   return ranks;
 }
 
@@ -35,7 +34,7 @@ using Ranks = std::vector<std::int64_t>;
 TEST(WaitsOf, CountEachInstructionsWaitForWhatItWaitsFor) {
   const StageProgram list = {
       {.op = Op::kLoad}, {.op = Op::kRecvActivation}, {.op = Op::kForward}, {.op = Op::kFoldBucket}, {.op = Op::kLoss}};
-  std::vector<RecordedTimes> times;
+  std::vector<InstructionTimes> times;
   for (int step = 0; step < 2; ++step)
     for (const double wait : {1.0, 2.0, 4.0, 8.0, 0.0}) times.push_back({.begin = 10, .ready = 10 + wait, .end = 30});
   const RankWaits waits = waits_of(list, times);
@@ -48,8 +47,8 @@ TEST(WaitsOf, CountEachInstructionsWaitForWhatItWaitsFor) {
 TEST(DivideWaits, TakesTheBubbleFromThePlanAndTheRestForStragglers) {
   const std::vector<StageTimes> planned = {{.busy_seconds = 3, .bubble_seconds = 1, .communication_seconds = 0.25},
                                            {.busy_seconds = 3, .bubble_seconds = 1, .communication_seconds = 0.25}};
-  const RankRound round = {sample(3, {.neighbours = 1}), sample(3, {.neighbours = 4, .samples = 1})};
-  const std::vector<TimeShares> shares = divide_waits(round, {.stages = 2, .replicas = 1}, planned);
+  const RankSamples samples = {sample(3, {.neighbours = 1}), sample(3, {.neighbours = 4, .samples = 1})};
+  const std::vector<TimeShares> shares = divide_waits(samples, {.stages = 2, .replicas = 1}, planned);
   EXPECT_DOUBLE_EQ(shares[0].bubble, 1.0 / 4);
   EXPECT_DOUBLE_EQ(shares[0].straggler, 0);
   EXPECT_DOUBLE_EQ(shares[0].busy, 3.0 / 4);
@@ -61,8 +60,8 @@ TEST(DivideWaits, TakesTheBubbleFromThePlanAndTheRestForStragglers) {
 
 TEST(DivideWaits, TheReplicaThatWaitsLeastCameLast) {
   const std::vector<StageTimes> planned = {{.busy_seconds = 3}};
-  const RankRound round = {sample(2, {.replicas = 2}), sample(3, {.replicas = 1})};
-  const std::vector<TimeShares> shares = divide_waits(round, {.stages = 1, .replicas = 2}, planned);
+  const RankSamples samples = {sample(2, {.replicas = 2}), sample(3, {.replicas = 1})};
+  const std::vector<TimeShares> shares = divide_waits(samples, {.stages = 1, .replicas = 2}, planned);
   EXPECT_DOUBLE_EQ(shares[0].communication, 1.0 / 4);
   EXPECT_DOUBLE_EQ(shares[0].straggler, 1.0 / 4);
   EXPECT_DOUBLE_EQ(shares[1].communication, 1.0 / 4);
@@ -71,9 +70,9 @@ TEST(DivideWaits, TheReplicaThatWaitsLeastCameLast) {
 
 TEST(SlowRanks, OneThatIsSlowerThanItsReplicasIsNamedOnceAndAgainAtTheEnd) {
   SlowRanks slow = of_replicas(1, 4);
-  const RankRound round = {sample(1), sample(1.05), sample(1.3), sample(1)};
-  EXPECT_EQ(named_after(2, slow, round), Ranks{});
-  EXPECT_EQ(named_after(5, slow, round), Ranks{2});
+  const RankSamples samples = {sample(1), sample(1.05), sample(1.3), sample(1)};
+  EXPECT_EQ(named_after(2, slow, samples), Ranks{});
+  EXPECT_EQ(named_after(5, slow, samples), Ranks{2});
   ASSERT_EQ(slow.named().size(), 1U);
   EXPECT_NEAR(slow.named().front().excess(), 0.3, 1e-12);
 }
@@ -111,9 +110,9 @@ TEST(SlowRanks, WithoutPeersOrAPlanNobodyIsSlow) {
 
 TEST(SlowRanks, AnAccidentIsNoAlarm) {
   SlowRanks slow = of_replicas(1, 2);
-  const RankRound even = {sample(1), sample(1)}, uneven = {sample(1), sample(2)};
+  const RankSamples even = {sample(1), sample(1)}, uneven = {sample(1), sample(2)};
   for (int i = 0; i < 5; ++i) {
-    EXPECT_EQ(named_after(SlowRanks::kRoundsToName - 1, slow, uneven), Ranks{});
+    EXPECT_EQ(named_after(SlowRanks::kIntervalsToName - 1, slow, uneven), Ranks{});
     EXPECT_EQ(named_after(1, slow, even), Ranks{});
   }
 }

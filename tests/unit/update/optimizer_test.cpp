@@ -45,10 +45,10 @@ struct Facts {
 std::vector<Values> four_steps(const OptimizerParams& params, const Facts& facts = {}) {
   const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
   const auto optimizer = make_optimizer(params, DataType::kFloat32, backend->elementwise());
-  EXPECT_EQ(std::ssize(optimizer->slot_names()), num_optimizer_slots(params.kind));
-  std::vector<Values> state(optimizer->slot_names().size(), Values(kCount, 0.0f)), after;
+  EXPECT_EQ(std::ssize(optimizer->state_names()), num_optimizer_states(params.kind));
+  std::vector<Values> states(optimizer->state_names().size(), Values(kCount, 0.0f)), after;
   std::vector<float*> pointers;
-  for (Values& slot : state) pointers.push_back(slot.data());
+  for (Values& state : states) pointers.push_back(state.data());
   Values weights = kFirstWeights;
   for (std::int64_t step = 1; step <= 4; ++step) {
     Values gradient = gradient_at(step, weights);

@@ -1,0 +1,217 @@
+/// Calls of layer functions, and the values that they pass.
+#include "model/file_cells.h"
+
+#include <optional>
+
+#include <fmt/format.h>
+
+#include "convoy/base/text.h"
+
+#include "model/layer_functions.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::int64_t kMaxCells = 10'000, kMaxLayers = 50'000;
+constexpr std::int64_t kOutput = 0xffffff;  // the number of a cell's output, in a handle
+
+std::optional<Argument> read_table(lua_State* lua, int index) {
+  std::vector<std::string> names;
+  for (lua_Integer i = 1; lua_rawgeti(lua, index, i) == LUA_TSTRING; ++i) {
+    names.push_back(text_at(lua, -1));
+    lua_settop(lua, index);
+  }
+  const bool has_number = names.size() == 1 && lua_type(lua, -1) == LUA_TNUMBER;
+  const double size = has_number ? lua_tonumber(lua, -1) : 0;
+  lua_settop(lua, index);
+  if (!has_number) return names.empty() ? std::nullopt : std::optional<Argument>(names);
+  using Kind = InitialValues::Kind;
+  const Kind kind = names[0] == "normal" ? Kind::kNormal : names[0] == "uniform" ? Kind::kUniform : Kind::kConstant;
+  return InitialValues{kind, size};
+}
+
+// The argument on top of the stack.
+Argument read_argument(lua_State* lua, const std::string& name) {
+  const int index = lua_gettop(lua);
+  if (lua_isinteger(lua, index)) return std::int64_t{lua_tointegerx(lua, index, nullptr)};
+  if (lua_type(lua, index) == LUA_TNUMBER) return lua_tonumberx(lua, index, nullptr);
+  if (lua_isboolean(lua, index)) return lua_toboolean(lua, index) != 0;
+  if (lua_istable(lua, index))
+    if (std::optional<Argument> read = read_table(lua, index)) return *read;
+  refuse("the argument '{}' is a {}, which no layer takes", excerpt(name), lua_typename(lua, lua_type(lua, index)));
+}
+
+// Reads the last part of a call: a table, or the first argument alone.
+void read_arguments(lua_State* lua, int index, const LayerFunction& function, LayerCall& call) {
+  const std::string first = function.arguments.empty() ? "" : function.arguments.front().name;
+  if (!lua_istable(lua, index)) {
+    if (first.empty()) refuse("it takes no arguments after its inputs");
+    call.arguments[first] = read_argument(lua, first);
+    return;
+  }
+  for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_settop(lua, index + 1)) {
+    const bool is_first =
+        lua_isinteger(lua, index + 1) && lua_tointegerx(lua, index + 1, nullptr) == 1 && !first.empty();
+    if (!is_first && !is_text(lua, index + 1)) refuse("only its first argument may be given without a name");
+    const std::string name = is_first ? first : text_at(lua, index + 1);
+    if (call.arguments.contains(name)) refuse("the argument '{}' is given twice", excerpt(name));
+    call.arguments[name] = read_argument(lua, name);
+  }
+}
+
+}  // namespace
+
+// A value as Lua has it: a pointer that points nowhere.
+struct FileCells::Handle {
+  std::int64_t cell = 0;   // from 0
+  std::int64_t value = 0;  // its number in the cell, or kOutput
+
+  void* pointer() const {
+    const std::int64_t bits = ((cell + 1) << 24) | value;
+    return reinterpret_cast<void*>(bits);  // NOLINT(performance-no-int-to-ptr)
+  }
+  static Handle of(const void* pointer) {
+    const auto bits = static_cast<std::int64_t>(reinterpret_cast<std::uintptr_t>(pointer));
+    return {.cell = (bits >> 24) - 1, .value = bits & kOutput};
+  }
+};
+
+std::string FileCells::cell_name(std::int64_t cell) const {
+  const auto& cells = list_.cells;
+  return cell < std::ssize(cells) ? cells[static_cast<std::size_t>(cell)].name : cell_->list().name;
+}
+
+void FileCells::check_inside(const char* what) const {
+  if (cell_ == nullptr) refuse("{}: a layer belongs to a cell: call it in the function of cell(...)", what);
+}
+
+void FileCells::check_input(const std::string& name, bool has_x, const Handle& x) const {
+  const std::string last = outputs_.empty() ? "" : cell_name(std::ssize(outputs_) - 1);
+  if (!has_x && !outputs_.empty())
+    refuse("cell '{}': its last argument is missing, the result of cell '{}'", name, last);
+  if (has_x && (x.value != kOutput || x.cell != std::ssize(outputs_) - 1))
+    refuse("cell '{}': it must read the result of the cell before it, '{}'", name, last);
+}
+
+Returned FileCells::begin_cell(lua_State* lua) {
+  lua_Debug body{};
+  lua_getinfo(lua, ">S", &body);
+  context_.last_line = body.linedefined;
+  lua_settop(lua, 3);
+  const std::string name = excerpt(text_at(lua, 1));
+  if (cell_ != nullptr)
+    refuse("cell '{}': it is inside of cell '{}'; cells follow each other", name, cell_->list().name);
+  if (!is_text(lua, 2)) refuse("cell '{}': the prefix is a text", name);
+  if (!cell_names_.insert(name).second) refuse("cell '{}': there is a cell with this name already", name);
+  if (std::ssize(outputs_) >= kMaxCells) refuse("cell '{}': a network has at most {} cells", name, kMaxCells);
+  const bool has_x = lua_islightuserdata(lua, 3);
+  if (!has_x && !lua_isnil(lua, 3)) refuse("cell '{}': its last argument is the result of the cell before it", name);
+  check_input(name, has_x, has_x ? Handle::of(lua_touserdata(lua, 3)) : Handle{});
+  cell_ = std::make_unique<ListedCell>(name, text_at(lua, 2), has_x ? &outputs_.back() : nullptr,
+                                       ListedCellSpec{.input = input_});
+  return has_x ? Returned(Handle{.cell = std::ssize(outputs_), .value = 0}.pointer()) : Returned();
+}
+
+Returned FileCells::end_cell(lua_State* lua) {
+  const std::string name = cell_->list().name;
+  if (!lua_islightuserdata(lua, 1)) refuse("cell '{}': its function must return the result of a layer", name);
+  try {
+    const std::unique_ptr<Cell> cell = cell_->finish(value_of_current_cell(lua, 1));
+    for (const auto& entry : cell->memory().parameters())
+      if (!parameter_names_.insert(entry.spec.name).second)
+        refuse("there is a parameter '{}' already: layers need different names", excerpt(entry.spec.name));
+    outputs_.push_back(cell->y().shape);
+  } catch (const RequestError& error) {
+    refuse("cell '{}': {}", name, error.what());
+  }
+  list_.cells.push_back(cell_->list());
+  cell_.reset();
+  return Handle{.cell = std::ssize(outputs_) - 1, .value = kOutput}.pointer();
+}
+
+// The number of the value at this index of the stack, which must belong to the current cell.
+std::int64_t FileCells::value_of_current_cell(lua_State* lua, int index) const {
+  const Handle handle = Handle::of(lua_touserdata(lua, index));
+  if (handle.value == kOutput || handle.cell != std::ssize(outputs_))
+    refuse(
+        "the value belongs to cell '{}'. Give it to this cell as the last argument of cell(...), and use the argument "
+        "of the cell's function",
+        cell_name(handle.cell));
+  return handle.value;
+}
+
+Returned FileCells::add_layer(LayerCall call) {
+  if (++num_layers_ > kMaxLayers) refuse("{}: a network has at most {} layers", call.function, kMaxLayers);
+  return Handle{.cell = std::ssize(outputs_), .value = cell_->add(std::move(call))}.pointer();
+}
+
+Returned FileCells::feature(lua_State* lua) {
+  check_inside("feature");
+  if (!is_text(lua, 1)) refuse("feature: it needs a name, as in feature(\"image\")");
+  return add_layer({.function = "feature", .name = text_at(lua, 1), .inputs = {}, .arguments = {}});
+}
+
+Returned FileCells::layer(lua_State* lua) {
+  const LayerFunction& function =
+      layer_functions()[static_cast<std::size_t>(lua_tointegerx(lua, lua_upvalueindex(2), nullptr))];
+  check_inside(function.name.c_str());
+  LayerCall call{.function = function.name, .name = {}, .inputs = {}, .arguments = {}};
+  try {
+    const int end = lua_gettop(lua);
+    int index = 1;
+    if (function.has_name) {
+      if (!is_text(lua, 1))
+        refuse("its first argument is the name of its parameters, as in {}(\"name\", x)", function.name);
+      call.name = text_at(lua, index++);
+    }
+    for (; index <= end && lua_islightuserdata(lua, index); ++index)
+      call.inputs.push_back(value_of_current_cell(lua, index));
+    if (call.inputs.empty())
+      refuse("its {} argument must be a value: the result of a layer, or the argument of the cell's function",
+             function.has_name ? "second" : "first");
+    if (index < end) refuse("{} arguments follow its inputs; give them in one table", end - index + 1);
+    if (index == end && !lua_isnil(lua, index)) read_arguments(lua, index, function, call);
+  } catch (const RequestError& error) {
+    refuse("{}: {}", function.name, error.what());
+  }
+  return add_layer(std::move(call));
+}
+
+Returned FileCells::sum(lua_State* lua) {
+  check_inside("+");
+  LayerCall call{.function = "add", .name = {}, .inputs = {}, .arguments = {}};
+  for (const int index : {1, 2}) {
+    if (!lua_islightuserdata(lua, index)) refuse("+: both sides must be values of layers");
+    call.inputs.push_back(value_of_current_cell(lua, index));
+  }
+  return add_layer(std::move(call));
+}
+
+Returned FileCells::property(lua_State* lua) {
+  const Handle handle = Handle::of(lua_touserdata(lua, 1));
+  const bool is_past = handle.value != kOutput && handle.cell != std::ssize(outputs_);
+  if (is_past || (handle.value != kOutput && cell_ == nullptr)) refuse("the value belongs to a cell that is finished");
+  const Shape& shape =
+      handle.value == kOutput ? outputs_[static_cast<std::size_t>(handle.cell)] : cell_->shape_of(handle.value);
+  const std::string name = is_text(lua, 2) ? text_at(lua, 2) : "";
+  if (name == "channels") return shape.c;
+  if (name == "height" || name == "length") return shape.h;
+  if (name == "width") return shape.w;
+  refuse("a value has channels, height, width and length, but no '{}'", excerpt(name));
+}
+
+NetworkList FileCells::take_list(lua_State* lua) {
+  const bool is_value = lua_islightuserdata(lua, -1);
+  const Handle handle = is_value ? Handle::of(lua_touserdata(lua, -1)) : Handle{};
+  if (!is_value || handle.value != kOutput || handle.cell != std::ssize(outputs_) - 1)
+    refuse("{}: a file ends with 'return' and the result of its last cell", context_.file);
+  const CellList& last = list_.cells.back();
+  const std::string& function = last.layers.back().function;
+  if (function != "logits" && function != "objectives")
+    refuse("{}: the last cell, '{}', must end with logits(...) or objectives(...), not with {}", context_.file,
+           last.name, function);
+  return std::move(list_);
+}
+
+}  // namespace convoy

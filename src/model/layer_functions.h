@@ -1,0 +1,82 @@
+/// The functions that a network's file can call to add layers: one table, from which follow the calls in files, the
+/// cells that are built from a list, and the page that explains the functions.
+#pragma once
+
+#include <cstdint>
+#include <limits>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoy/base/input_shape.h"
+#include "convoy/model/network_list.h"
+
+#include "model/cell_builder.h"
+
+namespace convoy {
+
+/// An argument that a layer function takes by its name.
+struct ArgumentSpec {
+  enum class Kind { kInteger, kNumber, kFlag, kInitialValues, kNames };
+
+  std::string name;
+  Kind kind = Kind::kInteger;
+  std::optional<Argument> initial = {};  ///< value if it is not given; empty: see is_required
+  bool is_required = false;              ///< false, without `initial`: `about` says what happens if it is not given
+  std::string about;
+  double min = -std::numeric_limits<double>::infinity(), max = std::numeric_limits<double>::infinity();
+};
+
+/// One call of a layer function in a cell that is being built.
+class LayerArguments {
+ public:
+  LayerArguments(const LayerCall& call, std::span<const Value> inputs) : call_(&call), inputs_(inputs) {}
+
+  const std::string& name() const { return call_->name; }
+  std::span<const Value> inputs() const { return inputs_; }
+  const Value& x() const { return inputs_.front(); }
+  bool has(const std::string& argument) const { return call_->arguments.contains(argument); }
+  std::int64_t integer(const std::string& argument) const { return std::get<std::int64_t>(at(argument)); }
+  double number(const std::string& argument) const { return std::get<double>(at(argument)); }
+  bool flag(const std::string& argument) const { return std::get<bool>(at(argument)); }
+  const std::vector<std::string>& names(const std::string& argument) const {
+    return std::get<std::vector<std::string>>(at(argument));
+  }
+  std::optional<InitialValues> initial(const std::string& argument) const {
+    return has(argument) ? std::optional(std::get<InitialValues>(at(argument))) : std::nullopt;
+  }
+
+ private:
+  const Argument& at(const std::string& argument) const { return call_->arguments.at(argument); }
+
+  const LayerCall* call_;
+  std::span<const Value> inputs_;
+};
+
+/// A function of network files that adds a layer to the current cell and returns its output.
+struct LayerFunction {
+  std::string name;       ///< "conv"
+  std::string about;      ///< what it computes, with the shapes: for the page of functions
+  bool has_name = false;  ///< whether the first argument is the name of its parameters
+  std::int64_t min_inputs = 1, max_inputs = 1;
+  std::vector<ArgumentSpec> arguments = {};  ///< the first may also be given without its name
+  /// Adds the layer. Throws RequestError if the shapes of the inputs and the arguments do not fit each other.
+  Value (*add)(const LayerArguments& call) = nullptr;
+};
+
+std::span<const LayerFunction> layer_functions();
+/// Returns the function with this name; null if there is none.
+const LayerFunction* find_layer_function(std::string_view name);
+
+/// Checks a call and fills in the arguments that are not given. Throws RequestError if an argument is unknown (with the
+/// nearest name), has the wrong type or is out of its range, or if one that is required is missing, or if the number of
+/// inputs is wrong.
+void complete(const LayerFunction& function, LayerCall& call);
+
+/// Adds the feature with this name to the cell that is being built, for n samples of the shape `input`. Throws
+/// RequestError if samples of this kind do not have the feature (with the names of those that they have).
+Value add_feature(CellBuilder& cell, const std::string& name, const InputShape& input, std::int64_t n);
+
+}  // namespace convoy

@@ -1,0 +1,107 @@
+/// Builds cells from calls of layer functions.
+#include "model/listed_cell.h"
+
+#include <algorithm>
+#include <stdexcept>
+
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+#include "model/layer_functions.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr const char* kFeature = "feature";
+// Larger sizes would overflow sums over a network and products with the size of a micro-batch.
+constexpr std::int64_t kMaxSide = 1 << 20, kMaxValues = std::int64_t{1} << 36, kMaxWeights = 1'000'000'000'000;
+
+const LayerFunction& function_of(const LayerCall& call) {
+  if (const LayerFunction* const function = find_layer_function(call.function)) return *function;
+  std::vector<std::string> names;
+  for (const LayerFunction& function : layer_functions()) names.push_back(function.name);
+  const std::string suggestion = nearest(call.function, names);
+  refuse("there is no layer '{}'.{}", excerpt(call.function), suggestion.empty() ? "" : " Nearest: " + suggestion);
+}
+
+}  // namespace
+
+ListedCell::ListedCell(const std::string& name, const std::string& prefix, const Shape* x, const ListedCellSpec& spec)
+    : spec_(spec),
+      list_{.name = name, .prefix = prefix, .has_input = x != nullptr, .layers = {}},
+      builder_({.name = name, .parameters = prefix, .type = spec.type}) {
+  if (x != nullptr) values_.push_back(builder_.input(*x));
+}
+
+std::int64_t ListedCell::add(LayerCall call) try {
+  if (call.function == kFeature) {
+    values_.push_back(add_feature(builder_, call.name, spec_.input, spec_.micro_batch));
+  } else {
+    const LayerFunction& function = function_of(call);
+    complete(function, call);
+    std::vector<Value> inputs;
+    for (const std::int64_t input : call.inputs) inputs.push_back(values_.at(static_cast<std::size_t>(input)));
+    values_.push_back(function.add({call, inputs}));
+    check_size();
+  }
+  list_.layers.push_back(std::move(call));
+  return num_values() - 1;
+} catch (const RequestError& error) {
+  refuse("{}: {}", excerpt(call.function), error.what());
+}
+
+// Checks the size of the layer that was added last.
+void ListedCell::check_size() {
+  const Shape& y = values_.back().shape();
+  const std::int64_t values_of_sample = y.count() / y.n;
+  if (std::max(y.h, y.w) > kMaxSide || values_of_sample > kMaxValues)
+    refuse("its result of {} x {} x {} values per sample is too large", y.h, y.w, y.c);
+  const auto& parameters = builder_.memory().parameters();
+  for (; num_checked_parameters_ < parameters.size(); ++num_checked_parameters_)
+    if (parameters[num_checked_parameters_].spec.count() > kMaxWeights)
+      refuse("it would have more than {} weights", kMaxWeights);
+}
+
+// A value that the output does not depend on would have no gradient.
+void ListedCell::check_all_used(std::int64_t output) const {
+  const std::int64_t first_layer = list_.has_input ? 1 : 0;
+  std::vector<bool> is_used(values_.size());
+  is_used.at(static_cast<std::size_t>(output)) = true;
+  for (std::int64_t i = num_values() - 1; i >= first_layer; --i) {
+    const LayerCall& layer = list_.layers[static_cast<std::size_t>(i - first_layer)];
+    if (!is_used[static_cast<std::size_t>(i)])
+      refuse("the result of {}{} is not used", layer.function,
+             layer.name.empty() ? "" : fmt::format(" '{}'", layer.name));
+    for (const std::int64_t input : layer.inputs) is_used[static_cast<std::size_t>(input)] = true;
+  }
+  if (list_.has_input && !is_used.front()) refuse("the input of the cell is not used");
+}
+
+std::unique_ptr<Cell> ListedCell::finish(std::int64_t output) try {
+  check_all_used(output);
+  if (list_.layers.empty() || list_.layers.back().function == kFeature) refuse("it has no layer after its inputs");
+  list_.output = output;
+  return builder_.finish(values_.at(static_cast<std::size_t>(output)));
+} catch (const std::logic_error& error) {
+  refuse("{}", error.what());
+}
+
+Network build_cells(const NetworkList& list, const ListedCellSpec& spec) {
+  Network network;
+  for (const CellList& described : list.cells) {
+    try {
+      if (described.has_input == network.empty()) refuse("only the first cell of a network has no input");
+      ListedCell cell(described.name, described.prefix, network.empty() ? nullptr : &network.back()->y().shape, spec);
+      for (const LayerCall& call : described.layers) cell.add(call);
+      network.push_back(cell.finish(described.output));
+    } catch (const RequestError& error) {
+      refuse("cell {}: {}", excerpt(described.name), error.what());
+    }
+  }
+  return network;
+}
+
+}  // namespace convoy

@@ -1,0 +1,40 @@
+/// Results and errors on their way from C++ to Lua.
+#include "model/lua_calls.h"
+
+#include <string_view>
+
+#include <fmt/core.h>
+
+namespace convoy {
+
+std::string LuaContext::position(lua_State* lua) const {
+  lua_Debug frame{};
+  for (int level = 0; lua_getstack(lua, level, &frame) != 0; ++level) {
+    lua_getinfo(lua, "Sl", &frame);
+    if (std::string_view(frame.source).substr(1) == file) return fmt::format("{}:{}: ", file, frame.currentline);
+  }
+  return last_line > 0 ? fmt::format("{}:{}: ", file, last_line) : file + ": ";
+}
+
+std::string text_at(lua_State* lua, int index) {
+  std::size_t size = 0;
+  const char* const text = lua_tolstring(lua, index, &size);
+  return {text, size};
+}
+
+int finish_call(lua_State* lua, LuaContext& context, bool failed) {
+  if (failed) {
+    lua_pushlstring(lua, context.error.data(), context.error.size());
+    return lua_error(lua);
+  }
+  const Returned& returned = context.returned;
+  if (std::holds_alternative<std::monostate>(returned)) return 0;
+  if (const auto* const whole = std::get_if<std::int64_t>(&returned)) lua_pushinteger(lua, *whole);
+  if (const auto* const number = std::get_if<double>(&returned)) lua_pushnumber(lua, *number);
+  if (const auto* const flag = std::get_if<bool>(&returned)) lua_pushboolean(lua, *flag ? 1 : 0);
+  if (const auto* const text = std::get_if<std::string>(&returned)) lua_pushlstring(lua, text->data(), text->size());
+  if (void* const* const pointer = std::get_if<void*>(&returned)) lua_pushlightuserdata(lua, *pointer);
+  return 1;
+}
+
+}  // namespace convoy

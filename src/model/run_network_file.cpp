@@ -1,0 +1,304 @@
+/// Runs a file: opens Lua, gives the file its functions, and takes what it has built.
+#include "model/run_network_file.h"
+
+#include <algorithm>
+#include <optional>
+#include <string_view>
+
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/special_tokens.h"
+#include "convoy/base/text.h"
+
+#include "model/built_in_networks.h"
+#include "model/file_cells.h"
+#include "model/file_parameters.h"
+#include "model/layer_functions.h"
+#include "model/lua_calls.h"
+#include "model/lua_sandbox.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
+
+// Ends a run whose declaration alone is wanted.
+class Declared : public std::exception {};
+
+class NetworkFileRun {
+ public:
+  NetworkFileRun(const NetworkSource& source, const NetworkRequest& request, bool declares_only)
+      : source_(source),
+        request_(request),
+        declares_only_(declares_only),
+        context_{.file = source.name},
+        parameters_(request.settings, context_),
+        cells_(request.input, context_) {}
+
+  BuiltNetwork run();
+  const NetworkDeclaration& declaration() const { return declaration_; }
+  LuaContext& context() { return context_; }
+
+  // The functions that files call.
+  Returned declare(lua_State* lua);
+  Returned refuse_request(lua_State* lua);
+  Returned unknown_global(lua_State* lua);
+
+ private:
+  static int open(lua_State* lua);
+  static int set_string_methods(lua_State* lua);
+  void add_values_type(lua_State* lua);
+  void add_functions(lua_State* lua);
+  void add_input(lua_State* lua);
+  void run_in(LuaSandbox& sandbox);
+
+  const NetworkSource& source_;
+  const NetworkRequest& request_;
+  bool declares_only_ = false;
+  LuaContext context_;
+  FileParameters parameters_;
+  FileCells cells_;
+  NetworkDeclaration declaration_;
+  bool is_declared_ = false;
+};
+
+// --- What the file finds. These functions may raise Lua's errors: they have no C++ objects -------------------------
+
+int NetworkFileRun::set_string_methods(lua_State* lua) {
+  lua_pushliteral(lua, "");
+  lua_getmetatable(lua, -1);
+  lua_pushvalue(lua, 1);
+  lua_setfield(lua, -2, "__index");
+  return 0;
+}
+
+// Values of cells are light userdata, which all have one metatable.
+void NetworkFileRun::add_values_type(lua_State* lua) {
+  lua_pushlightuserdata(lua, this);
+  lua_newtable(lua);
+  add_function<FileCells, &FileCells::sum>(lua, cells_, "__add");
+  add_function<FileCells, &FileCells::property>(lua, cells_, "__index");
+  lua_setmetatable(lua, -2);
+  lua_pop(lua, 1);
+}
+
+void NetworkFileRun::add_functions(lua_State* lua) {
+  for (const LayerFunction& function : layer_functions()) {
+    lua_pushlightuserdata(lua, &cells_);
+    lua_pushinteger(lua, &function - layer_functions().data());
+    lua_pushcclosure(lua, guarded<FileCells, &FileCells::layer>, 2);
+    lua_setfield(lua, -2, function.name.c_str());
+  }
+  add_function<FileCells, &FileCells::feature>(lua, cells_, "feature");
+  add_function<FileParameters, &FileParameters::declare>(lua, parameters_, "parameter");
+  add_function<NetworkFileRun, &NetworkFileRun::declare>(lua, *this, "network");
+  add_function<NetworkFileRun, &NetworkFileRun::refuse_request>(lua, *this, "refuse");
+}
+
+void NetworkFileRun::add_input(lua_State* lua) {
+  lua_pushinteger(lua, request_.num_classes);
+  lua_setfield(lua, -2, "num_classes");
+  lua_newtable(lua);
+  const auto add_number = [lua](const char* name, std::int64_t number) {
+    lua_pushinteger(lua, number);
+    lua_setfield(lua, -2, name);
+  };
+  if (const auto* const image = std::get_if<ImageShape>(&request_.input)) {
+    add_number("height", image->h);
+    add_number("width", image->w);
+    add_number("channels", image->c);
+  } else {
+    add_number("length", std::get<TextShape>(request_.input).length);
+    add_number("vocabulary", std::get<TextShape>(request_.input).vocabulary);
+    add_number("special_tokens", special_tokens::kCount);
+  }
+  lua_pushstring(lua, kind_of(request_.input));
+  lua_setfield(lua, -2, "kind");
+  lua_setfield(lua, -2, "input");
+}
+
+// Leaves the table that the prelude reads on the stack.
+int NetworkFileRun::open(lua_State* lua) {
+  auto* const run = static_cast<NetworkFileRun*>(lua_touserdata(lua, 1));
+  luaL_requiref(lua, LUA_GNAME, luaopen_base, 1);
+  luaL_requiref(lua, LUA_STRLIBNAME, luaopen_string, 1);
+  luaL_requiref(lua, LUA_TABLIBNAME, luaopen_table, 1);
+  luaL_requiref(lua, LUA_MATHLIBNAME, luaopen_math, 1);
+  run->add_values_type(lua);
+  lua_newtable(lua);
+  add_function<FileCells, &FileCells::begin_cell>(lua, run->cells_, "begin_cell");
+  add_function<FileCells, &FileCells::end_cell>(lua, run->cells_, "end_cell");
+  add_function<NetworkFileRun, &NetworkFileRun::unknown_global>(lua, *run, "unknown_global");
+  lua_pushcfunction(lua, set_string_methods);
+  lua_setfield(lua, -2, "set_string_methods");
+  lua_newtable(lua);
+  run->add_functions(lua);
+  run->add_input(lua);
+  lua_setfield(lua, -2, "globals");
+  return 1;
+}
+
+// --- The run -------------------------------------------------------------------------------------------------------
+
+void NetworkFileRun::run_in(LuaSandbox& sandbox) {
+  lua_State* const lua = sandbox.state();
+  lua_pushcfunction(lua, open);
+  lua_pushlightuserdata(lua, this);
+  sandbox.call(1, 1);
+  sandbox.load(network_prelude(), "prelude");
+  lua_insert(lua, 1);
+  sandbox.call(1, 1);
+  sandbox.load(source_.text, source_.name);
+  lua_insert(lua, 1);
+  lua_setupvalue(lua, 1, 1);  // its global variables
+  sandbox.call(0, 1);
+}
+
+BuiltNetwork NetworkFileRun::run() {
+  if (source_.text.size() > kMaxFileBytes)
+    refuse("{}: the file is larger than {}", source_.name, human_bytes(static_cast<std::int64_t>(kMaxFileBytes)));
+  LuaSandbox sandbox;
+  try {
+    run_in(sandbox);
+  } catch (const RequestError& error) {
+    if (is_declared_ && declares_only_) return {};
+    const std::string message = printable(error.what());
+    const bool is_placed = message == context_.error || message.find(source_.name) != std::string::npos;
+    refuse("{}{}", is_placed ? "" : source_.name + ": ", message);
+  }
+  if (declares_only_) refuse("{}: a file begins with network{{...}}", source_.name);
+  NetworkList list = cells_.take_list(sandbox.state());
+  parameters_.check_all_taken();
+  return {.list = std::move(list), .parameters = parameters_.declared()};
+}
+
+Returned NetworkFileRun::unknown_global(lua_State* lua) {
+  if (!is_text(lua, 2)) refuse("there is no such variable");
+  const std::string name = text_at(lua, 2);
+  std::vector<std::string> names = {"network", "parameter", "refuse", "feature", "cell", "input", "num_classes"};
+  for (const LayerFunction& function : layer_functions()) names.push_back(function.name);
+  const std::string suggestion = nearest(name, names);
+  refuse("there is no function or variable '{}'.{}", excerpt(name),
+         suggestion.empty() ? "" : " Nearest: " + suggestion);
+}
+
+// network{names = {...}, form = ..., about = ...} returns the name of the network that is wanted.
+Returned NetworkFileRun::declare(lua_State* lua) {
+  if (is_declared_) refuse("network: it is declared twice");
+  if (!lua_istable(lua, 1)) refuse("network: it needs a table, as in network{{about = \"...\"}}");
+  lua_settop(lua, 1);
+  for (lua_pushnil(lua); lua_next(lua, 1) != 0; lua_settop(lua, 2)) {
+    const std::string key = is_text(lua, 2) ? text_at(lua, 2) : "";
+    if (key == "names" && lua_istable(lua, 3)) {
+      for (lua_Integer i = 1; lua_rawgeti(lua, 3, i) == LUA_TSTRING; ++i, lua_settop(lua, 3))
+        declaration_.names.push_back(text_at(lua, 4));
+    } else if (key == "form" && is_text(lua, 3)) {
+      declaration_.form = text_at(lua, 3);
+    } else if (key == "reads" && is_text(lua, 3)) {
+      declaration_.reads = text_at(lua, 3);
+    } else if (key == "about" && is_text(lua, 3)) {
+      declaration_.about = text_at(lua, 3);
+    } else {
+      refuse("network: it has names (a list), form, reads and about (texts), but no '{}'", excerpt(key));
+    }
+  }
+  is_declared_ = true;
+  if (declares_only_) throw Declared();
+  if (!declaration_.reads.empty() && declaration_.reads != kind_of(request_.input))
+    throw Refusal(
+        fmt::format("the network reads {0}, and the data holds {1}. Give a network of {1}, or a data set of {0}.",
+                    excerpt(declaration_.reads), kind_of(request_.input)));
+  if (!request_.name.empty()) return request_.name;
+  return parameters_.take("name", declaration_.names.empty() ? "" : declaration_.names.front());
+}
+
+Returned NetworkFileRun::refuse_request(lua_State* lua) {
+  if (!is_text(lua, 1)) refuse("refuse: it needs the text of a message");
+  throw Refusal(text_at(lua, 1));
+}
+
+}  // namespace
+
+NetworkDeclaration read_declaration(const NetworkSource& source) {
+  const NetworkRequest request;
+  NetworkFileRun run(source, request, /*declares_only=*/true);
+  run.run();
+  return run.declaration();
+}
+
+BuiltNetwork run_network_file(const NetworkSource& source, const NetworkRequest& request) {
+  return NetworkFileRun(source, request, /*declares_only=*/false).run();
+}
+
+NetworkSettings match_form(std::string_view form, std::string_view name) {
+  NetworkSettings values;
+  while (true) {
+    const std::size_t open = form.find('{');
+    if (!name.starts_with(form.substr(0, open))) return {};
+    if (open == std::string_view::npos) return name.size() == form.size() ? values : decltype(values){};
+    const std::size_t close = form.find('}', open);
+    if (close == std::string_view::npos) return {};
+    name.remove_prefix(open);
+    const std::string key(form.substr(open + 1, close - open - 1));
+    form.remove_prefix(close + 1);
+    const std::string_view next = form.substr(0, form.find('{'));
+    const std::size_t end = next.empty() ? name.size() : name.find(next);
+    if (end == 0 || end == std::string_view::npos) return {};
+    values[key] = std::string(name.substr(0, end));
+    name.remove_prefix(end);
+  }
+}
+
+BuiltNetwork build_network_list(const NetworkRequest& given) {
+  NetworkRequest request = given;
+  const NetworkSource& source = given.file ? *given.file : find_built_in_network(given.name, request.settings);
+  if (given.file) request.name.clear();
+  try {
+    BuiltNetwork built = run_network_file(source, request);
+    built.source = source;
+    return built;
+  } catch (const RequestError& error) {
+    refuse("model.{} = {}: {}", given.file ? "file" : "name", given.file ? source.name : given.name, error.what());
+  }
+}
+
+NetworkSettings network_settings(const TransformerParams& transformer, double stochastic_depth) {
+  NetworkSettings settings;
+  const auto add = [&](const char* name, const auto& value, const auto& usual) {
+    if (value != usual) settings[name] = fmt::format("{}", value);
+  };
+  const TransformerParams usual;
+  add("layers", transformer.layers, usual.layers);
+  add("heads", transformer.heads, usual.heads);
+  add("width", transformer.width, usual.width);
+  add("feedforward", transformer.feedforward, usual.feedforward);
+  add("dropout", transformer.dropout, usual.dropout);
+  add("activation", std::string_view(name_of(transformer.activation)), name_of(usual.activation));
+  add("positions", std::string_view(name_of(transformer.positions)), name_of(usual.positions));
+  add("norm", std::string_view(name_of(transformer.norm)), name_of(usual.norm));
+  add("stochastic_depth", stochastic_depth, 0.0);
+  return settings;
+}
+
+NetworkSettings parse_network_settings(std::string_view text) {
+  NetworkSettings settings;
+  const auto trimmed = [](std::string_view part) {
+    const std::size_t first = part.find_first_not_of(" \t"), last = part.find_last_not_of(" \t");
+    return first == std::string_view::npos ? std::string() : std::string(part.substr(first, last - first + 1));
+  };
+  while (!text.empty()) {
+    const std::string_view part = text.substr(0, text.find(','));
+    text.remove_prefix(std::min(text.size(), part.size() + 1));
+    const std::size_t equals = part.find('=');
+    const std::string name = trimmed(part.substr(0, equals));
+    if (equals == std::string_view::npos || name.empty())
+      refuse("model.set: '{}' is no parameter with a value, as in width=32, depth=20", excerpt(part));
+    if (!settings.emplace(name, trimmed(part.substr(equals + 1))).second)
+      refuse("model.set: the parameter {} is given twice", excerpt(name));
+  }
+  return settings;
+}
+
+}  // namespace convoy

@@ -1,0 +1,64 @@
+/// Evaluates with the runtime of the training.
+#include "run/run_evaluations.h"
+
+#include <cmath>
+
+#include <fmt/core.h>
+
+#include "convoy/base/log.h"
+#include "convoy/io/checkpoint.h"
+#include "convoy/params/parameters.h"
+
+#include "checkpoint/checkpointing.h"
+#include "evaluation/evaluation.h"
+#include "run/restart.h"
+#include "run/trained_model.h"
+
+namespace convoy {
+
+RunEvaluations::RunEvaluations(TrainingSetup& setup, const RunData& data)
+    : setup_(setup),
+      data_(data),
+      evaluation_(setup.runtime),
+      metrics_(setup.runtime.plan(), setup.params.train.metric) {}
+
+std::optional<StepMetrics> RunEvaluations::measure(const io::Dataset& data, const Stop& stop) {
+  TrainingStep& training = setup_.training;
+  const bool of_ema = training.has_ema() && setup_.params.evaluate.weights == WeightsKind::kEma;
+  if (of_ema) training.swap_ema();
+  auto metrics = evaluate_dataset(
+      evaluation_,
+      {.samples = data, .metadata = data_.metadata, .params = setup_.params, .work = "measure", .stop = stop});
+  if (of_ema) training.swap_ema();
+  return metrics;
+}
+
+std::optional<TestResult> RunEvaluations::measure_test_set(const io::TrainingState& state, const Stop& stop) {
+  const Parameters& params = setup_.params;
+  std::optional<TrainedModel> best;
+  if (state.best_step > 0) best = load_best(params, state.best_step, setup_.grid.world());
+  if (best) restore_weights(best->tensors, best->path, setup_.runtime);
+  const auto metrics = measure(*data_.test, stop);
+  if (!metrics) return std::nullopt;
+  return TestResult{.step = best ? state.best_step : state.step,
+                    .checkpoint = best ? best->path : io::checkpoint_path(checkpoint_directory(params), state.step),
+                    .metrics = *metrics};
+}
+
+bool RunEvaluations::note_if_best(const StepMetrics& measured, io::TrainingState& state) const {
+  const NetworkMetric& chosen = metrics_.chosen();
+  double value = setup_.grid.is_root() ? chosen.value(measured) : 0;
+  setup_.grid.world().broadcast(&value, sizeof value, 0);
+  if (!std::isfinite(value)) {
+    if (setup_.grid.is_root())
+      log_warning(fmt::format("the {} of step {} is not a finite number: this step cannot be the best", chosen.title,
+                              state.step));
+    return false;
+  }
+  if (state.best_step > 0 && !chosen.metric->is_better(value, state.best_value)) return false;
+  state.best_value = value;
+  state.best_step = state.step;
+  return true;
+}
+
+}  // namespace convoy

@@ -1,0 +1,225 @@
+/// Networks as files: what mistakes are told, what hostile files may not do, and lists of layers.
+#include <chrono>
+#include <set>
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+#include "convoy/model/network.h"
+
+#include "model/built_in_networks.h"
+#include "model/listed_cell.h"
+#include "model/run_network_file.h"
+#include "unit/messages.h"
+
+namespace convoy {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+BuiltNetwork build(const std::string& text, const std::map<std::string, std::string>& settings = {}) {
+  return run_network_file({.name = "my.lua", .text = text},
+                          {.name = "", .settings = settings, .input = ImageShape{12, 10, 3}, .num_classes = 4});
+}
+
+std::string complaint(const std::string& text, const std::map<std::string, std::string>& settings = {}) {
+  return test::message_of<RequestError>([&] { build(text, settings); });
+}
+
+// A file whose first cell has this body.
+std::string stem(const std::string& body) {
+  return "network{}\nlocal x = cell('stem', function()\n" + body + "\nend)\n" +
+         "return cell('head', function(x) return logits('fc', global_average_pool(x), num_classes) end, x)\n";
+}
+
+const std::string kSmall = R"(
+network{about = "a small network"}
+local width = parameter("width", 8, "filters", {min = 1, max = 64})
+local act = parameter("act", "relu", "activation", {"relu", "gelu"})
+local x = cell("stem", {prefix = ""}, function() return conv("conv1", feature("image"), {width, kernel = 3}) end)
+for i = 1, 2 do
+  x = cell("block" .. i, function(x)
+    local y = batch_norm("bn", conv("conv", x, {filters = x.channels, kernel = 3}))
+    return (act == "relu" and relu or gelu)(y + x)
+  end, x)
+end
+return cell("head", function(x) return logits("fc", global_average_pool(x), num_classes) end, x)
+)";
+
+TEST(NetworkFile, BuildsAListThatGivesTheCells) {
+  const BuiltNetwork built = build(kSmall, {{"width", "16"}});
+  const Network network =
+      build_cells(built.list, {.input = ImageShape{12, 10, 3}, .micro_batch = 5, .type = DataType::kBfloat16});
+  ASSERT_EQ(network.size(), 4u);
+  EXPECT_EQ(network[1]->name(), "block1");
+  EXPECT_EQ(network[1]->y(), (TensorSpec{Shape::images(5, 12, 10, 16), DataType::kBfloat16}));
+  EXPECT_EQ(network[1]->memory().parameters().front().spec.name, "block1.conv.weight");
+  EXPECT_EQ(network[0]->memory().parameters().front().spec.name, "conv1.weight");
+  ASSERT_EQ(built.parameters.size(), 2u);
+  EXPECT_EQ(built.parameters[0].value, "16");
+  EXPECT_EQ(built.parameters[0].allowed, "whole number, at least 1, at most 64");
+  EXPECT_EQ(built.parameters[1].allowed, "relu, gelu");
+}
+
+TEST(NetworkFile, ListsSurviveTheirTextAndNameTheirFirstDifference) {
+  const NetworkList list = build(kSmall).list;
+  EXPECT_EQ(parse_network_list(to_text(list)), list);
+  EXPECT_EQ(describe_difference(list, list), "");
+  EXPECT_EQ(describe_difference(build(kSmall, {{"width", "16"}}).list, list),
+            "cell 0 (stem): conv 'conv1': filters is 16, not 8");
+  EXPECT_EQ(describe_difference(build(kSmall, {{"act", "gelu"}}).list, list), "cell 1 (block1): gelu, not relu");
+}
+
+TEST(NetworkFile, ACommentChangesNothing) {
+  EXPECT_EQ(to_text(build(kSmall + "-- the end").list), to_text(build(kSmall).list));
+}
+
+TEST(NetworkFile, EveryBuiltInNetworkSurvivesItsText) {
+  for (const std::string& name : network_names()) {
+    std::map<std::string, std::string> settings;
+    const NetworkSource& source = find_built_in_network(name, settings);
+    const bool reads_texts = read_declaration(source).reads == input_kinds::kText;
+    const InputShape input =
+        reads_texts ? InputShape(TextShape{.length = 16, .vocabulary = 100}) : InputShape(ImageShape{32, 32, 3});
+    const NetworkList list = run_network_file(source, {.name = name, .input = input, .num_classes = 7}).list;
+    EXPECT_EQ(parse_network_list(to_text(list)), list) << name;
+  }
+}
+
+TEST(NetworkFile, MistakesAreToldWithLineCallShapesAndTheNearestName) {
+  EXPECT_EQ(complaint(stem("return cnov('a', feature('image'), 8)")),
+            "my.lua:3: there is no function or variable 'cnov'. Nearest: conv");
+  EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, kernal = 3})")),
+            "my.lua:3: conv: it has no argument 'kernal'. Nearest: kernel");
+  EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, groups = 5})")),
+            "my.lua:3: conv: groups = 5 does not divide the 3 channels of the input");
+  EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, kernel = 20, padding = 1})")),
+            "my.lua:3: conv: the kernel of 20 x 20 does not fit into an input of 12 x 10 x 3 with padding 1");
+  EXPECT_EQ(complaint(stem("return conv('a', feature('image'))")),
+            "my.lua:3: conv: the argument 'filters' is missing: number of filters, the channels of the result");
+  EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, stride = 0})")),
+            "my.lua:3: conv: stride = 0 is too small: at least 1");
+  EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, bias = 'yes'})")),
+            "my.lua:3: conv: the argument 'bias' is a string, which no layer takes");
+  EXPECT_EQ(complaint(stem("return conv(feature('image'), 8)")),
+            "my.lua:3: conv: its first argument is the name of its parameters, as in conv(\"name\", x)");
+  EXPECT_THAT(complaint(stem("return conv('a', 8)")), HasSubstr("my.lua:3: conv: its second argument must be a value"));
+  EXPECT_EQ(complaint(stem("local a = conv('a', feature('image'), 8)\nreturn a + conv('b', a, 9)")),
+            "my.lua:4: add: the shapes 12 x 10 x 8 and 12 x 10 x 9 (height x width x channels) differ");
+  EXPECT_EQ(complaint(stem("return conv('a', feature('images'), 8)")),
+            "my.lua:3: feature: the data holds images, which have the feature 'image' and not 'images'");
+  EXPECT_EQ(complaint(stem("return conv('a', feature('image').depth, 8)")),
+            "my.lua:3: a value has channels, height, width and length, but no 'depth'");
+}
+
+TEST(NetworkFile, MistakesWithCellsAreTold) {
+  EXPECT_EQ(complaint(stem("local a = conv('a', feature('image'), 8)\nlocal b = relu(a)\nreturn a")),
+            "my.lua:2: cell 'stem': the result of relu is not used");
+  EXPECT_EQ(complaint(stem("local a = conv('a', feature('image'), 8)\nreturn conv('a', a, 8)")),
+            "my.lua:2: cell 'stem': there is a parameter 'stem.a.weight' already: layers need different names");
+  EXPECT_EQ(complaint(stem("conv('a', feature('image'), 8)")),
+            "my.lua:2: cell 'stem': its function must return the result of a layer");
+  EXPECT_EQ(complaint("network{}\nconv('a', 1, 8)"),
+            "my.lua:2: conv: a layer belongs to a cell: call it in the function of cell(...)");
+  const std::string first = "network{}\nlocal x = cell('a', function() return conv('c', feature('image'), 8) end)\n";
+  EXPECT_THAT(complaint(first + "return cell('b', function(y) return relu(x) end, x)"),
+              HasSubstr("my.lua:3: relu: the value belongs to cell 'a'. Give it to this cell as the last argument"));
+  EXPECT_EQ(complaint(first + "return cell('b', function(x) return relu(x) end)"),
+            "my.lua:3: cell 'b': its last argument is missing, the result of cell 'a'");
+  EXPECT_EQ(complaint(first + "return cell('a', function(x) return relu(x) end, x)"),
+            "my.lua:3: cell 'a': there is a cell with this name already");
+  EXPECT_THAT(complaint(first + "return x"), HasSubstr("must end with logits(...) or objectives(...), not with conv"));
+  EXPECT_EQ(complaint(first), "my.lua: a file ends with 'return' and the result of its last cell");
+}
+
+TEST(NetworkFile, AParameterThatIsWrongIsRefused) {
+  EXPECT_EQ(complaint(kSmall, {{"width", "65"}}),
+            "the parameter width must be a number, at least 1, at most 64, not 65");
+  EXPECT_EQ(complaint(kSmall, {{"width", "wide"}}), "the parameter width must be a whole number, not wide");
+  EXPECT_EQ(complaint(kSmall, {{"act", "tanh"}}), "the parameter act must be one of relu, gelu, not tanh");
+  EXPECT_EQ(complaint(kSmall, {{"widht", "8"}}),
+            "the network has no parameter 'widht', so that it cannot be 8. Nearest: width");
+}
+
+TEST(NetworkFile, ErrorsOfLuaHaveTheirLine) {
+  EXPECT_THAT(complaint("network{}\nx = = 1"), HasSubstr("my.lua:2: unexpected symbol near '='"));
+  EXPECT_THAT(complaint("network{}\nlocal t = nil\nreturn t.a"), HasSubstr("my.lua:3: attempt to index a nil value"));
+  EXPECT_EQ(complaint("network{}\nrefuse('two classes only')"), "two classes only");
+}
+
+TEST(NetworkFile, WhatCouldReachTheMachineDoesNotExist) {
+  for (const std::string name :
+       {"io", "os", "require", "load", "loadstring", "dofile", "loadfile", "debug", "package", "collectgarbage",
+        "setmetatable", "getmetatable", "rawset", "pcall", "coroutine", "print"})
+    EXPECT_THAT(complaint("network{}\nlocal f = " + name), HasSubstr("there is no function or variable '" + name))
+        << name;
+  for (const std::string call :
+       {"math.random()", "('x'):find('(x*)*y')", "string.match('a', 'a')", "('a'):gsub('a', 'b')", "string.dump(relu)",
+        "table.sort({})", "table.move({}, 1, 9e9, 1)"})
+    EXPECT_THAT(complaint("network{}\nlocal f = " + call), HasSubstr("attempt to call a nil value")) << call;
+  EXPECT_THAT(complaint("\x1bLua bytecode"), HasSubstr("attempt to load a binary chunk"));
+  EXPECT_THAT(complaint("network{}\nerror(tostring({}) .. tostring(relu))"), HasSubstr("tablefunction"));
+  EXPECT_THAT(complaint("network{}\nlocal s = ('%s'):format({})"), HasSubstr("format: it needs numbers and texts"));
+  EXPECT_THAT(complaint("network{}\nlocal s = ('%p'):format('a')"), HasSubstr("format: %p is not possible"));
+}
+
+TEST(NetworkFile, PairsHasOneOrder) {
+  const std::string text = R"(network{}
+local seen = ""
+for key, value in pairs{b = 1, a = 2, [2] = 3, c = 4, [1] = 5} do seen = seen .. key .. value end
+refuse(seen))";
+  EXPECT_EQ(complaint(text), "1523a2b1c4");
+}
+
+TEST(NetworkFile, HostileFilesReachALimitSoon) {
+  const auto start = std::chrono::steady_clock::now();
+  const std::map<std::string, std::string> message_of_file = {
+      {"while true do end", "loop without an end"},
+      {"local s = ('x'):rep(1e9)", "more than a million characters"},
+      {"local s = 'x' while true do s = s .. s end", "16.0 MiB of memory"},
+      {"local t = {} for i = 1, 1e9 do t[i] = i end", "16.0 MiB of memory"},
+      {"local s = ('x'):rep(1000000) while true do local t = s .. s end", "processor time"},
+      {"local function f() return 1 + f() end f()", "16.0 MiB of memory"},
+      {"local x\nfor i = 1, 1e7 do x = cell('c' .. i, function(x) return x and relu(x) or "
+       "conv('a', feature('image'), 1) end, x) end",
+       "at most 10000 cells"},
+      {"cell('a', function() local x = feature('image') for i = 1, 1e7 do x = conv('c' .. i, x, 1) end return x end)",
+       "at most 50000 layers"},
+      {"for i = 1, 1e7 do parameter('p' .. i, 1, 'a sentence') end", "parameter: more than 1000"},
+      {"local t = " + std::string(100'000, '{'), "C stack overflow"},
+  };
+  for (const auto& [text, message] : message_of_file)
+    EXPECT_THAT(complaint("network{}\n" + text), HasSubstr(message)) << text.substr(0, 100);
+  EXPECT_THAT(complaint(std::string(2 << 20, ' ')), HasSubstr("larger than 1.0 MiB"));
+  const std::chrono::duration<double> seconds = std::chrono::steady_clock::now() - start;
+  EXPECT_LT(seconds.count(), 2.0 * static_cast<double>(message_of_file.size())) << "two seconds each at most";
+}
+
+TEST(NetworkList, DamagedTextsAreRefused) {
+  const std::string good = to_text(build(kSmall).list);
+  const auto refused = [](const std::string& text) {
+    return test::message_of<Error>([&] {
+      const NetworkList list = parse_network_list(text);
+      build_cells(list, {.input = ImageShape{12, 10, 3}});
+    });
+  };
+  const auto with = [&](const std::string& from, const std::string& to) {
+    std::string text = good;
+    text.replace(text.find(from), from.size(), to);
+    return refused(text);
+  };
+  EXPECT_THAT(refused("[]"), HasSubstr("it is no list of cells"));
+  EXPECT_THAT(refused(good.substr(0, good.size() / 2)), HasSubstr("is damaged"));
+  EXPECT_THAT(with("\"conv\"", "\"corv\""), AllOf(HasSubstr("cell stem"), HasSubstr("Nearest: conv")));
+  EXPECT_THAT(with("[0]", "[7]"), HasSubstr("reads a value that does not exist yet"));
+  EXPECT_THAT(with("\"output\":1", "\"output\":9"), HasSubstr("output of a cell does not exist"));
+  EXPECT_THAT(with("\"has_input\":true", "\"has_input\":false"), HasSubstr("reads the output of the cell before it"));
+  EXPECT_THAT(with("\"filters\":8", "\"filters\":-8"), HasSubstr("too small"));
+  EXPECT_THAT(with("\"filters\":8", "\"filters\":null"), HasSubstr("is damaged"));
+  EXPECT_THAT(refused(std::string(1'000'000, '[')), HasSubstr("is damaged"));
+}
+
+}  // namespace
+}  // namespace convoy
