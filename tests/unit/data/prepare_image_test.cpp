@@ -115,7 +115,8 @@ TEST(PrepareImage, FilesGiveWhatTheirPixelsGive) {
   ImageDecoder decoder;
   for (const auto& file : {test::make_png({.h = 24, .w = 30}), test::make_jpeg({.h = 24, .w = 30})}) {
     const ImageView view = decoder.decode(file, {.channels = 3});
-    const Augmenter of_files = augmenter_of({0, 0, 3}, {.seed = 9, .crop = CropKind::kRandomResized, .size = 16});
+    const Augmenter of_files =
+        augmenter_of({0, 0, 3}, {.params = {.crop = CropKind::kRandomResized}, .seed = 9, .size = 16});
     const Augmenter of_pixels = augmenter_of(view.shape, of_files.spec());
     ImagePreparer a(of_files), b(of_pixels);
     for (std::int64_t sample = 0; sample < 20; ++sample)
@@ -127,7 +128,8 @@ TEST(PrepareImage, FilesGiveWhatTheirPixelsGive) {
 TEST(PrepareImage, WhatACropDoesNotSeeOfAFileIsNotDecoded) {
   const ImageShape shape{160, 160, 3};
   auto file = test::make_jpeg({.h = 160, .w = 160, .across = 2, .down = 2, .quality = 90}, some_pixels(shape));
-  const Augmenter augmenter = augmenter_of({0, 0, 3}, {.seed = 9, .crop = CropKind::kRandomResized, .size = 64});
+  const Augmenter augmenter =
+      augmenter_of({0, 0, 3}, {.params = {.crop = CropKind::kRandomResized}, .seed = 9, .size = 64});
   ImagePreparer preparer(augmenter);
   std::vector<Bytes> whole;
   for (std::int64_t sample = 0; sample < 40; ++sample)
@@ -177,7 +179,8 @@ TEST(PrepareImage, TheCentreOfALargeFileIsThatOfItsPixelsToTheBit) {
 
 TEST(PrepareImage, RandomPartsOfLargeFilesAreScaledWhileTheyAreDecodedAndLookTheSame) {
   const FileAndPixels large;
-  const Augmenter of_files = augmenter_of({0, 0, 3}, {.seed = 2, .crop = CropKind::kRandomResized, .size = 16});
+  const Augmenter of_files =
+      augmenter_of({0, 0, 3}, {.params = {.crop = CropKind::kRandomResized}, .seed = 2, .size = 16});
   const Augmenter of_pixels = augmenter_of(large.view.shape, of_files.spec());
   ImagePreparer a(of_files), b(of_pixels);
   int num_scaled = 0;
