@@ -17,7 +17,7 @@ namespace convoy {
 namespace {
 
 constexpr const char* kTitle = "convoy cell costs 4";
-constexpr double kTripsOfPacking = 4;                  // weights for forward and data gradient, each read and written
+constexpr double kTripsOfPacking = 4;                   // weights for forward and data gradient, each read and written
 constexpr NumberLimits kSeconds{.min = 0, .max = 1e5};  // up to about a day per cell
 
 double packed_bytes_of(const Cell& cell) {

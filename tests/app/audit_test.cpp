@@ -56,7 +56,7 @@ TEST_F(Audit, EndsARunBeforeItLearnsFromAWrongRankAndItResumesToTheSameBits) {
     const ProcessResult ended = start(name, grid, fault);
     EXPECT_EQ(ended.status, 75) << ended.output;
     EXPECT_TRUE(contains(ended.output, "audit of step 5: rank " + rank + " (replica")) << ended.output;
-    EXPECT_TRUE(contains(ended.output, "the loss's gradient is not what other computations gave")) << ended.output;
+    EXPECT_TRUE(contains(ended.output, "the loss's gradient is not the same as in other computations")) << ended.output;
     EXPECT_TRUE(contains(ended.output, "stopped by an audit")) << ended.output;
     EXPECT_TRUE(contains(ended.output, "step-00000004.h5")) << "what it is resumed from\n" << ended.output;
     const std::string log = read_text((directory_ / name) + "/audit.log");

@@ -71,8 +71,8 @@ TEST_F(Planning, StagesThatCannotBeChosenAreRefused) {
       {.arguments = arguments_ + std::vector<std::string>{"--grid.stages=auto", "--memory.limit_gib=0.0001"},
        .ranks = 2});
   EXPECT_EQ(result.status, 2) << result.output;
-  EXPECT_TRUE(contains(result.output,
-                       "grid.stages = auto: none of the 4 layouts of 2 ranks can train (memory.limit_gib refuses 4)"))
+  EXPECT_TRUE(contains(
+      result.output, "grid.stages = auto: none of the 4 layouts of 2 ranks can train (refused: 4 by memory.limit_gib)"))
       << result.output;
 }
 

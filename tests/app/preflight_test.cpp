@@ -182,7 +182,7 @@ TEST_F(Preflight, RefusesTheCheckpointOfAnotherNetworkAndFollowsOneThatFits) {
   const ProcessResult fits = check({}, 4);
   EXPECT_EQ(fits.status, 0) << fits.output;
   EXPECT_TRUE(contains(line_of(fits.output, "ok", "checkpoint"),
-                       "resumes from step 2 of 30: " + run_ + "/checkpoints/step-00000002.h5"))
+                       "will resume from step 2 of 30: " + run_ + "/checkpoints/step-00000002.h5"))
       << fits.output;
   const ProcessResult other = check({"--model.name=resnet32"}, 4);
   expect_fails(other, "checkpoint", "step-00000002.h5 does not match this model");

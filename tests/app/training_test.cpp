@@ -276,7 +276,7 @@ TEST_F(Validation, ChoosesTheBestWeightsAndTheTestSetIsMeasuredWithThemOnce) {
       << test_csv;
   const double top1 = std::stod(fields_of(test_csv.substr(test_csv.find('\n') + 1)).at(3));
   EXPECT_TRUE(contains(trained.output,
-                       fmt::format("{}  by {}/checkpoints/best.h5 (epoch {})", percent(top1), run_, best_epoch)))
+                       fmt::format("{}  with {}/checkpoints/best.h5 (epoch {})", percent(top1), run_, best_epoch)))
       << trained.output;
   const auto loss = [](const std::string& text) { return text.substr(text.find("96 samples  loss "), 23); };
   const ProcessResult evaluation = evaluate({"--checkpoint.resume=best"});

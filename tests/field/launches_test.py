@@ -2,6 +2,7 @@
 import os
 import signal
 import subprocess
+import tempfile
 import time
 
 import field
@@ -142,7 +143,7 @@ class Mpirun(TinyTraining):
         for mebibytes in (8, 12):
             with self.subTest(mebibytes=mebibytes):
                 answer = self.with_shared_memory(mebibytes)
-                self.expect(answer, 0, f"/dev/shm has {mebibytes} MiB free", "its files go to /tmp")
+                self.expect(answer, 0, f"/dev/shm has {mebibytes} MiB free", f"its files go to {tempfile.gettempdir()}")
 
     def test_shared_memory_that_is_nearly_full_is_survived(self):
         answer = self.with_shared_memory(100, "head -c 90M /dev/zero > /dev/shm/other")

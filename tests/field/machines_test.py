@@ -188,7 +188,7 @@ class AddressSpace(Machine):
                 if answer.status != 0:
                     break
             self.assertNotEqual(answer.status, 0)
-            self.assertIn("warning: ulimit -v is ", answer.output)
+            self.assertIn("warning: the limit ulimit -v is ", answer.output)
             self.assertIn("Raise it (ulimit -v unlimited", answer.output)
 
     def test_address_space_with_little_for_threads_is_warned_of(self):

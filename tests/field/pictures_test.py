@@ -274,7 +274,7 @@ class Folders(field.Case):
 
     def test_classes_whose_names_begin_like_one_split_are_classes(self):
         self.put("test_positive", "test_negative", count=2)
-        self.expect(self.import_(), 0, "train: 4 images 8x8x3, 2 classes", "are imported as classes",
+        self.expect(self.import_(), 0, "train: 4 images 8x8x3, 2 classes", "are taken as classes",
                     "test_negative, test_positive")
 
     def test_two_classes_of_train_are_classes_also_with_folders_in_them(self):

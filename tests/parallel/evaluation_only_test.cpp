@@ -117,6 +117,11 @@ Trained train_on_root(const RuntimeSpec& spec, const StorageWay& way) {
   std::vector<std::byte> bytes;
   if (world().rank() == 0) {
     trained = train(alone, spec, way);
+    trained.checkpoint.metadata = {
+        // a checkpoint has one; this test reads the tensors only
+        .name = spec.network.name,
+        .input = io::ImageInput{.shape = {1, 1, 1}, .channel_mean = {0}, .channel_stddev = {1}},
+        .class_names = {"one", "two"}};
     bytes = io::encode_checkpoint(trained.checkpoint);
   }
   std::int64_t size = std::ssize(bytes);

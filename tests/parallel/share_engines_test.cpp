@@ -8,6 +8,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/io/atomic_file.h"
+#include "convoy/ops/engine_cache.h"
 
 #include "parallel/mpi_main.h"
 #include "parallel/shared_directory.h"

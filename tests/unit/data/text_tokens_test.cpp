@@ -198,7 +198,7 @@ TEST(SubwordModel, OfAnotherKindOrCutIsRefused) {
   const io::Tokenization learnt = learn_subwords(small_corpus(), 120);
   EXPECT_NO_THROW(check_subword_model(learnt.model));
   const std::string cut = learnt.model.substr(0, learnt.model.size() - 10);
-  EXPECT_CONTAINS(message_of<Error>([&] { check_subword_model(cut); }), "is cut");
+  EXPECT_CONTAINS(message_of<Error>([&] { check_subword_model(cut); }), "is truncated");
 }
 
 TEST(Subwords, RefusesMoreLettersThanParts) {

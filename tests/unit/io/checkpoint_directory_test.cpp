@@ -176,7 +176,7 @@ TEST(CheckpointDirectory, AHugeNewestOneIsSkippedAtOnce) {
   Skipped skipped;
   EXPECT_EQ(find(directory.path(), skipped).value().path, checkpoint_path(directory.path(), 10));
   ASSERT_EQ(skipped.size(), 1u);
-  EXPECT_NE(skipped[0].second.find("no checkpoint"), std::string::npos) << skipped[0].second;
+  EXPECT_NE(skipped[0].second.find("not a checkpoint"), std::string::npos) << skipped[0].second;
 }
 
 TEST(CheckpointDirectory, OneBelowAStepIsFound) {

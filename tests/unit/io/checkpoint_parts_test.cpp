@@ -215,7 +215,7 @@ TEST_F(CheckpointPartsTest, OfOtherSizesThanTheListSaysAreRefused) {
 TEST_F(CheckpointPartsTest, AreDescribed) {
   write(40);
   const std::string text = describe_file(path(40));
-  EXPECT_CONTAINS(text, "3 files in step-00000040-7.parts beside it");
+  EXPECT_CONTAINS(text, "3 files in step-00000040-7.parts next to it");
   EXPECT_CONTAINS(text, "306 in 3 tensors");
 }
 

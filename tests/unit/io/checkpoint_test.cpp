@@ -197,7 +197,7 @@ TEST(Checkpoint, RefusalsNameTheCause) {
   EXPECT_NE(find_damage(std::span(bytes).first(500))->find("truncated"), std::string::npos);
   bytes[1000] ^= std::byte{1};
   EXPECT_NE(find_damage(bytes)->find("hash"), std::string::npos);
-  EXPECT_NE(find_damage(std::vector<std::byte>(1000))->find("no checkpoint"), std::string::npos);
+  EXPECT_NE(find_damage(std::vector<std::byte>(1000))->find("not a checkpoint"), std::string::npos);
 }
 
 TEST(Checkpoint, AHugeFileIsRefusedByItsLastBytesAlone) {

@@ -196,7 +196,7 @@ TEST(DatasetRefusal, ShardsOfOtherShapeClassesOrImport) {
   write(directory, "many", 2, {.num_classes = 5});
   write(directory, "other", 2, {.num_samples = 24});
   fs::copy_file(directory / "wide-001.h5", directory / "train-001.h5", fs::copy_options::overwrite_existing);
-  EXPECT_CONTAINS(refusal(directory / "train"), "holds 6x4x3 images, '");
+  EXPECT_CONTAINS(refusal(directory / "train"), "holds 6x4x3 images, but '");
   fs::copy_file(directory / "many-001.h5", directory / "train-001.h5", fs::copy_options::overwrite_existing);
   EXPECT_CONTAINS(refusal(directory / "train"), "name different classes");
   fs::copy_file(directory / "other-001.h5", directory / "train-001.h5", fs::copy_options::overwrite_existing);

@@ -113,7 +113,7 @@ TEST(TextShard, IsDescribed) {
   const TemporaryDirectory directory;
   write_texts(directory, 1, 1000);
   const std::string text = describe(directory.path()) + describe(directory / "train.h5");
-  for (const char* part : {"input         text\n", "texts         51 tokens in the split, 8 on average\n",
+  for (const char* part : {"input         text\n", "texts         51 tokens in the split, 8 per text on average\n",
                            "tokenizer     words; a vocabulary of 1000\n", "(hash of texts, labels and classes)",
                            "(XXH3-128 of texts and names)"})
     EXPECT_CONTAINS(text, part);

@@ -61,7 +61,7 @@ TEST(Freezing, CountsTheFrozenValues) {
 TEST(Freezing, APatternThatMatchesNothingIsRefusedWithTheNearest) {
   EXPECT_THAT(complaint({"layer1.*", "layer7.*"}), HasSubstr("'layer7.*' matches no parameter. Nearest: layer1.*."));
   EXPECT_THAT(complaint({"layer2.0.conv1.weigth"}), HasSubstr("Nearest: layer2.0.conv1.weight."));
-  EXPECT_THAT(complaint({"stem"}), HasSubstr("There are conv1.*, bn1.*, layer1.*, layer2.*, layer3.*, fc.*."));
+  EXPECT_THAT(complaint({"stem"}), HasSubstr("The parameters are conv1.*, bn1.*, layer1.*, layer2.*, layer3.*, fc.*."));
 }
 
 TEST(Freezing, NothingLeftToTrainIsRefused) {

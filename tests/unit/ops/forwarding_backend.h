@@ -2,6 +2,7 @@
 #pragma once
 
 #include "convoy/ops/backend.h"
+#include "convoy/ops/operations.h"
 
 namespace convoy::ops {
 

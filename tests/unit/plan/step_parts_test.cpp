@@ -6,6 +6,8 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/params/command_parameters.h"
+
 #include "plan/described_cluster.h"
 #include "plan/efficiency_picture.h"
 #include "plan/planner.h"

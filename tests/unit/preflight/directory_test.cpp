@@ -6,6 +6,8 @@
 #include <gtest/gtest.h>
 #include <unistd.h>
 
+#include "convoy/params/run_parameters.h"
+
 #include "preflight/directory_checks.h"
 
 namespace convoy::preflight {
