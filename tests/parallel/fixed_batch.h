@@ -7,6 +7,7 @@
 #include "convoy/base/random.h"
 #include "convoy/ops/embedding.h"
 #include "convoy/ops/gather.h"
+#include "convoy/ops/softmax_cross_entropy.h"
 
 #include "step/rank_runtime.h"
 

@@ -37,8 +37,8 @@ struct LastLevelCache {
 };
 
 /// A machine as a tree of parts, down to the processors that are online, whether or not this process may use them.
-/// If the system does not tell its parts (in containers without /sys), hwloc assumes one domain. If hwloc fails, no part
-/// is known: no error.
+/// If the system does not tell its parts (in containers without /sys), hwloc assumes one domain. If hwloc fails, no
+/// part is known: no error.
 class Machine {
  public:
   /// A machine in hwloc's short form, "package:2 core:8 pu:2", for tests; if it is empty, this process's machine.

@@ -1,6 +1,7 @@
 /// Measured costs are found by a key: it must differ in all that changes the costs.
 #include <set>
 #include <string>
+#include <tuple>
 #include <vector>
 
 #include <gtest/gtest.h>

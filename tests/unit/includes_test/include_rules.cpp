@@ -53,7 +53,8 @@ struct Pure {
   std::array<std::string_view, 2> headers;
   std::array<std::string_view, 3> words;
 };
-constexpr std::array kPure = {Pure{"src/plan/", {"convoy/comm/", "convoy/ops/backend.h"}, {"mpi", "Backend", "Transport"}}};
+constexpr std::array kPure = {
+    Pure{"src/plan/", {"convoy/comm/", "convoy/ops/backend.h"}, {"mpi", "Backend", "Transport"}}};
 
 // A word that only files below one path may use.
 struct Home {

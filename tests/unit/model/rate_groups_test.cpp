@@ -43,10 +43,11 @@ TEST(RateGroups, TheFirstThatMatchesCounts) {
 }
 
 TEST(RateGroups, APatternThatMatchesNothingIsRefusedWithTheNearest) {
-  EXPECT_THAT(test::message_of<RequestError>([] {
-                factors({{"layr1.*", 0.1}});
-              }),
-              HasSubstr("optimizer.groups: 'layr1.*' matches no parameter. Nearest: layer1.*. The parameters are conv1.*"));
+  EXPECT_THAT(
+      test::message_of<RequestError>([] {
+        factors({{"layr1.*", 0.1}});
+      }),
+      HasSubstr("optimizer.groups: 'layr1.*' matches no parameter. Nearest: layer1.*. The parameters are conv1.*"));
   // Running statistics have no learning rate.
   EXPECT_THAT(test::message_of<RequestError>([] { factors({{"bn1.running_mean", 0.1}}); }), HasSubstr("matches no"));
 }
