@@ -10,6 +10,7 @@
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
 #include "parallel/storage_ways.h"
+#include "step/evaluation_step.h"
 #include "step/metrics.h"
 #include "unit/io/same_bits.h"
 #include "unit/model/toy_network.h"

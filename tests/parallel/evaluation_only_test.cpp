@@ -15,6 +15,7 @@
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
 #include "parallel/storage_ways.h"
+#include "step/evaluation_step.h"
 #include "step/metrics.h"
 #include "unit/model/toy_network.h"
 
@@ -85,8 +86,7 @@ Results evaluate(EvaluationStep& evaluation, const mpi::Communicator& ranks) {
   evaluation.runtime().finish();
   const std::span<const ops::LossSums> sums =
       evaluation.loss() == nullptr ? std::span<const ops::LossSums>() : evaluation.loss()->sums();
-  return {.sums = ranks.gather(std::as_bytes(sums), 0),
-          .logits = ranks.gather(std::as_bytes(evaluation.logits()), 0)};
+  return {.sums = ranks.gather(std::as_bytes(sums), 0), .logits = ranks.gather(std::as_bytes(evaluation.logits()), 0)};
 }
 
 /// A training's parameters, its statistics among them, and at the root its own evaluation.

@@ -10,6 +10,7 @@
 #include "checkpoint/checkpointing.h"
 #include "parallel/fixed_batch.h"
 #include "parallel/mpi_main.h"
+#include "step/evaluation_step.h"
 #include "unit/io/same_bits.h"
 
 namespace convoy::test {

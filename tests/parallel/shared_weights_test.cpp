@@ -18,6 +18,7 @@
 #include "parallel/mpi_main.h"
 #include "parallel/storage_ways.h"
 #include "parallel/system_limit.h"
+#include "step/evaluation_step.h"
 
 namespace convoy::test {
 
