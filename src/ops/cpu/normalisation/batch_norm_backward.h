@@ -66,26 +66,33 @@ template <typename T, Mask kMask, typename V>
   return dy;
 }
 
+/// Reads the value at index `at` of each branch's x.
+template <typename T, typename V, std::size_t kBranches>
+[[gnu::always_inline]] inline std::array<V, kBranches> values_of_branches(const BatchNormBackward& args,
+                                                                          std::int64_t at) {
+  std::array<V, kBranches> values;
+  for (std::size_t b = 0; b < kBranches; ++b) values[b] = read<V>(values_at<T>(args.branches[b].x) + at);
+  return values;
+}
+
 /// Sums g and, for each branch, g * (x - mean) over the calling thread's blocks of rows and, on thread 0, the tail. If
 /// kWritesG, g is written to `to_g`.
 template <typename T, std::size_t kBranches, Mask kMask, bool kWritesG, typename Gradients>
 void sum_my_gradients(const Gradients& dy, const BatchNormBackward& args, T* to_g, const RowLayout& layout,
                       const AffineRows<kBranches>& affines, const ColumnSums<1 + kBranches>& sums) {
-  const auto x = branches_at<T, kBranches>(args, &BatchNormBackward::Branch::x);
-  const std::uint8_t* const mask = args.mask;
   const auto terms = [&]<typename V>(std::int64_t /*first_row*/, std::int64_t i, V) {
-    return [=, columns = columns_of<V>(affines, i)](std::int64_t at) {
-      std::array<V, kBranches> values;
-      for (std::size_t b = 0; b < kBranches; ++b) values[b] = read<V>(x[b] + at);
-      const V g = masked<T, kMask>(dy.template at<V>(at), values[0], columns[0], mask, at);
+    return [&, to_g, columns = columns_of<V>(affines, i)](std::int64_t at) {
+      const auto values = values_of_branches<T, V, kBranches>(args, at);
+      const V g = masked<T, kMask>(dy.template at<V>(at), values[0], columns[0], args.mask, at);
       if constexpr (kWritesG) write_exact(to_g + at, g);
       Terms<V, 1 + kBranches> added = {g};
       for (std::size_t b = 0; b < kBranches; ++b) added[1 + b] = g * (values[b] - columns[b].mean);
       return added;
     };
   };
-  const PrefetchedArrays<T> arrays{values_at<T>(args.dy), values_at<T>(args.dy_addend), x.front(),
-                                   kBranches > 1 ? x.back() : nullptr, to_g};
+  const PrefetchedArrays<T> arrays{values_at<T>(args.dy), values_at<T>(args.dy_addend),
+                                   values_at<T>(args.branches[0].x),
+                                   kBranches > 1 ? values_at<T>(args.branches[1].x) : nullptr, to_g};
   sum_my_blocks_and_tail(layout, sums, arrays, terms);
 }
 
@@ -130,51 +137,37 @@ inline float finish_dgamma(const RowLayout& layout, std::int64_t channel, const 
 
 // --- Loops that write dx ----------------------------------------------------------------------------------------
 
-/// Two numbers for dx of a column, or of a vector of columns: mean_g = mean(g) and slope = inv_std * mean(g * xhat),
-/// with xhat = (x - mean) * inv_std.
-template <typename V>
-struct ColumnSlopes {
-  V mean_g, slope;
-};
-
-/// The ColumnSlopes of all columns of a row: arrays of RowLayout::width numbers. Branches share mean_g.
-struct SlopeRow {
-  float* mean_g;
-  float* slope;
-
-  template <typename V>
-  [[gnu::always_inline]] ColumnSlopes<V> column(std::int64_t i) const {
-    return {read<V>(mean_g + i), read<V>(slope + i)};
-  }
-};
-
-/// Returns dx = gamma * inv_std * (g - mean(g) - xhat * mean(g * xhat)), with xhat = (x - mean) * inv_std.
-template <typename V>
-[[gnu::always_inline]] inline V input_gradient(V g, V x, const ColumnAffine<V>& column, const ColumnSlopes<V>& slopes) {
-  return (g - slopes.mean_g - (x - column.mean) * slopes.slope) * column.scale;
-}
-
-/// The SlopeRow of each branch.
+/// Two numbers for dx of all columns of a row, as arrays of RowLayout::width numbers: mean_g = mean(g) and, for each
+/// branch, slope = inv_std * mean(g * xhat), with xhat = (x - mean) * inv_std.
 template <std::size_t kBranches>
-using SlopeRows = std::array<SlopeRow, kBranches>;
+struct SlopeRows {
+  float* mean_g;
+  std::array<float*, kBranches> slopes;
+};
+
+/// Returns dx = gamma * inv_std * (g - mean(g) - xhat * mean(g * xhat)), with xhat = (x - mean) * inv_std and
+/// centred_g = g - mean(g).
+template <typename V>
+[[gnu::always_inline]] inline V input_gradient(V centred_g, V x, const ColumnAffine<V>& column, V slope) {
+  return (centred_g - (x - column.mean) * slope) * column.scale;
+}
 
 /// Computes the calling thread's part of dx in each branch. `dy` is g, or the gradient before the ReLU's mask kMask.
 template <typename T, std::size_t kBranches, Mask kMask>
 void input_gradients_of_my_rows(const T* dy, const BatchNormBackward& args, const RowLayout& layout,
-                                const AffineRows<kBranches>& affines, const SlopeRows<kBranches>& slopes) {
-  const auto x = branches_at<T, kBranches>(args, &BatchNormBackward::Branch::x);
-  const auto dx = branches_at<T, kBranches>(args, &BatchNormBackward::Branch::dx);
-  const PrefetchedArrays<T> arrays{dy, x.front(), kBranches > 1 ? x.back() : nullptr, dx.front(),
-                                   kBranches > 1 ? dx.back() : nullptr};
+                                const AffineRows<kBranches>& affines, const SlopeRows<kBranches>& row) {
+  constexpr std::size_t kLast = kBranches - 1;
+  const PrefetchedArrays<T> arrays{dy, values_at<T>(args.branches[0].x), values_at<T>(args.branches[0].dx),
+                                   kLast > 0 ? values_at<T>(args.branches[kLast].x) : nullptr,
+                                   kLast > 0 ? values_at<T>(args.branches[kLast].dx) : nullptr};
   compute_my_rows(layout, arrays, [&]<typename V>(std::int64_t i, V) {
-    std::array<ColumnSlopes<V>, kBranches> column_slopes;
-    for (std::size_t b = 0; b < kBranches; ++b) column_slopes[b] = slopes[b].template column<V>(i);
-    return [=, mask = args.mask, columns = columns_of<V>(affines, i)](std::int64_t at) {
-      std::array<V, kBranches> values;
-      for (std::size_t b = 0; b < kBranches; ++b) values[b] = read<V>(x[b] + at);
-      const V g = masked<T, kMask>(read<V>(dy + at), values[0], columns[0], mask, at);
+    std::array<V, kBranches> slopes;
+    for (std::size_t b = 0; b < kBranches; ++b) slopes[b] = read<V>(row.slopes[b] + i);
+    return [&args, dy, slopes, columns = columns_of<V>(affines, i), mean_g = read<V>(row.mean_g + i)](std::int64_t at) {
+      const auto values = values_of_branches<T, V, kBranches>(args, at);
+      const V g = masked<T, kMask>(read<V>(dy + at), values[0], columns[0], args.mask, at), centred_g = g - mean_g;
       for (std::size_t b = 0; b < kBranches; ++b)
-        write(dx[b] + at, input_gradient(g, values[b], columns[b], column_slopes[b]));
+        write(values_at<T>(args.branches[b].dx) + at, input_gradient(centred_g, values[b], columns[b], slopes[b]));
     };
   });
 }
@@ -186,17 +179,18 @@ void input_gradients_of_my_rows(const T* dy, const BatchNormBackward& args, cons
 template <typename T, std::size_t kBranches, bool kRelu, bool kResidual, typename Gradients>
 void inference_gradients_of_my_rows(const Gradients& dy, const BatchNormBackward& args, const RowLayout& layout,
                                     const AffineRows<kBranches>& affines) {
-  const auto dx = branches_at<T, kBranches>(args, &BatchNormBackward::Branch::dx);
   const T* const y = values_at<T>(args.y);
   T* const dresidual = values_at<T>(args.dresidual);
-  const PrefetchedArrays<T> arrays{values_at<T>(args.dy), values_at<T>(args.dy_addend), kRelu ? y : nullptr,
-                                   kBranches > 1 ? dx.back() : (kResidual ? dresidual : nullptr), dx.front()};
+  const PrefetchedArrays<T> arrays{
+      values_at<T>(args.dy), values_at<T>(args.dy_addend), kRelu ? y : nullptr, values_at<T>(args.branches[0].dx),
+      kBranches > 1 ? values_at<T>(args.branches[1].dx) : (kResidual ? dresidual : nullptr)};
   compute_my_rows(layout, arrays, [&]<typename V>(std::int64_t i, V) {
-    return [=, columns = columns_of<V>(affines, i)](std::int64_t at) {
+    return [&args, dy, y, dresidual, columns = columns_of<V>(affines, i)](std::int64_t at) {
       V g = dy.template at<V>(at);
       if constexpr (kRelu) g = where_positive<T>(read<V>(y + at), g);
       if constexpr (kResidual) write_exact(dresidual + at, g);
-      for (std::size_t b = 0; b < kBranches; ++b) write(dx[b] + at, V(g * columns[b].scale));
+      for (std::size_t b = 0; b < kBranches; ++b)
+        write(values_at<T>(args.branches[b].dx) + at, V(g * columns[b].scale));
     };
   });
 }

@@ -52,14 +52,6 @@ template <typename V, std::size_t kBranches>
   return columns;
 }
 
-/// Returns one of the pointers to tensors of each branch, as pointers to values.
-template <typename T, std::size_t kBranches, typename Args, typename Branch, typename Pointer>
-auto branches_at(const Args& args, Pointer Branch::*tensor) {
-  std::array<decltype(values_at<T>(args.branches[0].*tensor)), kBranches> pointers;
-  for (std::size_t b = 0; b < kBranches; ++b) pointers[b] = values_at<T>(args.branches[b].*tensor);
-  return pointers;
-}
-
 /// Writes the ChannelAffine of_channel(c) to all columns of channel c, for each channel c of the calling thread's part.
 template <typename OfChannel>
 void expand_my_channels(const RowLayout& layout, const AffineRow& to, const OfChannel& of_channel) {
@@ -190,15 +182,16 @@ void compute_statistics(const BatchNormForward::Branch& branch, float epsilon, c
 /// Computes the calling thread's part of y and, if kMask, of the ReLU's mask for backward.
 template <typename T, std::size_t kBranches, bool kRelu, bool kResidual, bool kMask>
 void normalise_my_rows(const BatchNormForward& args, const RowLayout& layout, const AffineRows<kBranches>& affines) {
-  const auto x = branches_at<T, kBranches>(args, &BatchNormForward::Branch::x);
+  const T* const x = values_at<T>(args.branches[0].x);
+  [[maybe_unused]] const T* const second = values_at<T>(args.branches[1].x);
   const T* const residual = values_at<T>(args.residual);
   T* const y = values_at<T>(args.y);
   std::uint8_t* const mask = args.mask;
-  const PrefetchedArrays<T> arrays{x.front(), kBranches > 1 ? x.back() : residual, y};
+  const PrefetchedArrays<T> arrays{x, kBranches > 1 ? second : residual, y};
   compute_my_rows(layout, arrays, [&]<typename V>(std::int64_t i, V) {
     return [=, columns = columns_of<V>(affines, i)](std::int64_t at) {
-      V v = normalised(read<V>(x[0] + at), columns[0]);
-      for (std::size_t b = 1; b < kBranches; ++b) v += normalised(read<V>(x[b] + at), columns[b]);
+      V v = normalised(read<V>(x + at), columns[0]);
+      if constexpr (kBranches > 1) v += normalised(read<V>(second + at), columns[1]);
       if constexpr (kResidual) v += read<V>(residual + at);
       if constexpr (kMask) write_mask<T>(mask, at, v);
       write(y + at, kRelu ? relu(v) : v);

@@ -143,15 +143,16 @@ void sum_my_won_gradients(const WonGradients<T>& gradients, const T* x, const Ro
 /// Computes the calling thread's part of dx, as input_gradients_of_my_rows() does.
 template <typename T>
 void input_gradients_of_my_blocks(const WonGradients<T>& gradients, const T* x, T* dx, const RowLayout& layout,
-                                  const AffineRow& affine, const SlopeRow& slopes) {
+                                  const AffineRow& affine, const SlopeRows<1>& slopes) {
   const Range blocks = my_part_of(layout.blocks);
   for (std::int64_t b = blocks.end; b-- > blocks.begin;) {
     gradients.gather(layout.block(b));
     compute_rows(layout, layout.block(b), PrefetchedArrays<T>{x, dx}, [&]<typename V>(std::int64_t i, V) {
-      return [x, dx, block = gradients.block, begin = layout.block(b).begin * layout.width,
-              column = affine.column<V>(i), slope = slopes.column<V>(i)](std::int64_t at) {
-        write(dx + at, input_gradient(read<V>(block + at - begin), read<V>(x + at), column, slope));
-      };
+      return
+          [x, dx, block = gradients.block, begin = layout.block(b).begin * layout.width, column = affine.column<V>(i),
+           mean_g = read<V>(slopes.mean_g + i), slope = read<V>(slopes.slopes[0] + i)](std::int64_t at) {
+            write(dx + at, input_gradient(V(read<V>(block + at - begin) - mean_g), read<V>(x + at), column, slope));
+          };
     });
   }
 }
@@ -213,7 +214,7 @@ class CpuBatchNormMaxPool final : public BatchNormOp {
 #pragma omp barrier
       finish_my_channels(args, layout_, scratch);
 #pragma omp barrier
-      input_gradients_of_my_blocks(gradients, x, values_at<T>(args.branches[0].dx), layout_, affine, scratch.slopes[0]);
+      input_gradients_of_my_blocks(gradients, x, values_at<T>(args.branches[0].dx), layout_, affine, scratch.slopes);
     }
   }
 

@@ -39,8 +39,8 @@ struct BatchNormScratch {
     auto* floats = reinterpret_cast<float*>(doubles);
     const auto next = [&](std::int64_t rows = 1) { return std::exchange(floats, floats + rows * layout.width); };
     for (AffineRow& affine : affines) affine = {next(), next(), next()};
-    float* const mean_g = next();
-    for (SlopeRow& slope : slopes) slope = {mean_g, next()};
+    slopes.mean_g = next();
+    for (float*& slope : slopes.slopes) slope = next();
     for (float*& sum : sums) sum = next(layout.blocks + 1);
   }
 };
@@ -79,12 +79,12 @@ void finish_my_channels(const BatchNormBackward& args, const RowLayout& layout,
                         const BatchNormScratch<kBranches>& scratch) {
   const Range channels = my_part_of(layout.channels);
   for (std::int64_t c = channels.begin; c < channels.end; ++c) {
-    const float dbeta = finish_dbeta(layout, c, scratch.totals[0], scratch.slopes.front().mean_g);
+    const float dbeta = finish_dbeta(layout, c, scratch.totals[0], scratch.slopes.mean_g);
     for (std::size_t b = 0; b < kBranches; ++b) {
       const BatchNormBackward::Branch& branch = args.branches[b];
       branch.dbeta[c] = dbeta;
       branch.dgamma[c] =
-          finish_dgamma(layout, c, scratch.totals[1 + b], double{branch.inv_std[c]}, scratch.slopes[b].slope);
+          finish_dgamma(layout, c, scratch.totals[1 + b], double{branch.inv_std[c]}, scratch.slopes.slopes[b]);
       branch.drunning_mean[c] = branch.mean[c];
       branch.drunning_var[c] = branch.var_unbiased[c];
     }
