@@ -48,7 +48,7 @@ std::vector<std::int64_t> nodes_of_ranks(const mpi::Communicator& world) {
 
 // Short messages, long messages and pieces of arenas between the pairs of a level of the network. The arenas are
 // exchanged in a group of the pair: the others of a larger group would have to exchange something, too. All ranks of
-// the chain, which is one pipeline.
+// `chain`, a grid of a single pipeline, call this function.
 std::vector<Ping> pings_of_level(const ProcessGrid& chain, std::optional<std::int64_t> partner, const RatesSpec& spec) {
   const std::int64_t mine = chain.world().rank();
   const mpi::Communicator pair = chain.world().split(static_cast<int>(std::min(mine, partner.value_or(mine))), 0);

@@ -1,16 +1,12 @@
-/// The table of layer functions, and the checks of a call.
+/// The table of layer functions.
 #include "model/layer_functions.h"
 
 #include <algorithm>
-#include <cmath>
 
 #include <fmt/format.h>
 #include <fmt/ranges.h>
 
 #include "convoy/base/error.h"
-#include "convoy/base/features.h"
-#include "convoy/base/text.h"
-#include "convoy/model/network_file.h"
 #include "convoy/ops/pooling.h"
 
 #include "model/layers/activation.h"
@@ -394,102 +390,6 @@ std::vector<LayerFunction> make_layer_functions() {
   return all;
 }
 
-const char* name_of(Kind kind) {
-  switch (kind) {
-    case Kind::kInteger:
-      return "a whole number";
-    case Kind::kNumber:
-      return "a number";
-    case Kind::kFlag:
-      return "true or false";
-    case Kind::kInitialValues:
-      return "normal(...), uniform(...) or constant(...)";
-    case Kind::kNames:
-      return "a list of names";
-  }
-  return "";
-}
-
-// Makes a whole number a number, and a number without a fraction a whole number, if the argument is one.
-void convert(const ArgumentSpec& spec, Argument& value) {
-  if (const auto* const whole = std::get_if<std::int64_t>(&value); whole != nullptr && spec.kind == Kind::kNumber)
-    value = static_cast<double>(*whole);
-  if (const auto* const number = std::get_if<double>(&value); number != nullptr && spec.kind == Kind::kInteger)
-    if (*number == std::trunc(*number) && std::abs(*number) < 1e15) value = static_cast<std::int64_t>(*number);
-}
-
-bool has_kind(const ArgumentSpec& spec, const Argument& value) {
-  switch (spec.kind) {
-    case Kind::kInteger:
-      return std::holds_alternative<std::int64_t>(value);
-    case Kind::kNumber:
-      return std::holds_alternative<double>(value) && std::isfinite(std::get<double>(value));
-    case Kind::kFlag:
-      return std::holds_alternative<bool>(value);
-    case Kind::kInitialValues:
-      return std::holds_alternative<InitialValues>(value) && std::isfinite(std::get<InitialValues>(value).size);
-    case Kind::kNames:
-      return std::holds_alternative<std::vector<std::string>>(value);
-  }
-  return false;
-}
-
-void check_range(const ArgumentSpec& spec, double value) {
-  if (value < spec.min) refuse("{} = {} is too small: at least {}", spec.name, value, spec.min);
-  if (value > spec.max) refuse("{} = {} is too large: at most {}", spec.name, value, spec.max);
-}
-
-void check(const ArgumentSpec& spec, Argument& value) {
-  convert(spec, value);
-  if (!has_kind(spec, value)) refuse("{} must be {}", spec.name, name_of(spec.kind));
-  if (const auto* const whole = std::get_if<std::int64_t>(&value)) check_range(spec, static_cast<double>(*whole));
-  if (const auto* const number = std::get_if<double>(&value)) check_range(spec, *number);
-}
-
-std::string shown_value(const ArgumentSpec& spec) {
-  if (!spec.initial) return "";
-  if (const auto* const whole = std::get_if<std::int64_t>(&*spec.initial)) return fmt::format(" ({})", *whole);
-  if (const auto* const number = std::get_if<double>(&*spec.initial)) return fmt::format(" ({})", *number);
-  if (const auto* const flag = std::get_if<bool>(&*spec.initial)) return *flag ? " (true)" : " (false)";
-  return "";
-}
-
-struct FeatureKind {
-  const char* name;
-  TensorSpec (*spec)(std::int64_t n, const TextShape& text);
-  std::int64_t (*num_values)(const TextShape& text);  ///< see Feature::num_values
-};
-
-TensorSpec words_spec(std::int64_t n, const TextShape& text) {
-  return features::tokens_spec(n, text.length);
-}
-TensorSpec sample_spec(std::int64_t n, const TextShape&) {
-  return features::length_spec(n);
-}
-TensorSpec masked_spec(std::int64_t n, const TextShape& text) {
-  return features::masked_words_spec(n, text.length);
-}
-std::int64_t two(const TextShape&) {
-  return 2;
-}
-std::int64_t num_tokens(const TextShape& text) {
-  return text.vocabulary;
-}
-std::int64_t length(const TextShape& text) {
-  return text.length;
-}
-std::int64_t num_lengths(const TextShape& text) {
-  return text.length + 1;
-}
-
-constexpr FeatureKind kTextFeatures[] = {
-    {features::kTokens, words_spec, num_tokens},         {features::kLength, sample_spec, num_lengths},
-    {features::kMarkedTokens, words_spec, num_tokens},   {features::kMarkedSegments, words_spec, two},
-    {features::kMarkedLength, sample_spec, num_lengths}, {features::kPairTokens, words_spec, num_tokens},
-    {features::kPairSegments, words_spec, two},          {features::kPairLength, sample_spec, num_lengths},
-    {features::kMaskedPositions, masked_spec, length},   {features::kMaskedWords, masked_spec, num_tokens},
-    {features::kNextSentence, sample_spec, two}};
-
 }  // namespace
 
 std::span<const LayerFunction> layer_functions() {
@@ -500,79 +400,6 @@ std::span<const LayerFunction> layer_functions() {
 const LayerFunction* find_layer_function(std::string_view name) {
   const auto found = std::ranges::find(layer_functions(), name, &LayerFunction::name);
   return found == layer_functions().end() ? nullptr : &*found;
-}
-
-std::string describe_layer_functions() {
-  std::string text =
-      "\n## Functions of network files\n\n[networks.md](networks.md) shows how they are used. The arguments in braces "
-      "are given in a table; "
-      "the first of them may also be given without its name: `conv(\"conv1\", x, {16, kernel = 3})`.\n\n"
-      "| function | meaning |\n| --- | --- |\n"
-      "| `feature(\"NAME\")` | what the samples have: `image`; `tokens`, `length` and others of texts |\n";
-  for (const LayerFunction& function : layer_functions()) {
-    std::vector<std::string> given;
-    if (function.has_name) given.emplace_back("\"NAME\"");
-    for (std::int64_t i = 0; i < std::min<std::int64_t>(function.max_inputs, 2); ++i)
-      given.push_back(i < function.min_inputs ? (i == 0 ? "x" : "x2") : "[x2]");
-    std::vector<std::string> names;
-    std::string meaning = function.about;
-    for (const ArgumentSpec& spec : function.arguments) {
-      names.push_back(spec.name);
-      meaning += fmt::format("; `{}`: {}{}", spec.name, spec.about, shown_value(spec));
-    }
-    if (!names.empty()) given.push_back(fmt::format("{{{}}}", fmt::join(names, ", ")));
-    text += fmt::format("| `{}({})` | {} |\n", function.name, fmt::join(given, ", "), meaning);
-  }
-  return text;
-}
-
-void complete(const LayerFunction& function, LayerCall& call) {
-  const auto num_inputs = std::ssize(call.inputs);
-  if (num_inputs < function.min_inputs || num_inputs > function.max_inputs)
-    refuse("{} inputs are given; it reads {}", num_inputs,
-           function.min_inputs == function.max_inputs
-               ? fmt::format("{}", function.min_inputs)
-               : fmt::format("{} to {}", function.min_inputs, function.max_inputs));
-  for (const auto& [name, value] : call.arguments) {
-    if (std::ranges::count(function.arguments, name, &ArgumentSpec::name)) continue;
-    std::vector<std::string> names;
-    for (const ArgumentSpec& spec : function.arguments) names.push_back(spec.name);
-    const std::string suggestion = nearest(name, names);
-    refuse("it has no argument '{}'. {}", excerpt(name),
-           !suggestion.empty() ? fmt::format("Nearest: {}", suggestion)
-           : names.empty()     ? "It has none"
-                               : fmt::format("It has: {}", fmt::join(names, ", ")));
-  }
-  for (const ArgumentSpec& spec : function.arguments) {
-    const auto given = call.arguments.find(spec.name);
-    if (given != call.arguments.end())
-      check(spec, given->second);
-    else if (spec.initial)
-      call.arguments[spec.name] = *spec.initial;
-    else if (spec.is_required)
-      refuse("the argument '{}' is missing: {}", spec.name, spec.about);
-  }
-}
-
-Value add_feature(CellBuilder& cell, const std::string& name, const InputShape& input, std::int64_t n) {
-  const auto found = std::ranges::find(kTextFeatures, name, &FeatureKind::name);
-  const bool is_of_texts = found != std::end(kTextFeatures);
-  if (const auto* const image = std::get_if<ImageShape>(&input)) {
-    if (name == features::kImage) return cell.feature(name, {image->batch(n), cell.type()});
-    if (is_of_texts)
-      refuse("the network reads texts, and the data holds images. Give a network of images, or a data set of texts");
-    refuse("the data holds images, which have the feature '{}' and not '{}'", features::kImage, excerpt(name));
-  }
-  if (name == features::kImage)
-    refuse("the network reads images, and the data holds texts. Give a network of texts, or a data set of images");
-  if (!is_of_texts) {
-    std::vector<std::string> names;
-    for (const FeatureKind& kind : kTextFeatures) names.emplace_back(kind.name);
-    refuse("the data holds texts, which do not have the feature '{}'. They have: {}", excerpt(name),
-           fmt::join(names, ", "));
-  }
-  const TextShape& text = std::get<TextShape>(input);
-  return cell.feature(name, found->spec(n, text), found->num_values(text));
 }
 
 }  // namespace convoy
