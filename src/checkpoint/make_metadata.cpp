@@ -3,10 +3,12 @@
 
 #include <algorithm>
 #include <filesystem>
+#include <span>
 
 #include <fmt/format.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
@@ -98,10 +100,15 @@ void check_images(const io::ImageInput& input, const io::DatasetInfo& data, cons
 namespace {
 
 // Reads the file of a network; its name is the last part of its path.
-NetworkSource read_network(const std::string& path) {
-  const auto text = io::read_text(path);
-  if (!text) refuse("model.file = {}: there is no such file.", path);
-  return {.name = std::filesystem::path(path).filename().string(), .text = *text};
+NetworkSource read_network(const std::string& path) try {
+  const FileDescriptor file = io::open_for_reading(path);
+  const auto size = static_cast<std::int64_t>(io::file_size(file, path));
+  if (size > kMaxNetworkFileBytes) fail("'{}' is larger than {}", path, human_bytes(kMaxNetworkFileBytes));
+  std::string text(static_cast<std::size_t>(size), '\0');
+  io::read_at(file, 0, std::as_writable_bytes(std::span(text)), path);
+  return {.name = std::filesystem::path(path).filename().string(), .text = std::move(text)};
+} catch (const Error& error) {
+  refuse("model.file = {}: {}", path, error.what());
 }
 
 void build_network(const Parameters& params, io::ModelMetadata& metadata) {

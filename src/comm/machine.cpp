@@ -115,8 +115,8 @@ std::vector<LastLevelCache> Machine::last_level_caches() const {
 }
 
 const Machine& own_machine() {
-  static const Machine machine;
-  return machine;
+  static const Machine kMachine;
+  return kMachine;
 }
 
 std::string huge_pages_setting(const std::string& sys) {

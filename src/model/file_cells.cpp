@@ -13,7 +13,6 @@ namespace convoy {
 
 namespace {
 
-constexpr std::int64_t kMaxCells = 10'000, kMaxLayers = 50'000;
 constexpr std::int64_t kOutput = 0xffffff;  // the number of a cell's output, in a handle
 
 std::optional<Argument> read_table(lua_State* lua, int index) {

@@ -7,6 +7,7 @@
 #include <fmt/ranges.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/text.h"
 #include "convoy/ops/pooling.h"
 
 #include "model/layers/activation.h"
@@ -137,9 +138,17 @@ EmbeddingSettings embedding_of(const LayerArguments& call) {
   return {.num_rows = call.integer("rows"), .width = call.integer("width"), .deviation = call.number("stddev")};
 }
 
+// The names are columns of tables, with '_' for a blank.
+bool is_word_or_blank(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == ' ';
+}
+
 Value add_objectives(const LayerArguments& call) {
   const std::vector<std::string>& names = call.names("names");
   if (names.size() != call.inputs().size()) refuse("{} names for {} objectives", names.size(), call.inputs().size());
+  for (const std::string& name : names)
+    if (name.empty() || name.size() > 50 || !std::ranges::all_of(name, is_word_or_blank))
+      refuse("'{}' is no name of an objective: it has 1 to 50 letters and blanks", excerpt(name));
   std::vector<Objective> all;
   for (std::size_t i = 0; i < names.size(); ++i) all.push_back({names[i], call.inputs()[i]});
   return objectives(all);

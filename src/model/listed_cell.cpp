@@ -16,8 +16,20 @@ namespace convoy {
 namespace {
 
 constexpr const char* kFeature = "feature";
+constexpr std::size_t kMaxName = 200;
 // Larger sizes would overflow sums over a network and products with the size of a micro-batch.
 constexpr std::int64_t kMaxSide = 1 << 20, kMaxValues = std::int64_t{1} << 36, kMaxWeights = 1'000'000'000'000;
+
+// Names are printed, are words in patterns and commas in lists of keys, and are paths in checkpoints: "a/b" would be a
+// group.
+void check_name(const std::string& name, const char* what) {
+  const auto is_allowed = [](char c) {
+    return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_' || c == '-' ||
+           c == '.';
+  };
+  if (name.empty() || name.size() > kMaxName || !std::ranges::all_of(name, is_allowed))
+    refuse("{} is '{}': a name has 1 to {} letters, digits, '_', '-' and '.'", what, excerpt(name), kMaxName);
+}
 
 const LayerFunction& function_of(const LayerCall& call) {
   if (const LayerFunction* const function = find_layer_function(call.function)) return *function;
@@ -33,6 +45,8 @@ ListedCell::ListedCell(const std::string& name, const std::string& prefix, const
     : spec_(spec),
       list_{.name = name, .prefix = prefix, .has_input = x != nullptr, .layers = {}},
       builder_({.name = name, .parameters = prefix, .type = spec.type}) {
+  check_name(name, "the name of the cell");
+  if (!prefix.empty()) check_name(prefix, "the prefix");
   if (x != nullptr) values_.push_back(builder_.input(*x));
 }
 
@@ -42,6 +56,7 @@ std::int64_t ListedCell::add(LayerCall call) try {
   } else {
     const LayerFunction& function = function_of(call);
     complete(function, call);
+    if (function.has_name) check_name(call.name, "the name of its parameters");
     std::vector<Value> inputs;
     for (const std::int64_t input : call.inputs) inputs.push_back(values_.at(static_cast<std::size_t>(input)));
     values_.push_back(function.add({call, inputs}));

@@ -16,7 +16,7 @@ namespace {
 
 using Json = nlohmann::json;
 
-constexpr std::size_t kMaxCells = 100'000, kMaxLayers = 10'000, kMaxInputs = 1000;
+constexpr std::size_t kMaxInputs = 1000;
 constexpr const char* kKinds[] = {"constant", "uniform", "normal"};  // in the order of InitialValues::Kind
 
 Json to_json(const Argument& argument) {
@@ -72,7 +72,7 @@ CellList parse_cell(const Json& json, bool is_first) {
                 .has_input = json.at("has_input").get<bool>()};
   if (cell.has_input == is_first) refuse_list("every cell but the first reads the output of the cell before it");
   const Json& layers = json.at("layers");
-  if (!layers.is_array() || layers.size() > kMaxLayers) refuse_list("a cell has no list of layers, or too many layers");
+  if (!layers.is_array()) refuse_list("a cell has no list of layers");
   std::int64_t num_values = cell.has_input ? 1 : 0;
   for (const Json& layer : layers) cell.layers.push_back(parse_layer(layer, num_values++));
   cell.output = json.at("output").get<std::int64_t>();
@@ -135,8 +135,13 @@ NetworkList parse_network_list(std::string_view text) {
   NetworkList list;
   try {
     const Json json = Json::parse(text);
-    if (!json.is_array() || json.empty() || json.size() > kMaxCells) refuse_list("it is no list of cells");
-    for (const Json& cell : json) list.cells.push_back(parse_cell(cell, list.cells.empty()));
+    if (!json.is_array() || json.empty() || std::ssize(json) > kMaxCells) refuse_list("it is no list of cells");
+    std::int64_t num_layers = 0;
+    for (const Json& cell : json) {
+      list.cells.push_back(parse_cell(cell, list.cells.empty()));
+      num_layers += std::ssize(list.cells.back().layers);
+      if (num_layers > kMaxLayers) refuse_list("it has too many layers");
+    }
   } catch (const Json::exception& error) {
     refuse_list(excerpt(error.what()));
   }

@@ -22,8 +22,6 @@ namespace convoy {
 
 namespace {
 
-constexpr std::size_t kMaxFileBytes = std::size_t{1} << 20;
-
 // Ends a run whose declaration alone is wanted.
 class Declared : public std::exception {};
 
@@ -157,8 +155,8 @@ void NetworkFileRun::run_in(LuaSandbox& sandbox) {
 }
 
 BuiltNetwork NetworkFileRun::run() {
-  if (source_.text.size() > kMaxFileBytes)
-    refuse("{}: the file is larger than {}", source_.name, human_bytes(static_cast<std::int64_t>(kMaxFileBytes)));
+  if (std::ssize(source_.text) > kMaxNetworkFileBytes)
+    refuse("{}: the file is larger than {}", source_.name, human_bytes(kMaxNetworkFileBytes));
   LuaSandbox sandbox;
   try {
     run_in(sandbox);

@@ -3,6 +3,7 @@
 #include <filesystem>
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
 
 #include "app/runs.h"
 #include "unit/io/temporary_directory.h"
@@ -78,6 +79,24 @@ TEST_F(NetworkFileRun, AnotherNetworkDoesNotResumeAndAnotherCommentDoes) {
   EXPECT_CONTAINS(resume_with("\"block\"", "\"part\"").output, "it is 'part1', not 'block1'");
   const ProcessResult comment = resume_with("-- A small network", "-- Another comment");
   EXPECT_EQ(comment.status, 0) << comment.output;
+}
+
+TEST_F(NetworkFileRun, WhatIsNoFileOfANetworkIsRefusedAtOnce) {
+  const std::string pipe = directory_ / "pipe", huge = directory_ / "huge.lua";
+  ASSERT_EQ(::mkfifo(pipe.c_str(), 0600), 0);
+  write_text(huge, "");
+  std::filesystem::resize_file(huge, std::uintmax_t{1} << 40);  // sparse
+  for (const auto& [path, says] : {std::pair<std::string, std::string>{directory_ / "absent.lua", "No such file"},
+                                   {directory_ / "small", "is not a file but a directory"},
+                                   {pipe, "is not a file but a named pipe"},
+                                   {"/dev/zero", "is not a file but a device"},
+                                   {huge, "is larger than 1.0 MiB"}}) {
+    arguments_.back() = "--model.file=" + path;
+    const ProcessResult refused = run_program({.arguments = arguments_, .ranks = 2});
+    EXPECT_EQ(refused.status, 2) << refused.output;
+    EXPECT_CONTAINS(refused.output, "model.file = " + path);
+    EXPECT_CONTAINS(refused.output, says);
+  }
 }
 
 TEST_F(NetworkFileRun, AMistakeIsToldOnceWithItsLineAndStatusTwo) {

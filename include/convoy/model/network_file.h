@@ -15,6 +15,8 @@
 
 namespace convoy {
 
+inline constexpr std::int64_t kMaxNetworkFileBytes = 1 << 20;  ///< size of the largest file that is run
+
 /// Values of a network's parameters by name, as text.
 using NetworkSettings = std::map<std::string, std::string>;
 

@@ -38,6 +38,9 @@ struct CellList {
   bool operator==(const CellList&) const = default;
 };
 
+/// The largest network that a file may build.
+inline constexpr std::int64_t kMaxCells = 10'000, kMaxLayers = 50'000;
+
 struct NetworkList {
   std::vector<CellList> cells;
 

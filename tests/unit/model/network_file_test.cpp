@@ -165,6 +165,18 @@ TEST(NetworkFile, WhatCouldReachTheMachineDoesNotExist) {
   EXPECT_THAT(complaint("network{}\nlocal s = ('%p'):format('a')"), HasSubstr("format: %p is not possible"));
 }
 
+TEST(NetworkFile, NamesCannotReachATerminalOrAPathInACheckpoint) {
+  for (const std::string name : {"", "a/b", "..\\n", "\\27[31mred", "a b", "a*", "a,b"}) {
+    EXPECT_THAT(
+        complaint(stem("return conv('" + name + "', feature('image'), 8)")),
+        AllOf(HasSubstr("my.lua:3: conv: the name of its parameters is '"), HasSubstr("a name has 1 to 200 letters")));
+    const std::string as_cell = complaint("network{}\nlocal x = cell('" + name + "', function() return nil end)");
+    EXPECT_THAT(as_cell, HasSubstr("the name of the cell is '"));
+    EXPECT_EQ(as_cell.find('\x1b'), std::string::npos);
+  }
+  EXPECT_THAT(complaint(stem("return objectives(feature('image'), {{'a,b'}})")), HasSubstr("no name of an objective"));
+}
+
 TEST(NetworkFile, PairsHasOneOrder) {
   const std::string text = R"(network{}
 local seen = ""
@@ -216,6 +228,7 @@ TEST(NetworkList, DamagedTextsAreRefused) {
   EXPECT_THAT(with("[0]", "[7]"), HasSubstr("reads a value that does not exist yet"));
   EXPECT_THAT(with("\"output\":1", "\"output\":9"), HasSubstr("output of a cell does not exist"));
   EXPECT_THAT(with("\"has_input\":true", "\"has_input\":false"), HasSubstr("reads the output of the cell before it"));
+  EXPECT_THAT(with("\"cell\":\"stem\"", "\"cell\":\"\\u001b[31m\""), HasSubstr("the name of the cell is '"));
   EXPECT_THAT(with("\"filters\":8", "\"filters\":-8"), HasSubstr("too small"));
   EXPECT_THAT(with("\"filters\":8", "\"filters\":null"), HasSubstr("is damaged"));
   EXPECT_THAT(refused(std::string(1'000'000, '[')), HasSubstr("is damaged"));

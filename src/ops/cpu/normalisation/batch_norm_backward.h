@@ -185,7 +185,7 @@ void inference_gradients_of_my_rows(const Gradients& dy, const BatchNormBackward
       values_at<T>(args.dy), values_at<T>(args.dy_addend), kRelu ? y : nullptr, values_at<T>(args.branches[0].dx),
       kBranches > 1 ? values_at<T>(args.branches[1].dx) : (kResidual ? dresidual : nullptr)};
   compute_my_rows(layout, arrays, [&]<typename V>(std::int64_t i, V) {
-    return [&args, dy, y, dresidual, columns = columns_of<V>(affines, i)](std::int64_t at) {
+    return [=, &args, columns = columns_of<V>(affines, i)](std::int64_t at) {
       V g = dy.template at<V>(at);
       if constexpr (kRelu) g = where_positive<T>(read<V>(y + at), g);
       if constexpr (kResidual) write_exact(dresidual + at, g);
