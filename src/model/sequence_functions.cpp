@@ -1,0 +1,177 @@
+/// The layer functions of words and the last layers of networks: linear layers, attention, embeddings, objectives.
+#include <algorithm>
+#include <limits>
+
+#include <fmt/ranges.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+#include "model/layer_function_parts.h"
+#include "model/layers/attention.h"
+#include "model/layers/class_token.h"
+#include "model/layers/embedding.h"
+#include "model/layers/gather.h"
+#include "model/layers/linear.h"
+#include "model/layers/linear_cross_entropy.h"
+#include "model/layers/objectives.h"
+#include "model/layers/sequence_mean.h"
+
+namespace convoy {
+
+namespace {
+
+using Kind = ArgumentSpec::Kind;
+
+Value add_linear(const LayerArguments& call) {
+  return linear(call.x(), {.weight = call.name() + ".weight",
+                           .bias = call.name() + ".bias",
+                           .num_outputs = call.integer("outputs"),
+                           .initial_weight = call.initial("initial_weight"),
+                           .initial_bias = call.initial("initial_bias")});
+}
+
+Value add_attention(const LayerArguments& call) {
+  const std::int64_t heads = call.integer("heads"), width = call.x().shape().c;
+  check_divides("heads", heads, width, "channels of the input");
+  constexpr std::int64_t kWidths[] = {16, 32, 64, 128};
+  if (!std::ranges::count(kWidths, width / heads))
+    refuse("{} channels and heads = {} give heads of {} values; {} are possible", width, heads, width / heads,
+           fmt::join(kWidths, ", "));
+  const AttentionSettings settings{.num_heads = heads, .dropout = call.number("dropout")};
+  return call.inputs().size() > 1 ? self_attention(call.name(), call.x(), call.inputs()[1], settings)
+                                  : self_attention(call.name(), call.x(), settings);
+}
+
+EmbeddingSettings embedding_of(const LayerArguments& call) {
+  return {.num_rows = call.integer("rows"), .width = call.integer("width"), .deviation = call.number("stddev")};
+}
+
+// The names are columns of tables, with '_' for a blank.
+bool is_word_or_blank(char c) {
+  return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == ' ';
+}
+
+Value add_objectives(const LayerArguments& call) {
+  const std::vector<std::string>& names = call.names("names");
+  if (names.size() != call.inputs().size()) refuse("{} names for {} objectives", names.size(), call.inputs().size());
+  for (const std::string& name : names)
+    if (name.empty() || name.size() > 50 || !std::ranges::all_of(name, is_word_or_blank))
+      refuse("'{}' is no name of an objective: it has 1 to 50 letters and blanks", excerpt(name));
+  std::vector<Objective> all;
+  for (std::size_t i = 0; i < names.size(); ++i) all.push_back({names[i], call.inputs()[i]});
+  return objectives(all);
+}
+
+constexpr double kNoLimit = std::numeric_limits<double>::infinity();
+
+const ArgumentSpec kInitialWeight = initial_values("initial_weight", "initial values of the weight");
+const ArgumentSpec kInitialBias = initial_values("initial_bias", "initial values of the bias");
+
+}  // namespace
+
+std::vector<LayerFunction> sequence_functions() {
+  return {
+      {.name = "linear",
+       .about = "fully connected layer, for each pixel or word, x (...,C), y (...,outputs). Parameters: NAME.weight "
+                "(outputs,C), NAME.bias (outputs)",
+       .has_name = true,
+       .arguments = {count("outputs", "number of channels of the result"), kInitialWeight, kInitialBias},
+       .add = add_linear},
+      {.name = "logits",
+       .about = "the last linear layer of a network, with results in float32 in any precision. Parameters as of linear",
+       .has_name = true,
+       .arguments = {count("classes", "number of classes")},
+       .add = [](const LayerArguments& call) { return logits(call.name(), call.x(), call.integer("classes")); }},
+      {.name = "self_attention",
+       .about = "self-attention of words (T,1,C) with projections before and after it; the second input is the feature "
+                "with the texts' lengths, if they differ. Parameters as of torch.nn.MultiheadAttention",
+       .has_name = true,
+       .max_inputs = 2,
+       .arguments = {count("heads", "number of heads, which share the channels"),
+                     number("dropout", 0, "probability that training sets an attention weight to 0", 0, 1)},
+       .add = add_attention},
+      {.name = "class_token",
+       .about =
+           "turns an image's pixels (H,W,C) into words (1 + H W,1,C), of which the first is trained. Parameter: NAME "
+           "(1,1,C)",
+       .has_name = true,
+       .add = [](const LayerArguments& call) { return class_token(call.name(), call.x()); }},
+      {.name = "position_table",
+       .about = "a trained vector for each of the T words of x (T,1,C), in the same shape. Parameter: NAME (1,T,C)",
+       .has_name = true,
+       .arguments = {{.name = "stddev",
+                      .kind = Kind::kNumber,
+                      .is_required = true,
+                      .about = "standard deviation of the initial values",
+                      .min = 0}},
+       .add = [](const LayerArguments& call) { return position_table(call.name(), call.x(), call.number("stddev")); }},
+      {.name = "embedding",
+       .about =
+           "a trained vector for each token of a feature (T,1,1), y (T,1,width). Parameter: NAME.weight (rows,width)",
+       .has_name = true,
+       .arguments = {count("rows", "number of vectors, the size of the vocabulary"),
+                     count("width", "channels of the result"),
+                     number("stddev", 1, "standard deviation of the initial values", 0, kNoLimit),
+                     {.name = "scale", .kind = Kind::kNumber, .initial = 1.0, .about = "factor of the vectors"},
+                     {.name = "sinusoids",
+                      .kind = Kind::kFlag,
+                      .initial = false,
+                      .about = "whether sinusoids of the position are added (Vaswani et al. 2017)"}},
+       .add =
+           [](const LayerArguments& call) {
+             EmbeddingSettings settings = embedding_of(call);
+             settings.scale = static_cast<float>(call.number("scale"));
+             settings.sinusoids = call.flag("sinusoids");
+             return embedding(call.name(), call.x(), settings);
+           }},
+      {.name = "position_embedding",
+       .about = "a trained vector for each position of a text, y (T,1,width). Parameter: NAME.weight (rows,width)",
+       .has_name = true,
+       .arguments = {count("rows", "number of vectors, at least T"), count("width", "channels of the result"),
+                     number("stddev", 1, "standard deviation of the initial values", 0, kNoLimit)},
+       .add =
+           [](const LayerArguments& call) {
+             if (call.integer("rows") < call.x().shape().h)
+               refuse("rows = {} are fewer than the {} words of a text", call.integer("rows"), call.x().shape().h);
+             return position_embedding(call.name(), call.x(), embedding_of(call));
+           }},
+      {.name = "gather",
+       .about = "the words of x (T,1,C) at the positions (K,1,1) of the second input, y (K,1,C)",
+       .min_inputs = 2,
+       .max_inputs = 2,
+       .add = [](const LayerArguments& call) { return gather(call.inputs()[0], call.inputs()[1]); }},
+      {.name = "first_word",
+       .about = "the first word of x (T,1,C), y (1,1,C)",
+       .add = [](const LayerArguments& call) { return first_word(call.x()); }},
+      {.name = "sequence_mean",
+       .about =
+           "mean over the words of x (T,1,C) that the text has, y (1,1,C); the second input is the feature with the "
+           "texts' lengths",
+       .min_inputs = 2,
+       .max_inputs = 2,
+       .add = [](const LayerArguments& call) { return sequence_mean(call.inputs()[0], call.inputs()[1]); }},
+      {.name = "linear_cross_entropy",
+       .about =
+           "a linear layer and the cross-entropy of its results, for words x (K,1,C) and labels (K,1,1): the scores of "
+           "an objective. Parameters as of linear",
+       .has_name = true,
+       .min_inputs = 2,
+       .max_inputs = 2,
+       .arguments = {count("classes", "number of classes")},
+       .add =
+           [](const LayerArguments& call) {
+             return linear_cross_entropy(call.name(), call.inputs()[0], call.inputs()[1], call.integer("classes"));
+           }},
+      {.name = "objectives",
+       .about = "the result of a network that computes its losses itself: the scores of its objectives",
+       .max_inputs = 16,
+       .arguments = {{.name = "names",
+                      .kind = Kind::kNames,
+                      .is_required = true,
+                      .about = "names of the objectives, in the order of the inputs"}},
+       .add = add_objectives},
+  };
+}
+
+}  // namespace convoy
