@@ -148,7 +148,7 @@ Returned FileCells::add_layer(LayerCall call) {
 Returned FileCells::feature(lua_State* lua) {
   check_inside("feature");
   if (!is_text(lua, 1)) refuse("feature: it needs a name, as in feature(\"image\")");
-  return add_layer({.function = "feature", .name = text_at(lua, 1), .inputs = {}, .arguments = {}});
+  return add_layer({.function = kFeatureCall, .name = text_at(lua, 1), .inputs = {}, .arguments = {}});
 }
 
 Returned FileCells::layer(lua_State* lua) {

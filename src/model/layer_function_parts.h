@@ -12,7 +12,7 @@ namespace convoy {
 
 std::vector<LayerFunction> convolution_functions();  ///< convolutions, pooling and other functions of images
 std::vector<LayerFunction> elementwise_functions();  ///< norms, sums and functions of single values
-std::vector<LayerFunction> sequence_functions();     ///< linear layers, functions of words, and objectives
+std::vector<LayerFunction> sequence_functions();     ///< linear layers, functions of sequences of words, objectives
 
 inline constexpr double kMaxChannels = 1 << 24, kMaxKernel = 1024;
 

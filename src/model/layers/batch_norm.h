@@ -33,8 +33,9 @@ class BatchNorm final : public Layer {
 
   std::string operation() const override { return spec_.name(); }
   bool merge(Layer& next) override;
-  /// Returns a BatchNorm for both if `next` is a max pooling of this one's ReLU that the operation can compute, or a
-  /// batch norm that adds this one's output and has a ReLU; else null.
+  /// Returns a BatchNorm that does the work of both if `next` is a max pooling that can_pool() allows, and this one has
+  /// a ReLU, adds nothing and has no pooling; or if `next` is a batch norm with a ReLU that adds this one's output, and
+  /// this one has no ReLU and adds nothing. Else returns null.
   std::unique_ptr<Layer> fused_with(Layer& next) override;
   void connect(CellGraph& graph) override;
   bool has_weights() const override { return true; }
