@@ -43,7 +43,7 @@ Value add_convolution(const LayerArguments& call) {
                      {.num_filters = filters,
                       .kernel = call.integer("kernel"),
                       .stride = call.integer("stride"),
-                      .padding = padding_of(call),
+                      .padding = padding,
                       .groups = groups,
                       .bias = call.flag("bias"),
                       .initial_weight = call.initial("initial_weight")});
@@ -102,18 +102,11 @@ std::vector<LayerFunction> convolution_functions() {
        .add = [](const LayerArguments& call) { return max_pool(call.x(), pooling_of(call)); }},
       {.name = "average_pool",
        .about = "mean over those pixels of each window that are inside the image, x (H,W,C), y (P,Q,C)",
-       .arguments = window,
+       .arguments = of_average_pool,
        .add = [](const LayerArguments& call) { return average_pool(call.x(), pooling_of(call)); }},
       {.name = "global_average_pool",
        .about = "mean over the image, x (H,W,C), y (1,1,C)",
        .add = [](const LayerArguments& call) { return global_average_pool(call.x()); }},
-      {.name = "pad_channels",
-       .about = "every stride-th pixel, with channels of zeros added, x (H,W,C), y (P,Q,channels). Another layer must "
-                "read x, too",
-       .arguments = {count("channels", "number of channels of the result"),
-                     integer("before", 0, "number of zero channels that come before those of x", 0, kMaxChannels),
-                     integer("stride", 1, "takes every stride-th row and column")},
-       .add = add_channel_padding},
   };
 }
 

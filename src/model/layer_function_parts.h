@@ -10,7 +10,8 @@
 
 namespace convoy {
 
-std::vector<LayerFunction> convolution_functions();  ///< convolutions, pooling and other functions of images
+std::vector<LayerFunction> convolution_functions();  ///< convolutions and pooling
+std::vector<LayerFunction> channel_functions();      ///< functions that copy channels
 std::vector<LayerFunction> elementwise_functions();  ///< norms, sums and functions of single values
 std::vector<LayerFunction> sequence_functions();     ///< linear layers, functions of words, and objectives
 

@@ -211,15 +211,18 @@ void check_positions(const GatherSpec& spec) {
 }
 
 template <>
-void check<ShortcutOp>(const ShortcutSpec& spec) {
-  check_shape(ShortcutOp::kName, spec.x);
-  if (spec.stride < 1 || spec.num_channels < spec.x.c) {
-    fail("shortcut of {}: stride {} must be at least 1, {} channels at least those of the input", to_string(spec.x),
-         spec.stride, spec.num_channels);
+void check<ChannelCopyOp>(const ChannelCopySpec& spec) {
+  check_shape(ChannelCopyOp::kName, spec.x);
+  if (spec.stride < 1 || spec.count < 1) {
+    fail("{} of {}: stride {} and number of channels {} must be at least 1", ChannelCopyOp::kName, to_string(spec.x),
+         spec.stride, spec.count);
   }
-  if (spec.channels_before < 0 || spec.channels_before > spec.num_channels - spec.x.c) {
-    fail("shortcut of {}: with {} channels before it, its own channels do not fit in {}", to_string(spec.x),
-         spec.channels_before, spec.num_channels);
+  const auto fits = [&](std::int64_t first, std::int64_t channels) {
+    return first >= 0 && first <= channels - spec.count;
+  };
+  if (!fits(spec.x_first, spec.x.c) || !fits(spec.y_first, spec.num_channels)) {
+    fail("{} of {}: {} channels from channel {} on, to channel {} of {}: they do not fit", ChannelCopyOp::kName,
+         to_string(spec.x), spec.count, spec.x_first, spec.y_first, spec.num_channels);
   }
 }
 

@@ -1,4 +1,4 @@
-/// Binds the device's pooling and padding to tensors.
+/// Binds the device's pooling to tensors.
 #include "model/layers/pooling.h"
 
 #include "convoy/ops/operations.h"
@@ -25,7 +25,6 @@ class OneToOne final : public Layer {
 
 using AveragePool = OneToOne<ops::AveragePoolOp>;
 using GlobalAveragePool = OneToOne<ops::GlobalAveragePoolOp>;
-using PaddedChannels = OneToOne<ops::ShortcutOp>;
 
 ops::PoolingSpec spec_of(const Value& x, const PoolingSettings& settings) {
   return {.x = x.shape(),
@@ -67,16 +66,6 @@ Value global_average_pool(const Value& x) {
   const DataType type = x.cell().type();
   return x.cell().add(std::make_unique<GlobalAveragePool>(ops::GlobalPoolingSpec{.x = x.shape(), .type = type}),
                       {{&x.tensor()}}, {.spec = {Shape::vectors(x.shape().n, x.shape().c), type}, .is_small = true});
-}
-
-Value pad_channels(const Value& x, const ChannelPadding& padding) {
-  const ops::ShortcutSpec spec{.x = x.shape(),
-                               .stride = padding.stride,
-                               .num_channels = padding.num_channels,
-                               .channels_before = padding.channels_before,
-                               .type = x.cell().type()};
-  return x.cell().add(std::make_unique<PaddedChannels>(spec), {{&x.tensor(), GradientRule::kAdds}},
-                      {.spec = {spec.y(), spec.type}});
 }
 
 }  // namespace convoy

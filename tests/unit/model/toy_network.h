@@ -7,6 +7,7 @@
 #include "model/cell_builder.h"
 #include "model/layers/activation.h"
 #include "model/layers/batch_norm.h"
+#include "model/layers/channels.h"
 #include "model/layers/convolution.h"
 #include "model/layers/dropout.h"
 #include "model/layers/linear.h"
@@ -89,6 +90,7 @@ inline Network pooled_network(const Shape& images, std::int64_t num_classes, Dat
   const Value a = convolution_1x1("conv1", cell.input(network.back()->y().shape), /*num_filters=*/64);
   const Value normalised = relu(batch_norm("bn1", a));
   const PoolingSettings pooling{.kernel = 3, .stride = 2, .padding = 1};
+  network.push_back(joins_channels(network.back()->y().shape, type));
   network.push_back(cell.finish(apart ? normalised : max_pool(normalised, pooling)));
   if (apart) {
     CellBuilder second({.name = "apart", .type = type});

@@ -85,7 +85,13 @@ TEST(Backend, NamesTheSpecThatItCannotCompute) {
   expect_message<Error>([&] { backend->create<ops::GlobalAveragePoolOp>({Shape::images(1, 1, 1, 0)}); }, "1x1x1x0");
   expect_message<Error>([&] { backend->create<ops::LinearOp>({0, 3, 4}); }, "linear layer");
   expect_message<Error>([&] { backend->create<ops::SoftmaxCrossEntropyOp>({4, 0}); }, "softmax");
-  expect_message<Error>([&] { backend->create<ops::ShortcutOp>({x, 2, 2}); }, "shortcut");
+  expect_message<Error>([&] { backend->create<ops::ChannelCopyOp>({.x = x, .num_channels = 4}); }, "copy of channels");
+  expect_message<Error>(
+      [&] { backend->create<ops::ChannelCopyOp>({.x = x, .num_channels = 4, .count = 2, .x_first = 2}); },
+      "2 channels from channel 2 on, to channel 0 of 4");
+  expect_message<Error>(
+      [&] { backend->create<ops::ChannelCopyOp>({.x = x, .num_channels = 4, .count = 2, .y_first = 3}); },
+      "to channel 3 of 4");
   expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 0}); }, "dropout of 0 values");
   for (const std::int64_t together : {0, 3})
     expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 10, .values_per_draw = together}); },
@@ -124,8 +130,8 @@ void expect_no_volumes_in(ops::OperationList<Ops...> /*all*/, ops::Backend& back
 TEST(Backend, RefusesVolumesForEachOperationAndNamesIt) {
   const auto backend = make_backend({.device = DeviceKind::kCpu});
   expect_no_volumes_in(ops::AllOperations{}, *backend);
-  expect_message<Error>([&] { backend->create<ops::ShortcutOp>({.x = {.n = 2, .d = 0, .h = 8, .w = 8, .c = 4}}); },
-                        "shortcut of 2x0x8x8x4");
+  expect_message<Error>([&] { backend->create<ops::ChannelCopyOp>({.x = {.n = 2, .d = 0, .h = 8, .w = 8, .c = 4}}); },
+                        "copy of channels of 2x0x8x8x4");
 }
 
 TEST(Backend, NamesTheTypeThatTheCpuDoesNotStore) {
@@ -145,7 +151,8 @@ TEST(Backend, NamesTheTypeThatTheCpuDoesNotStore) {
   expect_message<Error>([&] { backend->create<ops::LinearOp>({2, 3, 4, kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::SoftmaxCrossEntropyOp>({.n = 4, .num_classes = 3, .type = kType}); },
                         "fp16");
-  expect_message<Error>([&] { backend->create<ops::ShortcutOp>({x, 2, 8, 0, kType}); }, "fp16");
+  expect_message<Error>(
+      [&] { backend->create<ops::ChannelCopyOp>({.x = x, .num_channels = 8, .count = 3, .type = kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 4, .type = kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::ImageBatchOp>({x, std::vector<float>(3 * 256), kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::LayerNormOp>({.num_rows = 4, .width = 8, .type = kType}); }, "fp16");

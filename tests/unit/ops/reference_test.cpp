@@ -7,6 +7,7 @@
 #include "reference/activation.h"
 #include "reference/attention.h"
 #include "reference/batch_norm.h"
+#include "reference/channel_copy.h"
 #include "reference/convolution.h"
 #include "reference/embedding.h"
 #include "reference/gather.h"
@@ -15,7 +16,6 @@
 #include "reference/pooling.h"
 #include "reference/sample_cross_entropy.h"
 #include "reference/sequence_mean.h"
-#include "reference/shortcut.h"
 #include "reference/softmax_cross_entropy.h"
 #include "reference/storage.h"
 
@@ -43,6 +43,7 @@ TEST(ReferenceConvolution, GradientsAreNumericOnes) {
        {ops::ConvolutionSpec{Shape::images(2, 5, 4, 3), 2, 3, 1, 1},
         ops::ConvolutionSpec{Shape::images(1, 7, 6, 2), 3, 5, 3, 3},
         ops::ConvolutionSpec{Shape::images(2, 4, 5, 3), 2, 1, 2, 0},
+        ops::ConvolutionSpec{.x = Shape::images(2, 4, 5, 6), .num_filters = 9, .kernel = 3, .padding = 1, .groups = 3},
         ops::ConvolutionSpec{
             .x = Shape::images(2, 4, 5, 6), .num_filters = 9, .kernel = 3, .padding = 1, .groups = 3}}) {
     const Array x = random_array(spec.x.count(), 1), w = random_array(spec.weight_count(), 2),
@@ -209,11 +210,12 @@ TEST(ReferenceActivation, GradientIsNumericOne) {
   }
 }
 
-TEST(ReferenceShortcut, GradientIsNumericOne) {
-  const ops::ShortcutSpec spec{Shape::images(2, 5, 4, 3), 2, 6};
+TEST(ReferenceChannelCopy, GradientIsNumericOne) {
+  const ops::ChannelCopySpec spec{
+      .x = Shape::images(2, 5, 4, 5), .num_channels = 6, .count = 3, .x_first = 1, .y_first = 2, .stride = 2};
   const Array x = random_array(spec.x.count(), 1), dy = random_array(spec.y().count(), 2);
-  const auto loss = [&](const Array& at) { return dot(dy, reference::shortcut(spec, at)); };
-  expect_near(reference::shortcut_gradient(spec, dy, Array(x.size())), numeric_gradient(loss, x, kLinearStep),
+  const auto loss = [&](const Array& at) { return dot(dy, reference::channel_copy(spec, at, Array(dy.size()))); };
+  expect_near(reference::channel_copy_gradient(spec, dy, Array(x.size())), numeric_gradient(loss, x, kLinearStep),
               kLinearTolerance);
 }
 

@@ -33,7 +33,7 @@ const std::vector<TestNetwork> kNetworks = {
     {"resnet50", {16, 16, 3}, {{0, 5}, {2, 5}}, {"conv1.*", "bn1.*", "layer1.0.*", "layer1.2.*", "layer2.0.conv1.*"}},
     {"resnet20", {12, 12, 1}, {{0, 11}, {4, 11}}, {"conv1.*", "bn1.*", "layer1.0.*", "layer2.1.*"}},
     {"pyramidnet20-a27", {12, 12, 3}, {{0, 11}, {4, 11}}, {"layer1.0.*", "layer2.0.*"}},
-    {"toy", {12, 10, 3}, {{0, 6}, {1, 6}}, {"three.*", "drops.*", "pre.conv1.*"}},
+    {"toy", {12, 10, 3}, {{0, 7}, {1, 7}}, {"three.*", "drops.*", "pre.conv1.*"}},
 };
 
 struct Way {
