@@ -16,13 +16,13 @@ using Kind = ArgumentSpec::Kind;
 
 constexpr double kMaxWeights = 1e12;
 
-void check_window(const Shape& x, std::int64_t kernel, std::int64_t padding) {
-  if (std::min(x.h, x.w) + 2 * padding < kernel)
-    refuse("the kernel of {0} x {0} does not fit into an input of {1} with padding {2}", kernel, sides(x), padding);
+void check_window(const Shape& x, std::int64_t window, std::int64_t padding) {
+  if (std::min(x.h, x.w) + 2 * padding < window)
+    refuse("the kernel of {0} x {0} does not fit into an input of {1} with padding {2}", window, sides(x), padding);
 }
 
-std::int64_t padding_of(const LayerArguments& call) {
-  return call.has("padding") ? call.integer("padding") : call.integer("kernel") / 2;
+std::int64_t dilation_of(const LayerArguments& call) {
+  return call.has("dilation") ? call.integer("dilation") : 1;
 }
 
 void check_num_weights(double num_weights) {
@@ -35,7 +35,9 @@ Value add_convolution(const LayerArguments& call) {
   const std::int64_t groups = call.integer("groups"), filters = call.integer("filters");
   check_divides("groups", groups, x.c, "channels of the input");
   check_divides("groups", groups, filters, "filters");
-  check_window(x, call.integer("kernel"), padding_of(call));
+  const std::int64_t window = (call.integer("kernel") - 1) * dilation_of(call) + 1;
+  const std::int64_t padding = call.has("padding") ? call.integer("padding") : window / 2;
+  check_window(x, window, padding);
   const auto kernel = static_cast<double>(call.integer("kernel"));
   check_num_weights(kernel * kernel * static_cast<double>(filters) * static_cast<double>(x.c) /
                     static_cast<double>(groups));
@@ -45,6 +47,7 @@ Value add_convolution(const LayerArguments& call) {
                       .stride = call.integer("stride"),
                       .padding = padding,
                       .groups = groups,
+                      .dilation = dilation_of(call),
                       .bias = call.flag("bias"),
                       .initial_weight = call.initial("initial_weight")});
 }
@@ -89,6 +92,12 @@ std::vector<LayerFunction> convolution_functions() {
                      {.name = "padding",
                       .about = "rows and columns of zeros at each side; without it half of the kernel, rounded down",
                       .min = 0,
+                     // No default value: it would become a part of every list, and the lists of checkpoints lack it.
+                     {.name = "dilation",
+                      .about = "distance of neighbouring elements of a filter, in pixels, which widens the kernel; "
+                               "without it 1",
+                      .min = 1,
+                      .max = kMaxKernel},
                       .max = kMaxKernel},
                      integer("groups", 1, "number of groups of channels; each filter reads one group", 1, kMaxChannels),
                      {.name = "bias", .kind = Kind::kFlag, .initial = false, .about = "whether a bias is added"},

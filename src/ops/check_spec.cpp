@@ -21,18 +21,18 @@ void check_shape(const char* operation, const Shape& x) {
   if (x.d != 1) fail("{} of {}: volumes are not supported; give one slice per sample", operation, to_string(x));
 }
 
-/// Checks the spec of an operation that slides a window over x.
+/// Checks the spec of an operation that slides a window of this extent over x.
 template <typename Spec>
-void check_window(const char* operation, const Spec& spec) {
+void check_window(const char* operation, const Spec& spec, std::int64_t window) {
   check_shape(operation, spec.x);
   if (spec.kernel < 1 || spec.stride < 1 || spec.padding < 0) {
     fail("{} of {}: kernel {} and stride {} must be at least 1, padding {} at least 0", operation, to_string(spec.x),
          spec.kernel, spec.stride, spec.padding);
   }
   const std::int64_t smallest = std::min(spec.x.h, spec.x.w) + 2 * spec.padding;
-  if (smallest < spec.kernel) {
-    fail("{} of {}: a {}x{} kernel with padding {} does not fit; use larger images", operation, to_string(spec.x),
-         spec.kernel, spec.kernel, spec.padding);
+  if (smallest < window) {
+    fail("{} of {}: a {}x{} window with padding {} does not fit; use larger images", operation, to_string(spec.x),
+         window, window, spec.padding);
   }
 }
 
@@ -41,7 +41,7 @@ void check_share(const char* operation, float p) {
 }
 
 void check_pooling(const char* operation, const PoolingSpec& spec) {
-  check_window(operation, spec);
+  check_window(operation, spec, spec.kernel);
   if (spec.padding >= spec.kernel) {
     fail("{} of {}: padding {} must be below the kernel's {}, or a window holds nothing", operation, to_string(spec.x),
          spec.padding, spec.kernel);
@@ -52,7 +52,8 @@ void check_pooling(const char* operation, const PoolingSpec& spec) {
 
 template <>
 void check<ConvolutionOp>(const ConvolutionSpec& spec) {
-  check_window(ConvolutionOp::kName, spec);
+  if (spec.dilation < 1) fail("convolution of {}: dilation {}, at least 1 needed", to_string(spec.x), spec.dilation);
+  check_window(ConvolutionOp::kName, spec, spec.window());
   if (spec.num_filters < 1) {
     fail("convolution of {}: {} filters, at least 1 needed", to_string(spec.x), spec.num_filters);
   }

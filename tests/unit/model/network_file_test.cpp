@@ -125,6 +125,15 @@ TEST(NetworkFile, MistakesWithCellsAreTold) {
             "my.lua:2: conv: a layer belongs to a cell: call it in the function of cell(...)");
   const std::string first = "network{}\nlocal x = cell('a', function() return conv('c', feature('image'), 8) end)\n";
   EXPECT_THAT(complaint(first + "return cell('b', function(y) return relu(x) end, x)"),
+  EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, kernel = 11, dilation = 2, padding = 1})")),
+            "my.lua:3: conv: the kernel of 21 x 21 does not fit into an input of 12 x 10 x 3 with padding 1");
+  EXPECT_EQ(complaint(stem("return conv('a', slice_channels(feature('image'), {3, first = 1}), 8)")),
+            "my.lua:3: slice_channels: 3 channels from channel 1 on are more than the 3 of the input");
+  EXPECT_EQ(
+      complaint(stem("local a = conv('a', feature('image'), 8)\nreturn concat(a, conv('b', a, {8, stride = 2}))")),
+      "my.lua:4: concat: the inputs 12 x 10 x 8 and 6 x 5 x 8 (height x width x channels) have different pixels");
+  EXPECT_EQ(complaint(stem("return concat(feature('image'))")),
+            "my.lua:3: concat: 1 inputs are given; it reads 2 to 64");
               HasSubstr("my.lua:3: relu: the value belongs to cell 'a'. Give it to this cell as the last argument"));
   EXPECT_EQ(complaint(first + "return cell('b', function(x) return relu(x) end)"),
             "my.lua:3: cell 'b': its last argument is missing, the result of cell 'a'");

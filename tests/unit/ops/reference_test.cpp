@@ -45,7 +45,7 @@ TEST(ReferenceConvolution, GradientsAreNumericOnes) {
         ops::ConvolutionSpec{Shape::images(2, 4, 5, 3), 2, 1, 2, 0},
         ops::ConvolutionSpec{.x = Shape::images(2, 4, 5, 6), .num_filters = 9, .kernel = 3, .padding = 1, .groups = 3},
         ops::ConvolutionSpec{
-            .x = Shape::images(2, 4, 5, 6), .num_filters = 9, .kernel = 3, .padding = 1, .groups = 3}}) {
+            .x = Shape::images(2, 6, 7, 3), .num_filters = 2, .kernel = 3, .stride = 2, .padding = 2, .dilation = 3}}) {
     const Array x = random_array(spec.x.count(), 1), w = random_array(spec.weight_count(), 2),
                 dy = random_array(spec.y().count(), 3);
     const auto of_x = [&](const Array& at) { return dot(dy, reference::convolution(spec, at, w)); };
