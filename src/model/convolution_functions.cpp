@@ -56,16 +56,10 @@ PoolingSettings pooling_of(const LayerArguments& call) {
   const std::int64_t kernel = call.integer("kernel"), padding = call.integer("padding");
   check_window(call.x().shape(), kernel, padding);
   if (2 * padding > kernel) refuse("padding = {} is more than half of kernel = {}", padding, kernel);
-  return {.kernel = kernel, .stride = call.has("stride") ? call.integer("stride") : kernel, .padding = padding};
-}
-
-Value add_channel_padding(const LayerArguments& call) {
-  const std::int64_t channels = call.integer("channels"), own = call.x().shape().c;
-  const std::int64_t before = call.integer("before");
-  if (channels < own + before)
-    refuse("channels = {} are fewer than the {} of the input and the {} before them", channels, own, before);
-  return pad_channels(call.x(),
-                      {.num_channels = channels, .channels_before = before, .stride = call.integer("stride")});
+  return {.kernel = kernel,
+          .stride = call.has("stride") ? call.integer("stride") : kernel,
+          .padding = padding,
+          .counts_padding = call.has("count_padding") && call.flag("count_padding")};
 }
 
 }  // namespace
@@ -80,6 +74,11 @@ std::vector<LayerFunction> convolution_functions() {
       integer("padding", 0, "rows and columns of padding at each side", 0)};
   std::vector<ArgumentSpec> of_max_pool = window;
   of_max_pool.front().max = static_cast<double>(ops::MaxPoolOp::kMaxKernel);
+  std::vector<ArgumentSpec> of_average_pool = window;
+  // No default value, as dilation below.
+  of_average_pool.push_back({.name = "count_padding",
+                             .kind = Kind::kFlag,
+                             .about = "whether the mean counts the padding, as zeros; without it false"});
   return {
       {.name = "conv",
        .about =
@@ -92,12 +91,12 @@ std::vector<LayerFunction> convolution_functions() {
                      {.name = "padding",
                       .about = "rows and columns of zeros at each side; without it half of the kernel, rounded down",
                       .min = 0,
+                      .max = kMaxKernel},
                      // No default value: it would become a part of every list, and the lists of checkpoints lack it.
                      {.name = "dilation",
                       .about = "distance of neighbouring elements of a filter, in pixels, which widens the kernel; "
                                "without it 1",
                       .min = 1,
-                      .max = kMaxKernel},
                       .max = kMaxKernel},
                      integer("groups", 1, "number of groups of channels; each filter reads one group", 1, kMaxChannels),
                      {.name = "bias", .kind = Kind::kFlag, .initial = false, .about = "whether a bias is added"},
@@ -113,6 +112,16 @@ std::vector<LayerFunction> convolution_functions() {
        .about = "mean over those pixels of each window that are inside the image, x (H,W,C), y (P,Q,C)",
        .arguments = of_average_pool,
        .add = [](const LayerArguments& call) { return average_pool(call.x(), pooling_of(call)); }},
+      {.name = "adaptive_average_pool",
+       .about =
+           "mean over each of height x width windows that cover the image, x (H,W,C), y (height,width,C): window p "
+           "has the rows from floor(p H / height) to ceil((p + 1) H / height) - 1",
+       .arguments = {count("height", "number of rows of the result"),
+                     count("width", "number of columns of the result")},
+       .add =
+           [](const LayerArguments& call) {
+             return adaptive_average_pool(call.x(), call.integer("height"), call.integer("width"));
+           }},
       {.name = "global_average_pool",
        .about = "mean over the image, x (H,W,C), y (1,1,C)",
        .add = [](const LayerArguments& call) { return global_average_pool(call.x()); }},

@@ -76,6 +76,9 @@ void check<PrependOp>(const PrependSpec& spec) {
 template <>
 void check<MaxPoolOp>(const PoolingSpec& spec) {
   check_pooling(MaxPoolOp::kName, spec);
+  if (spec.counts_padding || spec.is_adaptive()) {
+    fail("max pooling of {}: only averages count padding or have adaptive windows", to_string(spec.x));
+  }
   if (spec.kernel > MaxPoolOp::kMaxKernel) {
     fail("max pooling of {}: kernel {}, at most {} allowed", to_string(spec.x), spec.kernel, MaxPoolOp::kMaxKernel);
   }
@@ -103,7 +106,12 @@ void check<BatchNormOp>(const BatchNormSpec& spec) {
 
 template <>
 void check<AveragePoolOp>(const PoolingSpec& spec) {
-  check_pooling(AveragePoolOp::kName, spec);
+  if (!spec.is_adaptive() && spec.adaptive_w == 0) return check_pooling(AveragePoolOp::kName, spec);
+  check_shape(AveragePoolOp::kName, spec.x);
+  if (std::min(spec.adaptive_h, spec.adaptive_w) < 1 || spec.counts_padding) {
+    fail("{} of {}: {} x {} adaptive windows: at least 1 x 1 needed, and no padding to count", AveragePoolOp::kName,
+         to_string(spec.x), spec.adaptive_h, spec.adaptive_w);
+  }
 }
 
 template <>

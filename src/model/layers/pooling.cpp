@@ -31,7 +31,12 @@ ops::PoolingSpec spec_of(const Value& x, const PoolingSettings& settings) {
           .kernel = settings.kernel,
           .stride = settings.stride,
           .padding = settings.padding,
-          .type = x.cell().type()};
+          .type = x.cell().type(),
+          .counts_padding = settings.counts_padding};
+}
+
+Value add_average(const Value& x, const ops::PoolingSpec& spec) {
+  return x.cell().add(std::make_unique<AveragePool>(spec), {{&x.tensor()}}, {.spec = {spec.y(), spec.type}});
 }
 
 }  // namespace
@@ -58,8 +63,11 @@ Value max_pool(const Value& x, const PoolingSettings& settings) {
 }
 
 Value average_pool(const Value& x, const PoolingSettings& settings) {
-  const ops::PoolingSpec spec = spec_of(x, settings);
-  return x.cell().add(std::make_unique<AveragePool>(spec), {{&x.tensor()}}, {.spec = {spec.y(), spec.type}});
+  return add_average(x, spec_of(x, settings));
+}
+
+Value adaptive_average_pool(const Value& x, std::int64_t height, std::int64_t width) {
+  return add_average(x, {.x = x.shape(), .type = x.cell().type(), .adaptive_h = height, .adaptive_w = width});
 }
 
 Value global_average_pool(const Value& x) {

@@ -15,6 +15,7 @@ struct PoolingSettings {
   std::int64_t kernel = 2;
   std::int64_t stride = 2;
   std::int64_t padding = 0;
+  bool counts_padding = false;  ///< average only: whether the mean counts the padding as zeros
 };
 
 /// Adds max pooling: y is the maximum over each window.    x (N,H,W,C)   y (N,P,Q,C)
@@ -46,6 +47,10 @@ inline std::uint8_t* bytes_at(const Frame& frame, const TensorLocation& location
 /// Adds average pooling: y is the mean over each window, of the pixels inside the image or of the padding, too.
 /// x (N,H,W,C)   y (N,P,Q,C)
 Value average_pool(const Value& x, const PoolingSettings& settings);
+
+/// Adds average pooling over windows that cover the image, as equal as possible (ops::PoolingSpec).
+/// x (N,H,W,C)   y (N,height,width,C)
+Value adaptive_average_pool(const Value& x, std::int64_t height, std::int64_t width);
 
 /// Adds y, the mean over H and W.    x (N,H,W,C)   y (N,1,1,C)
 Value global_average_pool(const Value& x);

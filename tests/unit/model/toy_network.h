@@ -62,6 +62,23 @@ inline std::unique_ptr<Cell> drops_values(const Shape& shape, DataType type) {
   return cell.finish((x + dropout(relu(b + (c + a)), 0.5)) + dropout(linear("linear2", d, shape.c), 0.25));
 }
 
+/// A dense block on halves of its input: slices of one value, which a convolution reads, too, and of a value that no
+/// other layer reads; concatenations of a value with itself and with what comes from it, at the end of the cell, too; a
+/// convolution with dilation, and an average that counts padding.
+inline std::unique_ptr<Cell> joins_channels(const Shape& shape, DataType type) {
+  CellBuilder cell({.name = "joins", .parameters = "joins.", .type = type});
+  const Value x = cell.input(shape);
+  const std::int64_t half = shape.c / 2;
+  const Value left = slice_channels(x, 0, half), right = slice_channels(x, half, shape.c - half);
+  const Value a = concat(std::vector{relu(batch_norm("bn1", convolution_3x3("conv1", right, half))), left, left});
+  const Value b = convolution_1x1("conv2", a, 2 * half);
+  const Value c = slice_channels(b, 0, half), d = slice_channels(b, half, half);
+  const Value e = concat(std::vector{a, relu(batch_norm("bn2", c)) + d, d});
+  const Value f = convolution("conv4", e, {.num_filters = half, .kernel = 3, .padding = 2, .dilation = 2});
+  const Value g = average_pool(left, {.kernel = 3, .stride = 1, .padding = 1, .counts_padding = true});
+  return cell.finish(concat(std::vector{convolution_1x1("conv3", x, half), f, g}));
+}
+
 inline Network toy_network(const Shape& images, std::int64_t num_classes, DataType type) {
   constexpr std::int64_t kChannels = 6, kMoreChannels = 10;
   Network network;
@@ -73,9 +90,11 @@ inline Network toy_network(const Shape& images, std::int64_t num_classes, DataTy
   network.push_back(drops_values(network.back()->y().shape, type));
   network.push_back(plain_sums(network.back()->y().shape, type));
   network.push_back(pre_activated(network.back()->y().shape, kMoreChannels, type));
+  network.push_back(joins_channels(network.back()->y().shape, type));
   CellBuilder head({.name = "head", .type = type});
   const Value x = head.input(network.back()->y().shape);
-  network.push_back(head.finish(logits("fc", global_average_pool(relu(batch_norm("bn", x))), num_classes)));
+  const Value a = adaptive_average_pool(relu(batch_norm("bn", x)), 2, 2);
+  network.push_back(head.finish(logits("fc", global_average_pool(a), num_classes)));
   return network;
 }
 
@@ -90,7 +109,6 @@ inline Network pooled_network(const Shape& images, std::int64_t num_classes, Dat
   const Value a = convolution_1x1("conv1", cell.input(network.back()->y().shape), /*num_filters=*/64);
   const Value normalised = relu(batch_norm("bn1", a));
   const PoolingSettings pooling{.kernel = 3, .stride = 2, .padding = 1};
-  network.push_back(joins_channels(network.back()->y().shape, type));
   network.push_back(cell.finish(apart ? normalised : max_pool(normalised, pooling)));
   if (apart) {
     CellBuilder second({.name = "apart", .type = type});

@@ -82,6 +82,13 @@ TEST(Backend, NamesTheSpecThatItCannotCompute) {
   expect_message<Error>([&] { backend->create<ops::BatchNormOp>(batch_norm_before({wide, 3, 1, 1})); }, "stride 1");
   expect_message<Error>([&] { backend->create<ops::BatchNormOp>(batch_norm_before({wide, 2, 2, 2})); }, "padding 2");
   expect_message<Error>([&] { backend->create<ops::AveragePoolOp>({x, 6, 1, 0}); }, "does not fit");
+  expect_message<Error>([&] { backend->create<ops::AveragePoolOp>({.x = x, .adaptive_w = 2}); }, "0 x 2 adaptive");
+  expect_message<Error>([&] { backend->create<ops::MaxPoolOp>({.x = x, .counts_padding = true}); }, "only averages");
+  expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({.x = x, .num_filters = 8, .dilation = 0}); },
+                        "dilation 0");
+  expect_message<Error>(
+      [&] { backend->create<ops::ConvolutionOp>({.x = x, .num_filters = 8, .kernel = 3, .dilation = 3}); },
+      "a 7x7 window");
   expect_message<Error>([&] { backend->create<ops::GlobalAveragePoolOp>({Shape::images(1, 1, 1, 0)}); }, "1x1x1x0");
   expect_message<Error>([&] { backend->create<ops::LinearOp>({0, 3, 4}); }, "linear layer");
   expect_message<Error>([&] { backend->create<ops::SoftmaxCrossEntropyOp>({4, 0}); }, "softmax");
