@@ -72,6 +72,19 @@ TEST(NetworkFile, ListsSurviveTheirTextAndNameTheirFirstDifference) {
   EXPECT_EQ(describe_difference(build(kSmall, {{"act", "gelu"}}).list, list), "cell 1 (block1): gelu, not relu");
 }
 
+TEST(NetworkFile, SumsAndProductsAreAlsoWrittenAsSigns) {
+  const std::string a = "local a = conv('a', feature('image'), 8)\nlocal b = global_average_pool(a)\n";
+  EXPECT_EQ(
+      to_text(build(stem(a + "return (2 * a + 0.5) * b + a * a * 3")).list),
+      to_text(build(stem(a + "return add(multiply(shift(scale(a, {2}), 0.5), b), scale(multiply(a, a), 3))")).list));
+  EXPECT_EQ(complaint(stem(a + "return a * 'b'")), "my.lua:5: *: each side must be a value of a layer or a number");
+  EXPECT_EQ(
+      complaint(stem(a + "return a * conv('c', a, 9)")),
+      "my.lua:5: multiply: the shapes 12 x 10 x 8 and 12 x 10 x 9 (height x width x channels) differ, and neither "
+      "is 1 x 1 x the channels of the other");
+  EXPECT_THAT(complaint(stem(a + "return a + 1e999")), HasSubstr("shift: constant must be a number"));
+}
+
 TEST(NetworkFile, ACommentChangesNothing) {
   EXPECT_EQ(to_text(build(kSmall + "-- the end").list), to_text(build(kSmall).list));
 }
