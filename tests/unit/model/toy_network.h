@@ -89,14 +89,16 @@ inline std::unique_ptr<Cell> squeeze_and_excite(const Shape& shape, DataType typ
   return cell.finish(x + activate(ops::Activation::kHardSigmoid, linear("fc2", squeezed, shape.c)) * a);
 }
 
-/// Products of values of one shape, of a value with itself, and of one that is read again; functions with numbers.
+/// Products of values of one shape, of a value with itself, and of one that is read again; functions with numbers;
+/// and two batch norms that no operation can compute together.
 inline std::unique_ptr<Cell> gates(const Shape& shape, DataType type) {
   CellBuilder cell({.name = "gates", .parameters = "gates.", .type = type});
   const Value x = cell.input(shape);
   const Value a = activate(ops::Activation::kLeakyRelu, convolution_3x3("conv1", x, shape.c), {.factor = 0.1f});
   const Value gate = activate(ops::Activation::kSigmoid, convolution_1x1("conv2", x, shape.c));
   const Value scaled = activate(ops::Activation::kAffine, a * gate, {.factor = -0.75f, .constant = 0.5f});
-  return cell.finish(scaled * scaled + (gate + x * activate(ops::Activation::kTanh, a)));
+  const Value b = relu(batch_norm("bn1", x, {.epsilon = 0.5f}) + batch_norm("bn2", scaled, {.epsilon = 0.25f}));
+  return cell.finish(b + (scaled * scaled + (gate + x * activate(ops::Activation::kTanh, a))));
 }
 
 inline Network gated_network(const Shape& images, std::int64_t num_classes, DataType type) {
