@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -15,7 +16,7 @@ std::vector<LayerFunction> channel_functions();      ///< functions that copy ch
 std::vector<LayerFunction> elementwise_functions();  ///< norms, sums and functions of single values
 std::vector<LayerFunction> sequence_functions();     ///< linear layers, functions of words, and objectives
 
-inline constexpr double kMaxChannels = 1 << 24, kMaxKernel = 1024;
+inline constexpr double kMaxChannels = 1 << 24, kMaxKernel = 1024, kNoLimit = std::numeric_limits<double>::infinity();
 
 /// Returns an argument that must be given: a number of channels, filters, classes or vectors.
 ArgumentSpec count(const std::string& name, const std::string& about);

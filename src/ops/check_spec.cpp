@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::array<std::int64_t, 4> kHeadWidths = {16, 32, 64, 128};
 constexpr std::int64_t kMaxDropoutCount = std::int64_t{1} << 35;  // blocks of eight are counted in 32 bits
+constexpr std::int64_t kMaxVectors = 65535;                       // the third extent of a CUDA grid
 constexpr std::int64_t kMaxWords = std::int64_t{1} << 30;         // of a batch or a table: they are counted in 32 bits
 
 void check_shape(const char* operation, const Shape& x) {
@@ -66,6 +67,13 @@ void check<ConvolutionOp>(const ConvolutionSpec& spec) {
 template <>
 void check<BroadcastOp>(const BroadcastSpec& spec) {
   check_shape(BroadcastOp::kName, Shape::images(1, 1, spec.num_rows, spec.num_columns));
+  const bool is_a_sum = spec.num_vectors < spec.num_rows;
+  if (spec.num_vectors < 1 || spec.num_rows % spec.num_vectors != 0 || (is_a_sum && spec.num_vectors > kMaxVectors))
+    fail("broadcast of {} vectors to {} rows: the first number must divide the second, and be at most {}",
+         spec.num_vectors, spec.num_rows, kMaxVectors);
+  if (spec.vector_type != DataType::kFloat32 && spec.vector_type != spec.type)
+    fail("broadcast in {}: vectors in {}, but f32 or {} needed", to_string(spec.type), to_string(spec.vector_type),
+         to_string(spec.type));
 }
 
 template <>
@@ -178,6 +186,8 @@ void check<SequenceMeanOp>(const SequenceMeanSpec& spec) {
 template <>
 void check<ActivationOp>(const ActivationSpec& spec) {
   if (spec.count < 1) fail("{} of {} values: at least 1 needed", ActivationOp::kName, spec.count);
+  if (spec.activation == Activation::kLeakyRelu && !(spec.factor >= 0))
+    fail("leaky ReLU with slope {}: at least 0 needed, so that its output tells its derivative", spec.factor);
 }
 
 template <>

@@ -89,6 +89,32 @@ TEST(NetworkFile, ConcatenatesSlicesAndDilates) {
   EXPECT_EQ(network.front()->y().shape, Shape::images(2, 8, 6, 4 + 8 + 8 + 5));
 }
 
+TEST(NetworkFile, SumsAndProductsAreAlsoWrittenAsSigns) {
+  const std::string a = "local a = conv('a', feature('image'), 8)\nlocal b = global_average_pool(a)\n";
+  EXPECT_EQ(
+      to_text(build(stem(a + "return (2 * a + 0.5) * b + a * a * 3")).list),
+      to_text(build(stem(a + "return add(multiply(shift(scale(a, {2}), 0.5), b), scale(multiply(a, a), 3))")).list));
+  EXPECT_EQ(complaint(stem(a + "return a * 'b'")), "my.lua:5: *: each side must be a value of a layer or a number");
+  EXPECT_EQ(
+      complaint(stem(a + "return a * conv('c', a, 9)")),
+      "my.lua:5: multiply: the shapes 12 x 10 x 8 and 12 x 10 x 9 (height x width x channels) differ, and neither "
+      "is 1 x 1 x the channels of the other");
+  EXPECT_THAT(complaint(stem(a + "return a + 1e999")), HasSubstr("shift: constant must be a number"));
+}
+
+// What is not given is not in the list either, so that older checkpoints have the list of the same network.
+TEST(NetworkFile, BatchNormsHaveAnEpsilonAndAMomentum) {
+  const auto list_of = [](const std::string& arguments) {
+    return build(stem("return batch_norm('bn', conv('a', feature('image'), 8)" + arguments + ")")).list;
+  };
+  EXPECT_THAT(to_text(list_of("")), HasSubstr("[\"batch_norm\",\"bn\",[1],{}]"));
+  const NetworkList list = list_of(", {1e-3, momentum = 0.25}");
+  EXPECT_THAT(to_text(list), HasSubstr("{\"epsilon\":0.001,\"momentum\":0.25}"));
+  const Network network = build_cells(list, {.input = ImageShape{12, 10, 3}});
+  for (const CellMemory::Entry& entry : network.front()->memory().parameters())
+    if (entry.spec.is_statistic()) EXPECT_EQ(entry.spec.momentum, 0.25) << entry.spec.name;
+}
+
 TEST(NetworkFile, ACommentChangesNothing) {
   EXPECT_EQ(to_text(build(kSmall + "-- the end").list), to_text(build(kSmall).list));
 }

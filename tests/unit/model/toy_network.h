@@ -12,6 +12,7 @@
 #include "model/layers/dropout.h"
 #include "model/layers/linear.h"
 #include "model/layers/pooling.h"
+#include "model/layers/product.h"
 #include "model/layers/sum.h"
 
 namespace convoy::test {
@@ -95,6 +96,40 @@ inline Network toy_network(const Shape& images, std::int64_t num_classes, DataTy
   const Value x = head.input(network.back()->y().shape);
   const Value a = adaptive_average_pool(relu(batch_norm("bn", x)), 2, 2);
   network.push_back(head.finish(logits("fc", global_average_pool(a), num_classes)));
+  return network;
+}
+
+/// Squeeze-and-excitation (Hu et al. 2017): each channel of a sample is multiplied by a factor of its own, which the
+/// pixels of all channels make. The factors read what they multiply.
+inline std::unique_ptr<Cell> squeeze_and_excite(const Shape& shape, DataType type) {
+  CellBuilder cell({.name = "squeeze", .parameters = "squeeze.", .type = type});
+  const Value x = cell.input(shape);
+  const Value a = activate(ops::Activation::kHardSwish, batch_norm("bn1", convolution_3x3("conv1", x, shape.c)));
+  const Value squeezed = activate(ops::Activation::kSilu, linear("fc1", global_average_pool(a), 4));
+  return cell.finish(x + activate(ops::Activation::kHardSigmoid, linear("fc2", squeezed, shape.c)) * a);
+}
+
+/// Products of values of one shape, of a value with itself, and of one that is read again; functions with numbers;
+/// and two batch norms that no operation can compute together.
+inline std::unique_ptr<Cell> gates(const Shape& shape, DataType type) {
+  CellBuilder cell({.name = "gates", .parameters = "gates.", .type = type});
+  const Value x = cell.input(shape);
+  const Value a = activate(ops::Activation::kLeakyRelu, convolution_3x3("conv1", x, shape.c), {.factor = 0.1f});
+  const Value gate = activate(ops::Activation::kSigmoid, convolution_1x1("conv2", x, shape.c));
+  const Value scaled = activate(ops::Activation::kAffine, a * gate, {.factor = -0.75f, .constant = 0.5f});
+  const Value b = relu(batch_norm("bn1", x, {.epsilon = 0.5f}) + batch_norm("bn2", scaled, {.epsilon = 0.25f}));
+  return cell.finish(b + (scaled * scaled + (gate + x * activate(ops::Activation::kTanh, a))));
+}
+
+inline Network gated_network(const Shape& images, std::int64_t num_classes, DataType type) {
+  constexpr std::int64_t kChannels = 6;
+  Network network;
+  CellBuilder stem({.name = "stem", .type = type});
+  network.push_back(stem.finish(convolution_3x3("conv1", stem.feature(features::kImage, {images, type}), kChannels)));
+  network.push_back(squeeze_and_excite(network.back()->y().shape, type));
+  network.push_back(gates(network.back()->y().shape, type));
+  CellBuilder head({.name = "head", .type = type});
+  network.push_back(head.finish(logits("fc", global_average_pool(head.input(network.back()->y().shape)), num_classes)));
   return network;
 }
 

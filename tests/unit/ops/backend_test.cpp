@@ -65,6 +65,11 @@ TEST(Backend, NamesTheSpecThatItCannotCompute) {
   expect_message<Error>([&] { backend->create<ops::ActivationOp>({.count = 0}); }, "activation of 0 values");
   expect_message<Error>(
       [&] {
+        backend->create<ops::ActivationOp>({.count = 1, .activation = ops::Activation::kLeakyRelu, .factor = -1});
+      },
+      "leaky ReLU with slope -1");
+  expect_message<Error>(
+      [&] {
         backend->create<ops::LinearOp>({.n = 1, .num_inputs = 2, .num_outputs = 3, .y_type = DataType::kBfloat16});
       },
       "linear layer in f32: results in bf16");
@@ -104,6 +109,11 @@ TEST(Backend, NamesTheSpecThatItCannotCompute) {
     expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 10, .values_per_draw = together}); },
                           fmt::format("dropout of 10 values, {} per draw", together));
   expect_message<Error>([&] { backend->create<ops::BroadcastOp>({.num_rows = 0, .num_columns = 4}); }, "1x1x0x4");
+  expect_message<Error>([&] { backend->create<ops::BroadcastOp>({.num_rows = 5, .num_columns = 4, .num_vectors = 2}); },
+                        "2 vectors to 5 rows");
+  expect_message<Error>(
+      [&] { backend->create<ops::BroadcastOp>({.num_rows = 5, .num_columns = 4, .vector_type = DataType::kBfloat16}); },
+      "broadcast in f32: vectors in bf16");
   expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 4, .p = 1}); }, "p = 1");
   expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 4, .p = -0.5f}); }, "p = -0.5");
   expect_message<Error>([&] { backend->create<ops::LayerNormOp>({.num_rows = 4, .width = 0}); },

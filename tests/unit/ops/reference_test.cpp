@@ -204,12 +204,16 @@ TEST(ReferenceSampleCrossEntropy, GradientIsNumericOne) {
 }
 
 TEST(ReferenceActivation, GradientIsNumericOne) {
-  for (const auto activation :
-       {ops::Activation::kRelu, ops::Activation::kGelu, ops::Activation::kGeluTanh, ops::Activation::kTanh}) {
+  for (int kind = 0; kind <= static_cast<int>(ops::Activation::kAffine); ++kind) {
+    const ops::ActivationSpec spec{
+        .activation = static_cast<ops::Activation>(kind), .factor = 0.25f, .constant = -1.5f};
     const Array x = random_array(50, 1, 0, 5), dy = random_array(50, 2);
-    for (const double value : x) ASSERT_GT(std::abs(value), 8 * kStep) << "too near ReLU's kink";
-    const auto loss = [&](const Array& at) { return dot(dy, reference::activation(activation, at)); };
-    expect_near(reference::activation_gradient(activation, x, dy), numeric_gradient(loss, x, kStep), kTolerance);
+    for (const double value : x) {
+      ASSERT_GT(std::abs(value), 8 * kStep) << "too near ReLU's kink";
+      ASSERT_GT(std::abs(std::abs(value) - 3), 8 * kStep) << "too near a kink of the hard sigmoid";
+    }
+    const auto loss = [&](const Array& at) { return dot(dy, reference::activation(spec, at)); };
+    expect_near(reference::activation_gradient(spec, x, dy), numeric_gradient(loss, x, kStep), kTolerance);
   }
 }
 
