@@ -2,6 +2,7 @@
 #include "model/layers/channels.h"
 
 #include <memory>
+#include <utility>
 #include <vector>
 
 #include "convoy/ops/operations.h"
