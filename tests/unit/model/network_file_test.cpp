@@ -112,7 +112,9 @@ TEST(NetworkFile, BatchNormsHaveAnEpsilonAndAMomentum) {
   EXPECT_THAT(to_text(list), HasSubstr("{\"epsilon\":0.001,\"momentum\":0.25}"));
   const Network network = build_cells(list, {.input = ImageShape{12, 10, 3}});
   for (const CellMemory::Entry& entry : network.front()->memory().parameters())
-    if (entry.spec.is_statistic()) EXPECT_EQ(entry.spec.momentum, 0.25) << entry.spec.name;
+    if (entry.spec.is_statistic()) {
+      EXPECT_EQ(entry.spec.momentum, 0.25) << entry.spec.name;
+    }
 }
 
 TEST(NetworkFile, ACommentChangesNothing) {

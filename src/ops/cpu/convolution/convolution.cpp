@@ -47,6 +47,8 @@ bool has_convolution(const ConvolutionSpec& spec, const DnnlRuntime& runtime) {
   if (spec.type == DataType::kFloat32) return true;
   // oneDNN 2.6 with AVX-512's products in bf16 leaves the gradients of unused elements as they were.
   if (!uses_whole_kernel(spec)) return false;
+  // With dilation, oneDNN 2.6 gives wrong weight gradients by tiles (AMX), unless it has whole vectors of channels.
+  if (spec.dilation > 1 && spec.x.c % 16 != 0) return false;
   const OneThread one_thread(runtime);
   const dnnl::engine& engine = runtime.engine();
   if (!has_dnnl([&] { return describe_forward(spec, engine); })) return false;
