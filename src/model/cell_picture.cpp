@@ -69,19 +69,26 @@ void place(Node& node, int column, int last_row, std::set<std::pair<int, int>>& 
   for (int row = node.row; row <= last_row; ++row) occupied.insert({column, row});
 }
 
-// Branches are in columns of their own, as close to the first as possible; a feature is in the row of its first reader.
+// Branches are in columns of their own, as close to the first as possible. A feature is next to its first reader, so
+// that those of the first column are placed before the branches, and the others after them.
 void place_branches(Nodes& nodes) {
   std::set<std::pair<int, int>> occupied;
-  for (const bool places_features : {false, true}) {
+  const auto place_features = [&] {
     for (Node& node : nodes) {
-      if (node.column >= 0 || node.is_feature() != places_features || node.readers.empty()) continue;
+      if (node.column >= 0 || !node.is_feature()) continue;
       const Node& reader = nodes[node.readers.front()];
-      if (places_features) node.row = reader.row;
-      int column = 1;
-      for (const std::size_t i : node.inputs) column = std::max(column, nodes[i].column);
-      place(node, places_features ? reader.column + 1 : column, places_features ? node.row : reader.row - 1, occupied);
+      node.row = reader.row;
+      if (reader.column >= 0) place(node, reader.column + 1, node.row, occupied);
     }
+  };
+  place_features();
+  for (Node& node : nodes) {
+    if (node.column >= 0 || node.is_feature()) continue;
+    int column = 1;
+    for (const std::size_t i : node.inputs) column = std::max(column, nodes[i].column);
+    place(node, column, nodes[node.readers.front()].row - 1, occupied);
   }
+  place_features();
 }
 
 // --- Drawing -------------------------------------------------------------------------------------------------------
@@ -151,7 +158,7 @@ class Edges {
       draw_line("edge",
                 fmt::format("M{} {}H{}", middle_x(a) - half_width(a), middle_y(a), middle_x(b) + half_width(b)));
     else if (a.column < b.column)
-      draw_line("edge", fmt::format("M{} {}H{}Q{} {} {} {}V{}", middle_x(a) + half_width(a), middle_y(a),
+      draw_line("skip", fmt::format("M{} {}H{}Q{} {} {} {}V{}", middle_x(a) + half_width(a), middle_y(a),
                                     middle_x(b) - kBend, middle_x(b), middle_y(a), middle_x(b), middle_y(a) + kBend / 2,
                                     middle_y(b) - half_height(b)));
     else if (a.column > b.column)
@@ -191,7 +198,7 @@ class Edges {
 
   void draw_back(const Node& a, const Node& b, const Shape& shape) {
     const int x = middle_x(a), y = middle_y(a) + half_height(a), end = middle_y(b);
-    draw_line("edge", fmt::format("M{} {}V{}Q{} {} {} {}H{}", x, y, std::max(y, end - kBend), x, end, x - kBend, end,
+    draw_line("skip", fmt::format("M{} {}V{}Q{} {} {} {}H{}", x, y, std::max(y, end - kBend), x, end, x - kBend, end,
                                   middle_x(b) + half_width(b)));
     svg_ += drawn_text("shape", x + 8, y + 17, shown_sizes(shape));
   }

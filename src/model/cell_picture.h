@@ -23,8 +23,8 @@ struct Drawing {
 };
 
 /// Draws a cell. `shapes` are those of its values, by their numbers (CellList). The longest chain of layers is the
-/// first column; other branches are next to it. An edge past other layers of its column, such as a residual connection,
-/// is a curve at the right. Uses classes of the style sheet of draw_network().
+/// first column; other branches are next to it. An edge to or from a branch, and one past other layers of its column,
+/// such as a residual connection, is a curve. Uses classes of the style sheet of draw_network().
 Drawing draw_cell(const CellList& cell, const std::vector<Shape>& shapes);
 
 }  // namespace convoy

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <map>
+#include <utility>
 #include <vector>
 
 #include <fmt/format.h>
@@ -23,7 +25,7 @@ namespace {
 // Sizes in pixels.
 constexpr int kMargin = 28, kTitleHeight = 84, kBoxWidth = 260, kBoxHeight = 50, kEdge = 34, kColumnGap = 40;
 constexpr int kDot = 7, kDotPitch = 10, kDotsPerLine = 23, kCardPadding = 20, kCardHead = 58, kCardGap = 22;
-constexpr int kMaxCardsWidth = 1180, kMaxColumnHeight = 900;
+constexpr int kMaxCardsWidth = 1180, kMinColumnHeight = 900;
 constexpr std::size_t kMaxCards = 24;                              // kinds of cells whose layers are drawn
 constexpr int kLetters = 27, kRunLetters = 21, kCardLetters = 40;  // of names in boxes of cells, of runs, and in cards
 
@@ -156,7 +158,15 @@ std::string shown_range(const std::string& first, const std::string& last) {
 
 class Chain {
  public:
-  Chain(const std::vector<DrawnCell>& cells, int top) : cells_(cells), runs_(runs_of(cells)), top_(top) { draw(); }
+  /// Begins another column of boxes where one would end below `bottom`, or so far below that the columns of a long
+  /// chain are together about as wide as high.
+  Chain(const std::vector<DrawnCell>& cells, int top, int bottom)
+      : cells_(cells), runs_(runs_of(cells)), top_(top), max_bottom_(bottom) {
+    int height = 0;
+    for (const Run& run : runs_) height += height_of(run) + kEdge;
+    max_bottom_ = std::max(bottom, top + static_cast<int>(std::sqrt(height * (kBoxWidth + kColumnGap))));
+    draw();
+  }
 
   const std::string& svg() const { return svg_; }
   int right() const { return x_ + kBoxWidth; }
@@ -170,7 +180,7 @@ class Chain {
 
   void draw() {
     for (std::size_t i = 0; i < runs_.size(); ++i) {
-      if (i > 0 && y_ + kEdge + height_of(runs_[i]) > kMaxColumnHeight) {
+      if (i > 0 && y_ + kEdge + height_of(runs_[i]) > max_bottom_) {
         begin_column(cells_[runs_[i].begin - 1].output());
       } else if (i > 0) {
         draw_edge(cells_[runs_[i].begin - 1].output());
@@ -178,6 +188,8 @@ class Chain {
       draw_run(runs_[i]);
       bottom_ = std::max(bottom_, y_);
     }
+    draw_edge(cells_.back().output());
+    bottom_ = std::max(bottom_, y_);
   }
 
   void draw_edge(const Shape& shape) {
@@ -238,10 +250,17 @@ class Chain {
   const std::vector<DrawnCell>& cells_;
   std::vector<Run> runs_;
   std::string svg_;
-  int top_ = 0, x_ = kMargin, y_ = top_, bottom_ = 0;
+  int top_ = 0, max_bottom_ = 0, x_ = kMargin, y_ = top_, bottom_ = 0;
 };
 
 // --- The kinds of cells --------------------------------------------------------------------------------------------
+
+// "layer2.0, layer3.0, layer4.0, ...": as many as a card is wide.
+std::string shown_names(const std::vector<std::string>& names) {
+  for (std::size_t count = 3; count > 1; --count)
+    if (const std::string text = first_few(names, count); std::ssize(text) <= kCardLetters) return text;
+  return first_few(names, 1);
+}
 
 Drawing draw_card(const std::vector<DrawnCell>& cells, std::size_t kind) {
   std::vector<std::string> names;
@@ -249,7 +268,7 @@ Drawing draw_card(const std::vector<DrawnCell>& cells, std::size_t kind) {
     if (cell.kind == kind) names.push_back(cell.list->name);
   const DrawnCell& first = *std::ranges::find(cells, kind, &DrawnCell::kind);
   const Drawing layers = draw_cell(*first.list, first.shapes);
-  const std::string title = cut_to(first_few(names, 3), kCardLetters, "…");
+  const std::string title = cut_to(shown_names(names), kCardLetters, "…");
   const std::string note =
       names.size() == 1 ? std::string("1 cell") : fmt::format("{} cells; shapes of the first", names.size());
   Drawing card{.svg = {}, .width = layers.width + 2 * kCardPadding, .height = layers.height + kCardHead + kCardPadding};
@@ -260,17 +279,43 @@ Drawing draw_card(const std::vector<DrawnCell>& cells, std::size_t kind) {
   return card;
 }
 
-/// The cards of all kinds in rows.
+/// Places cards in shelves, and in a shelf in columns: a card comes below another one of its shelf if it fits there.
+class Shelves {
+ public:
+  /// Returns the corner at which the card is drawn.
+  std::pair<int, int> place(const Drawing& card) {
+    int x = 0;
+    for (Drawing& column : columns_) {
+      if (column.width >= card.width && column.height + kCardGap + card.height <= height_) {
+        column.height += kCardGap + card.height;
+        return {x, top_ + column.height - card.height};
+      }
+      x += column.width + kCardGap;
+    }
+    if (x > 0 && x + card.width > kMaxCardsWidth) {
+      top_ += height_ + kCardGap;
+      x = height_ = 0;
+      columns_.clear();
+    }
+    columns_.push_back({.svg = {}, .width = card.width, .height = card.height});
+    height_ = std::max(height_, card.height);
+    return {x, top_};
+  }
+
+ private:
+  std::vector<Drawing> columns_;  // of the last shelf
+  int top_ = 0, height_ = 0;
+};
+
 Drawing draw_cards(const std::vector<DrawnCell>& cells) {
   const std::size_t num_kinds = 1 + std::ranges::max_element(cells, {}, &DrawnCell::kind)->kind;
   Drawing all;
-  int x = 0, y = 0;
+  Shelves shelves;
   for (std::size_t kind = 0; kind < std::min(num_kinds, kMaxCards); ++kind) {
     const Drawing card = draw_card(cells, kind);
-    if (x > 0 && x + card.width > kMaxCardsWidth) x = 0, y = all.height + kCardGap;
+    const auto [x, y] = shelves.place(card);
     all.svg += fmt::format("<g transform=\"translate({} {})\">\n{}</g>\n", x, y, card.svg);
-    x += card.width + kCardGap;
-    all.width = std::max(all.width, x - kCardGap);
+    all.width = std::max(all.width, x + card.width);
     all.height = std::max(all.height, y + card.height);
   }
   if (num_kinds > kMaxCards) {
@@ -293,7 +338,7 @@ std::string draw_legend(int x, int y) {
     x += 25 + static_cast<int>(svg_text_width(entry.text)) + 16;
   }
   return svg + fmt::format("<path class=\"skip\" d=\"M{} {}h22\"/>\n", x, y - 4) +
-         drawn_text("small", x + 30, y, "past other layers");
+         drawn_text("small", x + 30, y, "branches");
 }
 
 }  // namespace
@@ -310,8 +355,8 @@ std::string draw_network(const std::string& name, const NetworkList& list, const
   const std::string work = fmt::format("{}, {} forward for a sample of {}", counted(std::ssize(cells), "cell"),
                                        shown_work(num_parameters, flop), to_string(input));
   const int top = kMargin + kTitleHeight;
-  const Chain chain(cells, top);
   const Drawing cards = draw_cards(cells);
+  const Chain chain(cells, top, std::max(kMinColumnHeight, top + cards.height));
   const int left = chain.right() + kColumnGap + 8;
   const int width = std::max(left + cards.width, kMargin + static_cast<int>(svg_text_width(work))) + kMargin;
   const int height = std::max(chain.bottom(), top + cards.height) + kMargin;

@@ -36,14 +36,15 @@ std::string shown_count(double count) {
 }
 
 struct Row {
-  std::string cell, output, parameters, flop, memory;
+  std::string number, cell, output, parameters, flop, memory;
 };
 
-Row row_of(const Cell& cell, std::int64_t bytes) {
+Row row_of(std::int64_t number, const Cell& cell, std::int64_t bytes) {
   std::int64_t parameters = 0;
   for (const auto& entry : cell.memory().parameters())
     if (!entry.spec.is_statistic()) parameters += entry.spec.count();
-  return {.cell = cell.name(),
+  return {.number = fmt::format("{}", number),
+          .cell = cell.name(),
           .output = shown_sizes(cell.y().shape),
           .parameters = human_count(parameters),
           .flop = shown_count(cell.memory().forward_flop()),
@@ -58,8 +59,8 @@ std::string shown(const std::vector<Row>& rows) {
   }
   std::string text;
   for (const Row& row : rows)
-    text += fmt::format("  {:<{}}  {:>{}}  {:>10}  {:>12}  {:>17}\n", row.cell, cell, row.output, output,
-                        row.parameters, row.flop, row.memory);
+    text += fmt::format("{:>4}  {:<{}}  {:>{}}  {:>10}  {:>12}  {:>17}\n", row.number, row.cell, cell, row.output,
+                        output, row.parameters, row.flop, row.memory);
   return text;
 }
 
@@ -68,15 +69,16 @@ std::string describe_cells(const Network& network, const std::string& name) {
   const std::int64_t num_cells = std::ssize(network);
   const StagePlan plan = plan_stage(network, {.runs = {{.begin = 0, .end = num_cells}}});
   const ChunkPlan& chunk = plan.chunks.front();
-  std::vector<Row> rows = {{"cell", "output", "parameters", "FLOP forward", "memory per sample"}};
+  std::vector<Row> rows = {{"", "cell", "output", "parameters", "FLOP forward", "memory per sample"}};
   double forward = 0, backward = 0;
   for (std::int64_t i = 0; i < num_cells; ++i) {
     const std::int64_t end = i + 1 == num_cells ? chunk.frame_bytes : chunk.x_offsets[i + 1];
-    rows.push_back(row_of(*network[i], end - chunk.x_offsets[i]));
+    rows.push_back(row_of(i, *network[i], end - chunk.x_offsets[i]));
     forward += network[i]->memory().forward_flop();
     backward += network[i]->memory().backward_flop();
   }
-  rows.push_back({.cell = "all cells",
+  rows.push_back({.number = "",
+                  .cell = "all cells",
                   .output = "",
                   .parameters = human_count(count_parameters(network)),
                   .flop = shown_count(forward),

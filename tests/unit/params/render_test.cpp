@@ -236,7 +236,7 @@ TEST(Help, OnATopicHasItsEntriesAloneAsTheFullPageHasThem) {
   EXPECT_EQ(entries(help_text({"optimizer.lr"})), Names{"optimizer.lr"});
   EXPECT_EQ(entries(help_text({"batch"})), (Names{"batch.global", "batch.micro"}));
   EXPECT_EQ(entries(help_text({"kind"})), (Names{"schedule.kind", "optimizer.kind"}));
-  EXPECT_EQ(entries(help_text({"Grid.Cuts", "info", "batch.micro"})), (Names{"batch.micro", "grid.cuts"}));
+  EXPECT_EQ(entries(help_text({"Grid.Cuts", "join", "batch.micro"})), (Names{"batch.micro", "grid.cuts"}));
   const Names lr = entries(help_text({"lr"}));  // the section, and the key in another
   ASSERT_EQ(lr.size(), 6u);
   EXPECT_EQ(lr[0], "optimizer.lr");
