@@ -77,9 +77,9 @@ TEST_F(NetworkFileRun, ACheckpointIsDescribedWithTheCellsOfItsNetwork) {
   const ProcessResult info =
       run_program({.arguments = {"info", run + "/checkpoints/step-00000001.h5", "--info.draw=" + picture}});
   EXPECT_EQ(info.status, 0) << info.output;
-  EXPECT_CONTAINS(info.output, "checkpoint\n  model         my, of 16x16x3 images");
+  EXPECT_CONTAINS(info.output, "checkpoint\n  model         my, of 12x12x1 images");
   EXPECT_CONTAINS(info.output, "\nmy: 5 cells\n");
-  EXPECT_CONTAINS(info.output, "block3  2x2x64  ");
+  EXPECT_CONTAINS(info.output, "   3  block3      2x2x64      18.6 k       147.5 k            2.9 KiB\n");
   EXPECT_CONTAINS(read_text(picture), ">block1, block2, block3<");
 }
 

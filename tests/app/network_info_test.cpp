@@ -26,7 +26,7 @@ TEST(NetworkInfo, OfANameHasCellsShapesAndTotals) {
          {"data: no data set is opened. Assumed: images of 224x224x3, 1000 classes. To change this: --plan.image_size, "
           "--plan.classes\n",
           "resnet50: 18 cells\n", "stem ", " 56x56x64 ", "layer4.2 ", " 7x7x2048 ",
-          "head                  1000      2.05 M", "all cells ", "25.6 M", "8.2 G",
+          "  17  head             1000       2.0 M         4.1 M          407.9 KiB\n", "all cells ", "25.6 M", "8.2 G",
           "a multiply-add counts as two. With backward: 24.", "has no parameters for model.set"});
 }
 
@@ -35,7 +35,8 @@ TEST(NetworkInfo, FollowsTheKeysThatDescribeTheData) {
   expect({"info", "resnet18", "--augment.size=64", "--plan.classes=7"}, 0, {"16x16x64"});
   expect({"info", "transformer", "--model.length=100", "--model.layers=3", "--model.set=width=64"}, 0,
          {"texts of at most 100 tokens, a vocabulary of 20000, 2 classes", "layers.2 ", " 100x64 ",
-          "layers            3 (default 2)", "width             64 (default 128)", "feedforward       512  "});
+          "\n  layers       3 (default 2)     whole number", "\n  width        64 (default 128) ",
+          "\n  feedforward  512  "});
   expect({"info", "bert", "--plan.vocabulary=500"}, 0, {"embedding", "heads"});
 }
 
