@@ -2,7 +2,7 @@
 -- those of torchvision. The smallest is of Woo et al. 2023, "ConvNeXt V2", table 9, with the blocks of the first paper.
 local name = network{
   names = {"convnext_atto", "convnext_tiny", "convnext_small", "convnext_base"},
-  reads = "images",
+  reads = "images", image_size = 224, classes = 1000,
   about = "Liu et al. 2022, for photographs of at least 32 x 32; model.stochastic_depth is 0.1 in the paper's training of " ..
           "tiny, 0.4 of small, 0.5 of base. atto: Woo et al. 2023. Names of parameters and their counts are those of torchvision",
 }

@@ -5,7 +5,7 @@
 local name = network{
   names = {"resnet18", "resnet34", "resnet50", "resnet101", "resnet152", "wide_resnet50_2", "wide_resnet101_2",
            "resnext50_32x4d", "resnext101_32x8d"},
-  reads = "images",
+  reads = "images", image_size = 224, classes = 1000,
   about = "He et al. 2015 for photographs; v1.5: the stride is in the 3 x 3 convolution. Wide: Zagoruyko & Komodakis 2016. " ..
           "ResNeXt: Xie et al. 2016. Names of parameters and their counts are those of torchvision",
 }

@@ -3,7 +3,7 @@
 -- transformers", table 1.
 network{
   form = "vit_{size}_{patch}",
-  reads = "images",
+  reads = "images", image_size = 224, classes = 1000,
   about = "Dosovitskiy et al. 2020, SIZE b or l, and Touvron et al. 2020, SIZE ti or s; PATCH divides the image's sides. " ..
           "vit_b_16, vit_b_32 and vit_l_16 have torchvision's names of parameters and counts; vit_ti_4 is for small images",
 }

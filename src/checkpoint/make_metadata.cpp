@@ -12,7 +12,6 @@
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
-#include "convoy/model/network_file.h"
 #include "convoy/params/parameters.h"
 
 namespace convoy {
@@ -112,13 +111,9 @@ NetworkSource read_network(const std::string& path) try {
 }
 
 void build_network(const Parameters& params, io::ModelMetadata& metadata) {
-  NetworkSettings settings = parse_network_settings(params.model.set);
-  settings.merge(network_settings(params.transformer, params.model.stochastic_depth));
-  NetworkRequest request{.name = params.model.name,
-                         .settings = std::move(settings),
-                         .input = metadata.shape(),
-                         .num_classes = std::ssize(metadata.class_names)};
-  if (!params.model.file.empty()) request.file = read_network(params.model.file);
+  NetworkRequest request = network_request(params);
+  request.input = metadata.shape();
+  request.num_classes = std::ssize(metadata.class_names);
   const BuiltNetwork built = build_network_list(request);
   metadata.network = to_text(built.list);
   metadata.network_file = built.source.text;
@@ -132,6 +127,13 @@ void broadcast(const mpi::Communicator& ranks, std::string& text) {
 }
 
 }  // namespace
+
+NetworkRequest network_request(const Parameters& params) {
+  NetworkRequest request{.name = params.model.name, .settings = parse_network_settings(params.model.set)};
+  request.settings.merge(network_settings(params.transformer, params.model.stochastic_depth));
+  if (!params.model.file.empty()) request.file = read_network(params.model.file);
+  return request;
+}
 
 io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo& train,
                                  const mpi::Communicator* ranks) {

@@ -7,6 +7,7 @@
 
 #include "convoy/io/model_metadata.h"
 #include "convoy/io/sample_store.h"
+#include "convoy/model/network_file.h"
 
 namespace convoy {
 
@@ -16,6 +17,10 @@ class Communicator;
 
 struct AugmentParams;
 struct Parameters;
+
+/// Returns the network that `params` name, with its settings, but without the shape of samples and the classes. Throws
+/// RequestError if model.file cannot be read, or model.set has another form.
+NetworkRequest network_request(const Parameters& params);
 
 /// Returns the metadata of the network that `params` trains on the data set `train`. Throws RequestError if its images
 /// have different sizes and augment.size does not bring them to one.

@@ -14,15 +14,19 @@
 #include "convoy/base/host_name.h"
 #include "convoy/base/log.h"
 #include "convoy/base/print.h"
+#include "convoy/base/text.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/inspect.h"
 #include "convoy/io/run_lock.h"
+#include "convoy/model/network.h"
 
+#include "checkpoint/make_metadata.h"
 #include "commands/commands.h"
 #include "commands/machine_info.h"
 #include "dashboard/dashboard.h"
 #include "preflight/report.h"
 #include "run/compare.h"
+#include "run/network_info.h"
 
 namespace convoy::commands {
 
@@ -61,6 +65,46 @@ std::optional<io::RunLock> lock_run_of(const std::string& checkpoint) {
   return std::optional<io::RunLock>(std::in_place, run.string());
 }
 
+bool exists(const std::string& path) {
+  std::error_code unknown;
+  return std::filesystem::exists(path, unknown);
+}
+
+// Returns why a word is not the name of a network; nothing if it names a network.
+std::optional<std::string> find_fault_in_name(const std::string& word) {
+  if (word.find_first_of("./") != std::string::npos) return "it is a path";
+  try {
+    check_network_name(lower_case(word));
+    return std::nullopt;
+  } catch (const RequestError& error) {
+    return error.what();
+  }
+}
+
+std::string describe_checkpoint(const Parameters& params, const std::string& path) {
+  const io::Checkpoint checkpoint = io::decode_checkpoint(io::read_checkpoint_file(path), path);
+  return describe_network(params, with_size(checkpoint.metadata, params.augment));
+}
+
+// Describes a network, by its name or file, or files. A name that is a network's means the network; "./NAME" the file.
+std::string describe_argument(const Parameters& params, const std::string& argument) {
+  const std::optional<std::string> fault = find_fault_in_name(argument);
+  if (!fault || argument.ends_with(".lua")) return describe_network(with_network(params, argument));
+  std::string text;
+  try {
+    text = io::describe(argument);
+  } catch (const RequestError& error) {
+    if (argument.find_first_of("./") != std::string::npos || exists(argument)) throw;
+    refuse("{} If it is the name of a network: {}", error.what(), *fault);
+  }
+  if (exists(argument) && !std::filesystem::is_directory(argument) && io::is_checkpoint_file(argument))
+    return text + describe_checkpoint(params, argument);
+  if (!params.info.draw.empty())
+    refuse("info.draw = {} is a picture of a network, and {} has none. Name a network or a checkpoint.",
+           params.info.draw, argument);
+  return text;
+}
+
 }  // namespace
 
 ExitStatus info(const Request& request) {
@@ -68,8 +112,11 @@ ExitStatus info(const Request& request) {
     print("{}", describe_machine_and_ranks({host_name()}, {describe_own_processors()}));
     return ExitStatus::kDone;
   }
-  return for_each_path(request, kPaths, kExample, [](const std::string& path) {
-    print("{}\n", io::describe(path));
+  if (!request.params.info.draw.empty() && request.arguments.size() > 1)
+    refuse("info.draw = {} is a picture of one network, but {} arguments are given.", request.params.info.draw,
+           request.arguments.size());
+  return for_each_path(request, kPaths, kExample, [&](const std::string& argument) {
+    print("{}\n", describe_argument(request.params, argument));
     return true;
   });
 }

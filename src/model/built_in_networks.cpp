@@ -51,14 +51,15 @@ std::string shown_form(const std::string& form) {
   return shown;
 }
 
-const NetworkSource& find_built_in_network(const std::string& name, NetworkSettings& settings) {
+const BuiltInNetwork& find_built_in_network(const std::string& name, NetworkSettings& settings) {
   std::string forms;
-  for (const auto& [source, declaration] : built_in_networks()) {
-    if (std::ranges::count(declaration.names, name) != 0) return source;
+  for (const BuiltInNetwork& network : built_in_networks()) {
+    const NetworkDeclaration& declaration = network.declaration;
+    if (std::ranges::count(declaration.names, name) != 0) return network;
     if (declaration.form.empty()) continue;
     if (NetworkSettings given = match_form(declaration.form, name); !given.empty()) {
       settings.merge(given);
-      return source;
+      return network;
     }
     if (name.starts_with(declaration.form.substr(0, declaration.form.find('{'))))
       refuse("model.name = {}: the name of such a network is {}. {}", name, shown_form(declaration.form),

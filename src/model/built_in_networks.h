@@ -20,9 +20,9 @@ struct BuiltInNetwork {
 /// All built-in files, in the order of the help text.
 const std::vector<BuiltInNetwork>& built_in_networks();
 
-/// Returns the file that declares a network with this name, and sets the parameters that the name contains. Throws
+/// Returns the network that a file declares with this name, and sets the parameters that the name contains. Throws
 /// RequestError, with the nearest name, if no file does.
-const NetworkSource& find_built_in_network(const std::string& name, NetworkSettings& settings);
+const BuiltInNetwork& find_built_in_network(const std::string& name, NetworkSettings& settings);
 /// Returns a form as users read it: "wrnDEPTH-WIDTH" for "wrn{depth}-{width}".
 std::string shown_form(const std::string& form);
 

@@ -31,6 +31,14 @@ Number parse_number(const std::string& name, const std::string& text, const char
   return number;
 }
 
+// The value at this index as a user would give it.
+std::string shown(lua_State* lua, int index) {
+  if (lua_isinteger(lua, index)) return fmt::format("{}", lua_tointegerx(lua, index, nullptr));
+  if (lua_type(lua, index) == LUA_TNUMBER) return fmt::format("{}", lua_tonumberx(lua, index, nullptr));
+  if (lua_isboolean(lua, index)) return lua_toboolean(lua, index) != 0 ? "true" : "false";
+  return is_text(lua, index) ? text_at(lua, index) : "";
+}
+
 }  // namespace
 
 struct FileParameters::Range {
@@ -80,7 +88,8 @@ Returned FileParameters::declare(lua_State* lua) {
   const Range range = read_range(lua, 4);
   const bool is_given = settings_.contains(name);
   const std::string given = take(name, "");
-  NetworkParameter described{.name = name, .value = given, .about = text_at(lua, 3), .allowed = {}};
+  NetworkParameter described{
+      .name = name, .value = given, .about = text_at(lua, 3), .initial = shown(lua, 2), .allowed = {}};
   Returned value;
   if (lua_isinteger(lua, 2)) {
     value = is_given ? parse_number<std::int64_t>(name, given, "a whole number") : lua_tointegerx(lua, 2, nullptr);

@@ -22,6 +22,13 @@ namespace convoy {
 
 namespace {
 
+constexpr lua_Integer kMaxUsual = 65536;  // size of images, and number of classes, that a file declares as usual
+
+bool is_count(lua_State* lua, int index) {
+  const lua_Integer count = lua_isinteger(lua, index) ? lua_tointegerx(lua, index, nullptr) : 0;
+  return count >= 1 && count <= kMaxUsual;
+}
+
 // Ends a run whose declaration alone is wanted.
 class Declared : public std::exception {};
 
@@ -183,7 +190,8 @@ Returned NetworkFileRun::unknown_global(lua_State* lua) {
          suggestion.empty() ? "" : " Nearest: " + suggestion);
 }
 
-// network{names = {...}, form = ..., about = ...} returns the name of the network that is wanted.
+// network{names = {...}, form = ..., about = ..., image_size = ..., classes = ...} returns the name of the network that
+// is wanted.
 Returned NetworkFileRun::declare(lua_State* lua) {
   if (is_declared_) refuse("network: it is declared twice");
   if (!lua_istable(lua, 1)) refuse("network: it needs a table, as in network{{about = \"...\"}}");
@@ -199,8 +207,15 @@ Returned NetworkFileRun::declare(lua_State* lua) {
       declaration_.reads = text_at(lua, 3);
     } else if (key == "about" && is_text(lua, 3)) {
       declaration_.about = text_at(lua, 3);
+    } else if (key == "image_size" && is_count(lua, 3)) {
+      declaration_.image_size = lua_tointegerx(lua, 3, nullptr);
+    } else if (key == "classes" && is_count(lua, 3)) {
+      declaration_.num_classes = lua_tointegerx(lua, 3, nullptr);
     } else {
-      refuse("network: it has names (a list), form, reads and about (texts), but no '{}'", excerpt(key));
+      refuse(
+          "network: it has names (a list), form, reads and about (texts), image_size and classes (numbers from 1 to "
+          "{}), but no '{}'",
+          kMaxUsual, excerpt(key));
     }
   }
   is_declared_ = true;
@@ -250,17 +265,32 @@ NetworkSettings match_form(std::string_view form, std::string_view name) {
   }
 }
 
+namespace {
+
+// Calls run(), and puts the network's key before the message of an error.
+template <typename Run>
+auto with_key(const NetworkRequest& request, const Run& run) try {
+  return run();
+} catch (const RequestError& error) {
+  refuse("model.{} = {}: {}", request.file ? "file" : "name", request.file ? request.file->name : request.name,
+         error.what());
+}
+
+}  // namespace
+
+NetworkDeclaration find_declaration(const NetworkRequest& request) {
+  if (request.file) return with_key(request, [&] { return read_declaration(*request.file); });
+  NetworkSettings settings;
+  return find_built_in_network(request.name, settings).declaration;
+}
+
 BuiltNetwork build_network_list(const NetworkRequest& given) {
   NetworkRequest request = given;
-  const NetworkSource& source = given.file ? *given.file : find_built_in_network(given.name, request.settings);
+  const NetworkSource& source = given.file ? *given.file : find_built_in_network(given.name, request.settings).source;
   if (given.file) request.name.clear();
-  try {
-    BuiltNetwork built = run_network_file(source, request);
-    built.source = source;
-    return built;
-  } catch (const RequestError& error) {
-    refuse("model.{} = {}: {}", given.file ? "file" : "name", given.file ? source.name : given.name, error.what());
-  }
+  BuiltNetwork built = with_key(given, [&] { return run_network_file(source, request); });
+  built.source = source;
+  return built;
 }
 
 NetworkSettings network_settings(const TransformerParams& transformer, double stochastic_depth) {

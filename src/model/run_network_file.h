@@ -9,14 +9,6 @@
 
 namespace convoy {
 
-/// The first statement of a file, network{...}: which networks it builds.
-struct NetworkDeclaration {
-  std::vector<std::string> names;  ///< names of networks that model.name can give; only of built-in files
-  std::string form;                ///< form of names with parameters in them: "wrn{depth}-{width}"; or empty
-  std::string reads;               ///< input_kinds::kImages or kText (convoy/base/features.h); empty: any samples
-  std::string about;               ///< paper, variant, kind of samples: for the help text
-};
-
 /// Runs a file up to its declaration. Throws RequestError, with file and line, if the file is not accepted.
 NetworkDeclaration read_declaration(const NetworkSource& source);
 

@@ -1,5 +1,6 @@
 /// The command line: the command, its files or paths, and the keys that override them.
 #include <algorithm>
+#include <functional>
 #include <map>
 
 #include <fmt/core.h>
@@ -81,6 +82,21 @@ bool is_parameter_file(const std::string& argument) {
   return argument.ends_with(".cfg") || argument.ends_with(".ini");
 }
 
+// Whether the argument can be a network: the path of its file, or a word that can be its name.
+bool is_network(const std::string& argument) {
+  return argument.ends_with(".lua") || argument.find_first_of("./") == std::string::npos;
+}
+
+// Sets the network that an argument names.
+void assign_network(ParameterBuilder& builder, const std::string& network) {
+  const bool is_file = network.ends_with(".lua");
+  const auto set = [&](const char* key, const std::string& value) {
+    assign(builder, {.key = key, .value = value, .where = kWhere, .written_key = key});
+  };
+  set("model.file", is_file ? network : "");
+  if (!is_file) set("model.name", network);
+}
+
 std::vector<std::string> command_names() {
   std::vector<std::string> names;
   for (const Command& command : commands()) names.push_back(command.name);
@@ -110,9 +126,11 @@ std::vector<std::string> help_topics(const Tokens& tokens) {
   if (find_key(name.substr(0, name.find('=')))) {
     refuse("{}: {}: a key must begin with two dashes. Nearest: --{}.", kWhere, shown(argument), shown(name));
   }
-  const bool takes_paths = command.takes == Takes::kPaths || command.takes == Takes::kPathsOrNothing;
-  const char* takes = command.takes == Takes::kParameterFiles          ? "parameter files (*.cfg, *.ini)"
-                      : takes_paths                                    ? "paths"
+  const char* takes = command.takes == Takes::kParameterFiles ? "parameter files (*.cfg, *.ini)"
+                      : command.takes == Takes::kParameterFilesOrNetwork
+                          ? "parameter files (*.cfg, *.ini), and one network by its name or its file (*.lua)"
+                      : command.takes == Takes::kPaths                 ? "paths"
+                      : command.takes == Takes::kPathsOrNetworks       ? "paths, and names of networks"
                       : command.takes == Takes::kPathsOrParameterFiles ? "paths or parameter files (*.cfg, *.ini)"
                       : command.takes == Takes::kTopics                ? "names of keys, sections and commands"
                                                                        : "nothing";
@@ -120,13 +138,28 @@ std::vector<std::string> help_topics(const Tokens& tokens) {
          shown(argument), command.name, takes, command.name);
 }
 
-void check_arguments(const Command& command, const std::vector<std::string>& arguments) {
+bool takes(const Command& command, const std::string& argument) {
+  if (command.takes == Takes::kParameterFiles) return is_parameter_file(argument);
+  if (command.takes == Takes::kParameterFilesOrNetwork) return is_parameter_file(argument) || is_network(argument);
+  return command.takes != Takes::kNothing;
+}
+
+void check_arguments(const Command& command, const std::vector<std::string>& arguments, bool has_keys) {
+  std::string network;
   for (const std::string& argument : arguments) {
     const bool is_option = argument.size() > 1 && argument.front() == '-';
-    const bool wanted =
-        command.takes == Takes::kParameterFiles ? is_parameter_file(argument) : command.takes != Takes::kNothing;
-    if (is_option || !wanted) refuse_argument(command, argument);
+    if (is_option || !takes(command, argument)) refuse_argument(command, argument);
+    if (command.takes != Takes::kParameterFilesOrNetwork || is_parameter_file(argument)) continue;
+    if (!network.empty())
+      refuse("{}: convoy {} takes one network, but {} and {} are given.", kWhere, command.name, shown(network),
+             shown(argument));
+    network = argument;
   }
+  if (command.takes == Takes::kPathsOrNetworks && arguments.empty() && has_keys)
+    refuse(
+        "{}: convoy {} without arguments describes the machine, and reads no keys. To describe a network, name it: "
+        "convoy {} resnet50, or a file in Lua.",
+        kWhere, command.name, command.name);
 }
 
 /// Throws RequestError unless the whole page of help is asked for: only this is written as Markdown.
@@ -181,14 +214,19 @@ Request parse_command_line(int argc, const char* const* argv) {
   if (!may_collect) std::for_each(tokens.given.begin(), tokens.given.end(), check_key);
   const Command& command = command_of(tokens);
   const std::vector<std::string> arguments(tokens.positional.begin() + 1, tokens.positional.end());
-  check_arguments(command, arguments);
+  check_arguments(command, arguments, !tokens.given.empty());
   Request request{.command = command.name, .is_preflight = is_preflight(command, tokens)};
 
-  // 3. Read the files in order, then the keys of the command line
+  // 3. Read the files in order, then the network and the keys of the command line
   ParameterBuilder builder;
   builder.collects = request.is_preflight;
-  if (command.takes == Takes::kParameterFiles || request.is_preflight) {
-    for (const std::string& path : arguments) builder.attempt([&] { assign_file(builder, path); });
+  std::vector<std::string> files = arguments;
+  if (command.takes == Takes::kParameterFilesOrNetwork) std::erase_if(files, std::not_fn(is_parameter_file));
+  if (command.takes == Takes::kParameterFiles || command.takes == Takes::kParameterFilesOrNetwork ||
+      request.is_preflight) {
+    for (const std::string& path : files) builder.attempt([&] { assign_file(builder, path); });
+    for (const std::string& argument : arguments)
+      if (!is_parameter_file(argument)) assign_network(builder, argument);
   } else {
     request.arguments = arguments;
   }

@@ -63,11 +63,12 @@ const std::vector<Command>& commands() {
        .sentence = "writes the weights of init.weights, or of the run's best checkpoint, to a .safetensors file, with "
                    "the names of torchvision and torch.nn"},
       {.name = "plan",
-       .takes = Takes::kParameterFiles,
+       .takes = Takes::kParameterFilesOrNetwork,
        .reads = {"model", "data.train", "batch", "grid", "schedule", "memory", "optimizer", "train.precision",
                  "train.label_smoothing", "train.class_weights", "train.metric", "train.freeze", "train.clip_norm",
                  "train.ema_decay", "augment.size", "augment.mixup", "augment.cutmix", "run", "plan"},
-       .sentence = "prints what each rank would hold and compute, and runs nothing"},
+       .sentence = "prints what each rank would hold and compute, and runs nothing; without data.train also of a "
+                   "network alone: convoy plan resnet50, convoy plan my.lua"},
       {.name = "sweep",
        .takes = Takes::kParameterFiles,
        .needs = {{"data.train"}},
@@ -96,8 +97,11 @@ const std::vector<Command>& commands() {
        .sentence = "makes one file of a checkpoint whose values are in parts (checkpoint.files = sharded), under the "
                    "same name"},
       {.name = "info",
-       .takes = Takes::kPathsOrNothing,
-       .sentence = "prints what checkpoints and data sets hold; without paths, prints what the machine has "
+       .takes = Takes::kPathsOrNetworks,
+       .reads = {"model", "train.precision", "augment.size", "info", "plan.classes", "plan.image_size",
+                 "plan.vocabulary"},
+       .sentence = "prints what checkpoints and data sets hold, and the cells, shapes, parameters and operations of "
+                   "networks (a name, a file in Lua, or a checkpoint); without arguments, prints what the machine has "
                    "(processors, NUMA domains, caches, GPUs), and which processors each rank may use"},
       {.name = "check",
        .takes = Takes::kPathsOrParameterFiles,

@@ -11,7 +11,15 @@
 namespace convoy::params {
 
 /// The kind of positional arguments (arguments without "--") that a command takes.
-enum class Takes { kNothing, kParameterFiles, kPaths, kPathsOrNothing, kPathsOrParameterFiles, kTopics };
+enum class Takes {
+  kNothing,
+  kParameterFiles,
+  kParameterFilesOrNetwork,  ///< files, and a network by its name or its .lua file
+  kPaths,
+  kPathsOrNetworks,  ///< or nothing
+  kPathsOrParameterFiles,
+  kTopics
+};
 
 struct Command {
   std::string name;

@@ -73,13 +73,15 @@ std::string format_commands(int columns) {
 
 /// The usage of a command, and its sentence.
 std::string format_command(const Command& command, int columns) {
-  const char* takes = command.takes == Takes::kParameterFiles   ? " [FILE.cfg ...] [--section.key=value ...]"
-                      : command.takes == Takes::kPaths          ? " PATH ..."
-                      : command.takes == Takes::kPathsOrNothing ? " [PATH ...]"
-                      : command.takes == Takes::kPathsOrParameterFiles
-                          ? " PATH ..., or FILE.cfg ... [--section.key=value ...]"
-                      : command.takes == Takes::kTopics ? " [COMMAND | SECTION | KEY | WORD ...]"
-                                                        : "";
+  const char* takes =
+      command.takes == Takes::kParameterFiles ? " [FILE.cfg ...] [--section.key=value ...]"
+      : command.takes == Takes::kPaths        ? " PATH ..."
+      : command.takes == Takes::kParameterFilesOrNetwork
+          ? " [FILE.cfg ...] [NETWORK | FILE.lua] [--section.key=value ...]"
+      : command.takes == Takes::kPathsOrNetworks       ? " [PATH | NETWORK | FILE.lua ...] [--section.key=value ...]"
+      : command.takes == Takes::kPathsOrParameterFiles ? " PATH ..., or FILE.cfg ... [--section.key=value ...]"
+      : command.takes == Takes::kTopics                ? " [COMMAND | SECTION | KEY | WORD ...]"
+                                                       : "";
   return paragraph(fmt::format("convoy {}{}", command.name, takes), {.first = 0, .others = 4}, columns) +
          paragraph(command.sentence, {.first = 4, .others = 4}, columns) + "\n";
 }

@@ -399,6 +399,9 @@ std::vector<Key> make_keys() {
        "convoy check FILE.cfg: true: also compares every byte of the data sets with their hashes, each shard on one "
        "rank; false: only the heads of the shards"},
 
+      {"info.draw", path_or_empty(&InfoParams::draw, kPartial), "",
+       "an .svg file for a picture of the network: its cells, and the layers of each kind of cell"},
+
       {"plan.ranks", integers(&PlanParams::ranks, {.min = 1, .max = 1'000'000}), "ranks",
        "numbers of ranks: compares all layouts for each number, and plans for the first number; empty: plans for the "
        "ranks that it is started with or, started on one rank, for one replica"},
@@ -416,14 +419,14 @@ std::vector<Key> make_keys() {
        "batch.global for plan.ranks is this number times the ranks; 0: batch.global itself"},
       {"plan.samples", integer(&PlanParams::samples, {.min = 0, .max = kMaxDescribedSamples}), "samples",
        "number of training samples of a data set that need not exist on this machine: convoy plan then does not open "
-       "data.train; 0: that of data.train"},
+       "data.train; 0: that of data.train, or not known if there is none"},
       {"plan.classes", integer(&PlanParams::classes, {.min = 0, .max = 1 << 24}), "classes",
-       "with plan.samples: classes of that data set"},
+       "without data: classes of the data set; 0: as many as usual for the network"},
       {"plan.image_size", integers(&PlanParams::image_size, {.min = 1, .max = 65536}), "pixels",
-       "with plan.samples: size of its images, as 224 (224 x 224 in colour), 28, 28, 1 (rows, columns, channels); "
-       "empty: texts, or images that augment.size brings to one size"},
+       "without data: size of the images, as 224 (224 x 224 in colour), 28, 28, 1 (rows, columns, channels); empty: "
+       "augment.size, or as usual for the network"},
       {"plan.vocabulary", integer(&PlanParams::vocabulary, {.min = 0, .max = kMaxVocabulary}), "tokens",
-       "with plan.samples: tokens that its texts are made of; 0: images"},
+       "without data: tokens that the texts are made of; 0: 20000, if the network reads texts"},
       {"plan.tflop_s", number(&PlanParams::tflop_s, {.min = 0, .max = 1e6}), "TFLOP/s",
        "with plan.measure = false: arithmetic speed of a rank's processor or GPU that convolutions or matrix products "
        "reach; 0: that of a core"},

@@ -200,15 +200,17 @@ void check_predict(const ParameterBuilder& builder) {
 
 void check_pictures(const ParameterBuilder& builder) {
   const PlanParams& plan = builder.values.plan;
-  for (const auto& [key, picture] : {std::pair{"plan.draw", plan.draw}, {"plan.draw_efficiency", plan.draw_efficiency}})
+  for (const auto& [key, picture] : {std::pair{"plan.draw", plan.draw},
+                                     {"plan.draw_efficiency", plan.draw_efficiency},
+                                     {"info.draw", builder.values.info.draw}})
     if (!picture.empty() && !picture.ends_with(".svg"))
       refuse_keys(builder, {key}, "{} = {} must end in .svg, the format that is written.", key, shown(picture));
 }
 
-/// Checks the description of a data set that replaces data.train.
+/// Checks the description of a data set that need not exist.
 void check_described_data(const ParameterBuilder& builder) {
   const PlanParams& plan = builder.values.plan;
-  if (plan.samples == 0) {
+  if (plan.samples == 0 && !builder.values.data.train.empty()) {
     for (const auto& [key, is_given] : {std::pair{"plan.classes", plan.classes > 0},
                                         {"plan.image_size", !plan.image_size.empty()},
                                         {"plan.vocabulary", plan.vocabulary > 0}})
@@ -219,19 +221,9 @@ void check_described_data(const ParameterBuilder& builder) {
                     assignment(builder, key));
     return;
   }
-  if (plan.classes == 0)
-    refuse_keys(builder, {"plan.samples", "plan.classes"},
-                "plan.samples = {} describes a data set, but plan.classes is 0. Give the number of its classes.",
-                plan.samples);
   if (!plan.image_size.empty() && plan.vocabulary > 0)
     refuse_keys(builder, {"plan.image_size", "plan.vocabulary"},
                 "plan.image_size describes images and plan.vocabulary texts. Give one of them.");
-  if (plan.image_size.empty() && plan.vocabulary == 0 && builder.values.augment.size == 0)
-    refuse_keys(
-        builder, {"plan.samples", "plan.image_size", "plan.vocabulary"},
-        "plan.samples = {} describes a data set: give the size of its images, as in plan.image_size = 224, or the "
-        "vocabulary of its texts, as in plan.vocabulary = 20000.",
-        plan.samples);
   if (plan.image_size.size() > 3 || (plan.image_size.size() == 3 && plan.image_size[2] != 1 && plan.image_size[2] != 3))
     refuse_keys(builder, {"plan.image_size"},
                 "{} is not the size of an image. Allowed: one number (rows = columns), or rows and columns, or rows, "
@@ -241,8 +233,6 @@ void check_described_data(const ParameterBuilder& builder) {
 
 void check_plan(const ParameterBuilder& builder) {
   const PlanParams& plan = builder.values.plan;
-  check_pictures(builder);
-  check_described_data(builder);
   for (const auto& [key, rate] : {std::pair{"plan.tflop_s", plan.tflop_s}, {"plan.memory_gb_s", plan.memory_gb_s}})
     if (rate > 0 && plan.measure)
       refuse_keys(builder, {key, "plan.measure"},
@@ -377,6 +367,10 @@ void check_consistency(ParameterBuilder& builder, const Command* command) {
 }
 
 void check_needs(ParameterBuilder& builder, const Command& command) {
+  if (command.name == "plan" || command.name == "info") {
+    check_pictures(builder);
+    check_described_data(builder);
+  }
   if (command.name == "plan") check_plan(builder);
   const auto is_given = [&](const std::string& name) { return !find_key(name)->value.write(builder.values).empty(); };
   for (const std::vector<std::string>& names : command.needs) {

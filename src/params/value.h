@@ -37,12 +37,12 @@ struct Value {
 
 /// The member of Parameters with this type of section.
 template <typename Section>
-inline constexpr auto kSection = std::get<Section Parameters::*>(
-    std::tuple(&Parameters::model, &Parameters::transformer, &Parameters::data, &Parameters::batch, &Parameters::grid,
-               &Parameters::schedule, &Parameters::memory, &Parameters::optimizer, &Parameters::lr, &Parameters::train,
-               &Parameters::augment, &Parameters::checkpoint, &Parameters::evaluate, &Parameters::predict,
-               &Parameters::init, &Parameters::run, &Parameters::check, &Parameters::plan, &Parameters::replay,
-               &Parameters::watch, &Parameters::sweep, &Parameters::import, &Parameters::exporting));
+inline constexpr auto kSection = std::get<Section Parameters::*>(std::tuple(
+    &Parameters::model, &Parameters::transformer, &Parameters::data, &Parameters::batch, &Parameters::grid,
+    &Parameters::schedule, &Parameters::memory, &Parameters::optimizer, &Parameters::lr, &Parameters::train,
+    &Parameters::augment, &Parameters::checkpoint, &Parameters::evaluate, &Parameters::predict, &Parameters::init,
+    &Parameters::run, &Parameters::check, &Parameters::info, &Parameters::plan, &Parameters::replay, &Parameters::watch,
+    &Parameters::sweep, &Parameters::import, &Parameters::exporting));
 
 /// A field of a section, such as &BatchParams::global.
 template <typename T>

@@ -20,6 +20,7 @@
 #include "plan/efficiency_picture.h"
 #include "plan/machine_costs.h"
 #include "plan/planner.h"
+#include "run/described_data.h"
 #include "run/memory_report.h"
 #include "run/report.h"
 #include "run/run_data.h"
@@ -95,40 +96,17 @@ std::vector<std::int64_t> micro_batches_to_try(const Parameters& params) {
   return are_given ? params.plan.micro : std::vector{params.batch.micro};
 }
 
-// Returns the data set that plan.samples and the keys after it describe, without samples. Its classes are named by
-// numbers, and all have the same number of samples.
-io::DatasetInfo described_data(const Parameters& params) {
-  const PlanParams& plan = params.plan;
-  io::DatasetInfo data{.num_samples = plan.samples, .source = "plan.samples"};
-  for (std::int64_t i = 0; i < plan.classes; ++i) data.class_names.push_back(fmt::format("class {}", i));
-  data.class_counts.assign(data.class_names.size(), plan.samples / std::max<std::int64_t>(plan.classes, 1));
-  if (plan.vocabulary > 0) {
-    data.kind = input_kinds::kText;
-    data.text.tokenization.vocabulary = plan.vocabulary;
-    return data;
-  }
-  constexpr std::int64_t kColours = 3;
-  const std::vector<std::int64_t>& size = plan.image_size;
-  data.encoded = size.empty();  // as files of any size, which augment.size brings to one
-  data.image = size.empty() ? ImageShape{.c = kColours}
-                            : ImageShape{.h = size[0],
-                                         .w = size.size() > 1 ? size[1] : size[0],
-                                         .c = size.size() > 2 ? size[2] : kColours};
-  return data;
-}
-
-io::DatasetInfo planned_data(const Parameters& params) {
-  if (params.plan.samples > 0) return described_data(params);
-  constexpr const char* kWithout =
-      "To plan without a data set: --plan.samples=60000 --plan.classes=10 --plan.image_size=28,28,1, or for texts "
-      "--plan.vocabulary=20000 in place of the size.";
-  if (params.data.train.empty()) refuse("convoy plan needs data.train. {}", kWithout);
+DescribedData planned_data(const Parameters& params, const mpi::Communicator& world) {
+  if (describes_data(params)) return described_data(params, &world);
   try {
     const io::Dataset data(params.data.train, "data.train");
     check_sample_path(params, data, model_metadata(params, data.info()));
-    return data.info();
+    return {.info = data.info(), .note = {}};
   } catch (const RequestError& error) {
-    refuse("{}{} {}", error.what(), std::string_view(error.what()).ends_with('.') ? "" : ".", kWithout);
+    refuse(
+        "{}{} To plan without a data set: leave out data.train, or give --plan.samples=60000 --plan.classes=10 "
+        "--plan.image_size=28,28,1, or for texts --plan.vocabulary=20000 in place of the size.",
+        error.what(), std::string_view(error.what()).ends_with('.') ? "" : ".");
   }
 }
 
@@ -215,7 +193,7 @@ std::string describe_asked_for(const Parameters& given, const io::DatasetInfo& d
       RuntimeSpec runtime = spec;
       params.batch.micro = runtime.batch.micro = runtime.network.micro_batch = micro;
       if (machines.contains(micro)) runtime.machine = machines.at(micro);
-      count_steps(params, data);
+      if (data.num_samples > 0) count_steps(params, data);
       const GridShape grid = asked_for(params, world);
       choose_schedule(params, grid, runtime);
       return describe_one(params, StepPlan(runtime, grid), data);
@@ -235,7 +213,8 @@ std::string describe_asked_for(const Parameters& given, const io::DatasetInfo& d
 std::string describe_plan(const Parameters& given, const mpi::Communicator& world, ops::Backend* backend) {
   Parameters params = given;
   if (!params.plan.ranks.empty()) params.batch.global = batch_on(given, given.plan.ranks.front());
-  const io::DatasetInfo data = planned_data(params);
+  const DescribedData planned = planned_data(params, world);
+  const io::DatasetInfo& data = planned.info;
   const io::ModelMetadata metadata = model_metadata(params, data, &world);
   RuntimeSpec runtime = runtime_spec(params, metadata);
   runtime.class_weights = class_weights(params, data);
@@ -248,6 +227,7 @@ std::string describe_plan(const Parameters& given, const mpi::Communicator& worl
   mpi::on_root(world, [&] {
     if (params.plan.samples > 0 && !params.data.train.empty())
       text = fmt::format("data: as the keys of [plan] say; data.train = {} is not opened\n", params.data.train);
+    text += planned.note;
     text += describe_asked_for(params, data, runtime, machines, world);
     if (!machines.empty()) text += compare(params, metadata, data.num_samples, machines);
   });

@@ -161,13 +161,14 @@ std::string describe_work(const Parameters& params, const RuntimeSpec& spec, con
   const std::int64_t frozen = count_frozen_parameters(network);
   return fmt::format("{}: {} parameters{}; {} {}, {}\n", spec.network.name, human_count(count_parameters(network)),
                      frozen > 0 ? fmt::format(", {} of them frozen", human_count(frozen)) : "",
-                     counted(data.num_samples, "training sample"), describe_input(spec.network.input),
-                     counted(std::ssize(data.class_names), "class")) +
+                     data.num_samples > 0 ? counted(data.num_samples, "training sample") : "samples",
+                     describe_input(spec.network.input), counted(std::ssize(data.class_names), "class")) +
          describe_rates(params.optimizer, network) +
          fmt::format("step: {} = {} of {}\n", counted(params.batch.global, "sample"),
                      counted(params.batch.global / params.batch.micro, "micro-batch"), params.batch.micro) +
-         fmt::format("epoch: {}{}\n", counted(data.num_samples / params.batch.global, "step"),
-                     describe_rest(data.num_samples % params.batch.global, params.data));
+         (data.num_samples == 0 ? ""
+                                : fmt::format("epoch: {}{}\n", counted(data.num_samples / params.batch.global, "step"),
+                                              describe_rest(data.num_samples % params.batch.global, params.data)));
 }
 
 std::string describe_layout(const StepPlan& plan, const std::string& device) {

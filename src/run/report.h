@@ -14,7 +14,8 @@ namespace convoy {
 
 struct Parameters;
 
-/// Returns lines about the network, the data, the step and the epoch. They do not depend on the layout.
+/// Returns lines about the network, the data, the step and, if the number of samples is not 0, the epoch. They do not
+/// depend on the layout.
 std::string describe_work(const Parameters& params, const RuntimeSpec& spec, const io::DatasetInfo& data);
 
 /// Returns the grid, then a row per stage: its cells, parameters, GFLOP per sample (forward and backward) and memory

@@ -70,6 +70,19 @@ TEST_F(NetworkFileRun, ParametersOfTheFileAreSetByModelSet) {
   EXPECT_CONTAINS(refused.output, "has no parameter 'wdith', so that it cannot be 4. Nearest: width");
 }
 
+TEST_F(NetworkFileRun, ACheckpointIsDescribedWithTheCellsOfItsNetwork) {
+  train("run", {1, 1}, 1);
+  std::filesystem::remove(file_);
+  const std::string run = directory_ / "run", picture = directory_ / "run.svg";
+  const ProcessResult info =
+      run_program({.arguments = {"info", run + "/checkpoints/step-00000001.h5", "--info.draw=" + picture}});
+  EXPECT_EQ(info.status, 0) << info.output;
+  EXPECT_CONTAINS(info.output, "checkpoint\n  model         my, of 12x12x1 images");
+  EXPECT_CONTAINS(info.output, "\nmy: 5 cells\n");
+  EXPECT_CONTAINS(info.output, "   3  block3      2x2x64      18.6 k       147.5 k            2.9 KiB\n");
+  EXPECT_CONTAINS(read_text(picture), ">block1, block2, block3<");
+}
+
 TEST_F(NetworkFileRun, AnotherNetworkDoesNotResumeAndAnotherCommentDoes) {
   train("run", {1, 1}, 2);
   const ProcessResult stride = resume_with("stride = 2", "stride = 1");

@@ -56,12 +56,15 @@ class Planning(field.Case):
                                 "--plan.classes=10", "--plan.image_size=28,28,1")
         self.expect(described, 0, "data.train = /no/such/data is not opened", "60000 training samples 28x28x1, 10 classes")
 
-    def test_without_data_the_keys_that_describe_them_are_named(self):
-        for arguments in [[], ["--data.train=/no/such/data"]]:
-            self.expect(self.convoy("plan", *BATCH, *arguments), 2, "data.train", "--plan.samples=60000")
-        self.expect(self.convoy("plan", *BATCH, "--plan.classes=10"), 2, "plan.classes = 10", "Give plan.samples.")
-        self.expect(self.convoy("plan", *BATCH, "--plan.samples=10"), 2, "plan.classes is 0")
-        self.expect(self.convoy("plan", *BATCH, "--plan.samples=10", "--plan.classes=2"), 2, "plan.image_size = 224")
+    def test_without_data_usual_ones_are_assumed_and_the_keys_that_describe_others_are_named(self):
+        self.expect(self.convoy("plan", *BATCH), 0, "Assumed: images of 32x32x3, 10 classes.",
+                    "To change this: --plan.image_size, --plan.classes", "samples 32x32x3, 10 classes")
+        self.expect(self.convoy("plan", *BATCH, "--plan.samples=100", "--plan.classes=7"), 0,
+                    "Assumed: images of 32x32x3. To change this: --plan.image_size\n",
+                    "100 training samples 32x32x3, 7 classes")
+        self.expect(self.convoy("plan", *BATCH, "--data.train=/no/such/data"), 2, "data.train", "--plan.samples=60000")
+        self.expect(self.convoy("plan", *BATCH, "--data.train=a", "--plan.classes=10"), 2, "plan.classes = 10",
+                    "Give plan.samples.")
         self.expect(self.convoy("plan", *BATCH, "--plan.samples=10", "--plan.classes=2", "--plan.image_size=8,8,7"), 2,
                     "plan.image_size = 8, 8, 7 is not the size of an image")
 

@@ -25,9 +25,20 @@ struct NetworkSource {
   std::string name, text;
 };
 
+/// The first statement of a file, network{...}: which networks it builds, and for which samples.
+struct NetworkDeclaration {
+  std::vector<std::string> names;  ///< names of networks that model.name can give; only of built-in files
+  std::string form;                ///< form of names with parameters in them: "wrn{depth}-{width}"; or empty
+  std::string reads;               ///< input_kinds::kImages or kText (convoy/base/features.h); empty: any samples
+  std::string about;               ///< paper, variant, kind of samples: for the help text
+  std::int64_t image_size = 0;     ///< usual rows and columns of its images; 0: not declared
+  std::int64_t num_classes = 0;    ///< usual number of classes; 0: not declared
+};
+
 /// A parameter that a file declares.
 struct NetworkParameter {
   std::string name, value, about;
+  std::string initial;  ///< its value without model.set
   std::string allowed;  ///< type and range: "whole number, at least 1"
 };
 
@@ -45,6 +56,9 @@ struct BuiltNetwork {
   std::vector<NetworkParameter> parameters = {};
   NetworkSource source = {};  ///< the file that has built it
 };
+
+/// Returns what the network's file declares; request.input is not read. Throws RequestError as build_network_list().
+NetworkDeclaration find_declaration(const NetworkRequest& request);
 
 /// Runs the file of a network. Throws RequestError, with file and line, if the file is not accepted or needs more
 /// memory or time than it may; for an unknown name and for settings that the file does not declare, with the nearest

@@ -1,4 +1,4 @@
-/// The sections of single commands: evaluate, predict, check, plan, replay, watch, sweep and export.
+/// The sections of single commands: evaluate, predict, check, info, plan, replay, watch, sweep and export.
 #pragma once
 
 #include <cstdint>
@@ -31,6 +31,11 @@ struct CheckParams {
   bool operator==(const CheckParams&) const = default;
 };
 
+struct InfoParams {
+  std::string draw;  ///< path of an .svg file for a picture of the network; empty: no picture
+  bool operator==(const InfoParams&) const = default;
+};
+
 struct PlanParams {
   std::vector<std::int64_t> ranks;    ///< numbers of ranks, each of which gets a table of layouts; empty: no tables
   std::vector<std::int64_t> micro;    ///< values of batch.micro that are tried; empty: only batch.micro
@@ -39,11 +44,11 @@ struct PlanParams {
   std::string draw;                   ///< path of an .svg file for a picture of the planned step; empty: no picture
   std::string draw_efficiency;  ///< path of an .svg file of the best layouts by number of ranks; empty: no picture
 
-  // --- A training set that does not exist here
-  std::int64_t samples = 0;  ///< number of training samples; 0: data.train is opened
+  // --- A training set that does not exist here. Without the last three, it is as the network usually reads
+  std::int64_t samples = 0;  ///< number of training samples; 0: data.train is opened, if it is given
   std::int64_t classes = 0;
   std::vector<std::int64_t> image_size;  ///< rows and columns of images, or one number for both, and their channels
-  std::int64_t vocabulary = 0;           ///< number of tokens in the vocabulary of texts; 0: the samples are images
+  std::int64_t vocabulary = 0;           ///< number of tokens in the vocabulary of texts
 
   // --- The cluster that is planned for, if it is not this one; 0: as measured, or from the model
   double tflop_s = 0, memory_gb_s = 0;  ///< speed of a rank: 10^12 operations, and 10^9 bytes, per second

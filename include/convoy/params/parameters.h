@@ -31,6 +31,7 @@ struct Parameters {
   InitParams init;
   RunParams run;
   CheckParams check;
+  InfoParams info;
   PlanParams plan;
   ReplayParams replay;
   WatchParams watch;

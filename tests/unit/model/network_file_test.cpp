@@ -124,7 +124,7 @@ TEST(NetworkFile, ACommentChangesNothing) {
 TEST(NetworkFile, EveryBuiltInNetworkSurvivesItsText) {
   for (const std::string& name : network_names()) {
     std::map<std::string, std::string> settings;
-    const NetworkSource& source = find_built_in_network(name, settings);
+    const NetworkSource& source = find_built_in_network(name, settings).source;
     const bool reads_texts = read_declaration(source).reads == input_kinds::kText;
     const InputShape input =
         reads_texts ? InputShape(TextShape{.length = 16, .vocabulary = 100}) : InputShape(ImageShape{32, 32, 3});

@@ -82,6 +82,18 @@ TEST(CommandLine, GivesPathsToInfoAndCheck) {
   EXPECT_EQ(request({"check", "a.h5"}).arguments, std::vector<std::string>{"a.h5"});
 }
 
+TEST(CommandLine, ANetworkToPlanTakesThePlaceOfThatInFilesAndKeysOverrideIt) {
+  const std::string path = ::testing::TempDir() + "convoy-network.cfg";
+  std::ofstream(path) << "[model]\nname = resnet18\nfile = other.lua\n";
+  EXPECT_EQ(request({"plan", path, "my.lua"}).params.model.file, "my.lua");
+  EXPECT_EQ(request({"plan", "ResNet50", path}).params.model.name, "resnet50");
+  EXPECT_EQ(request({"plan", "resnet50", path}).params.model.file, "");
+  EXPECT_EQ(request({"plan", "resnet50", "--model.name=resnet34"}).params.model.name, "resnet34");
+  EXPECT_TRUE(request({"plan", "resnet50"}).arguments.empty());
+  EXPECT_EQ(complaint({"plan", "resnet50", "my.lua"}),
+            "command line: convoy plan takes one network, but resnet50 and my.lua are given.");
+}
+
 TEST(CommandLine, ChecksParametersWhereAFileOrOnlyKeysAreGiven) {
   EXPECT_FALSE(request({"check", "a.h5"}).is_preflight);
   EXPECT_FALSE(request({"check"}).is_preflight);

@@ -176,7 +176,7 @@ TEST(FileText, NamesUnknownKeysAndSections) {
       "keys: convoy --help.");
   EXPECT_EQ(file_complaint("\n[btch]\nglobal = 64\n"),
             "a.cfg:2: [btch]: there is no such section. Nearest: batch. Sections: model, data, batch, grid, schedule, "
-            "memory, optimizer, lr, train, augment, checkpoint, evaluate, predict, init, run, check, plan, "
+            "memory, optimizer, lr, train, augment, checkpoint, evaluate, predict, init, run, check, info, plan, "
             "replay, watch, sweep, import, export.");
   EXPECT_NE(file_complaint("[train]\nlr = 0.1\n").find("Nearest: optimizer.lr."), std::string::npos);
   EXPECT_NE(file_complaint("epochs = 3\n").find("a.cfg:1: epochs = 3: there is no such key. Nearest: train.epochs."),

@@ -236,7 +236,7 @@ TEST(Help, OnATopicHasItsEntriesAloneAsTheFullPageHasThem) {
   EXPECT_EQ(entries(help_text({"optimizer.lr"})), Names{"optimizer.lr"});
   EXPECT_EQ(entries(help_text({"batch"})), (Names{"batch.global", "batch.micro"}));
   EXPECT_EQ(entries(help_text({"kind"})), (Names{"schedule.kind", "optimizer.kind"}));
-  EXPECT_EQ(entries(help_text({"Grid.Cuts", "info", "batch.micro"})), (Names{"batch.micro", "grid.cuts"}));
+  EXPECT_EQ(entries(help_text({"Grid.Cuts", "join", "batch.micro"})), (Names{"batch.micro", "grid.cuts"}));
   const Names lr = entries(help_text({"lr"}));  // the section, and the key in another
   ASSERT_EQ(lr.size(), 6u);
   EXPECT_EQ(lr[0], "optimizer.lr");
@@ -250,8 +250,8 @@ TEST(Help, OnACommandHasTheKeysThatItReadsAlone) {
   EXPECT_EQ(entries(help_text({"export"})), (Names{"checkpoint.resume", "evaluate.weights", "init.weights",
                                                    "init.strip_prefix", "run.directory", "export.output"}));
   EXPECT_EQ(help_text({"export"}).find("convoy export [FILE.cfg ...] [--section.key=value ...]\n    writes the "), 0u);
-  EXPECT_TRUE(entries(help_text({"info"})).empty());
-  EXPECT_EQ(help_text({"info"}).find("convoy info [PATH ...]\n"), 0u);
+  EXPECT_EQ(help_text({"info"}).find("convoy info [PATH | NETWORK | FILE.lua ...] [--section.key=value ...]\n"), 0u);
+  EXPECT_EQ(help_text({"plan"}).find("convoy plan [FILE.cfg ...] [NETWORK | FILE.lua] [--section.key=value ...]\n"), 0u);
   const Names train = entries(help_text({"train"}));
   const auto has = [&](const std::string& name) { return std::find(train.begin(), train.end(), name) != train.end(); };
   EXPECT_TRUE(has("train.epochs") && has("data.train") && has("optimizer.lr") && has("run.trace"));

@@ -1,0 +1,87 @@
+/// Describes data by the keys of [plan] and by what the network's file declares.
+#include "run/described_data.h"
+
+#include <algorithm>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "convoy/base/wording.h"
+#include "convoy/comm/on_root.h"
+#include "convoy/model/network_file.h"
+#include "convoy/params/parameters.h"
+
+#include "checkpoint/make_metadata.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::int64_t kColours = 3, kUsualSize = 32, kUsualClasses = 10, kUsualClassesOfTexts = 2;
+
+/// The data that the network usually reads, as numbers that ranks can send.
+struct UsualData {
+  std::int64_t reads_text = 0, image_size = kUsualSize, num_classes = kUsualClasses;
+};
+
+UsualData usual_data(const Parameters& params) {
+  const NetworkDeclaration declared = find_declaration(network_request(params));
+  UsualData usual{.reads_text = declared.reads == input_kinds::kText ? 1 : 0};
+  if (usual.reads_text != 0) usual.num_classes = kUsualClassesOfTexts;
+  if (declared.image_size > 0) usual.image_size = declared.image_size;
+  if (declared.num_classes > 0) usual.num_classes = declared.num_classes;
+  return usual;
+}
+
+ImageShape shape_of(const std::vector<std::int64_t>& size) {
+  return {.h = size[0], .w = size.size() > 1 ? size[1] : size[0], .c = size.size() > 2 ? size[2] : kColours};
+}
+
+}  // namespace
+
+bool describes_data(const Parameters& params) {
+  return params.plan.samples > 0 || params.data.train.empty();
+}
+
+DescribedData described_data(const Parameters& params, const mpi::Communicator* ranks) {
+  UsualData usual;
+  if (ranks == nullptr) {
+    usual = usual_data(params);
+  } else {
+    mpi::on_root(*ranks, [&] { usual = usual_data(params); });
+    ranks->broadcast(&usual, sizeof usual, 0);
+  }
+  const PlanParams& plan = params.plan;
+  std::vector<std::string> assumed, keys;
+  io::DatasetInfo data{.num_samples = plan.samples, .source = "plan.samples"};
+  if (plan.vocabulary > 0 || (usual.reads_text != 0 && plan.image_size.empty())) {
+    data.kind = input_kinds::kText;
+    data.text.tokenization.vocabulary = plan.vocabulary > 0 ? plan.vocabulary : ImportParams{}.vocabulary;
+    if (plan.vocabulary == 0) {
+      assumed.push_back(fmt::format("texts of at most {}, a vocabulary of {}", counted(params.model.length, "token"),
+                                    data.text.tokenization.vocabulary));
+      keys.emplace_back("--model.length, --plan.vocabulary");
+    }
+  } else if (!plan.image_size.empty()) {
+    data.image = shape_of(plan.image_size);
+  } else if (params.augment.size > 0) {
+    data.encoded = true;  // as files of any size, which augment.size brings to one
+    data.image.c = kColours;
+  } else {
+    data.image = shape_of({usual.image_size});
+    assumed.push_back(fmt::format("images of {}", to_string(data.image)));
+    keys.emplace_back("--plan.image_size");
+  }
+  const std::int64_t num_classes = plan.classes > 0 ? plan.classes : usual.num_classes;
+  if (plan.classes == 0) {
+    assumed.push_back(counted(num_classes, "class"));
+    keys.emplace_back("--plan.classes");
+  }
+  for (std::int64_t i = 0; i < num_classes; ++i) data.class_names.push_back(fmt::format("class {}", i));
+  data.class_counts.assign(data.class_names.size(), std::max<std::int64_t>(1, plan.samples / num_classes));
+  const std::string note = fmt::format("data: no data set is opened. Assumed: {}. To change this: {}\n",
+                                       fmt::join(assumed, ", "), fmt::join(keys, ", "));
+  return {.info = std::move(data), .note = assumed.empty() ? "" : note};
+}
+
+}  // namespace convoy
