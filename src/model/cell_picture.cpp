@@ -107,7 +107,8 @@ int half_height(const Node& node) {
 }
 
 // "conv 3 × 3 / 2": the function, with the size of its window and its stride.
-std::string shown_function(const LayerCall& call) {
+std::string shown_function(LayerCall call) {
+  if (const LayerFunction* const function = find_layer_function(call.function)) complete(*function, call);
   const auto integer = [&](const char* name) -> std::int64_t {
     const auto found = call.arguments.find(name);
     const auto* const value = found == call.arguments.end() ? nullptr : std::get_if<std::int64_t>(&found->second);

@@ -21,10 +21,6 @@ void check_window(const Shape& x, std::int64_t window, std::int64_t padding) {
     refuse("the kernel of {0} x {0} does not fit into an input of {1} with padding {2}", window, sides(x), padding);
 }
 
-std::int64_t dilation_of(const LayerArguments& call) {
-  return call.has("dilation") ? call.integer("dilation") : 1;
-}
-
 void check_num_weights(double num_weights) {
   if (num_weights > kMaxWeights)
     refuse("it would have {:.1e} weights; a layer can have {:.0e}", num_weights, kMaxWeights);
@@ -35,7 +31,7 @@ Value add_convolution(const LayerArguments& call) {
   const std::int64_t groups = call.integer("groups"), filters = call.integer("filters");
   check_divides("groups", groups, x.c, "channels of the input");
   check_divides("groups", groups, filters, "filters");
-  const std::int64_t window = (call.integer("kernel") - 1) * dilation_of(call) + 1;
+  const std::int64_t window = (call.integer("kernel") - 1) * call.integer("dilation") + 1;
   const std::int64_t padding = call.has("padding") ? call.integer("padding") : window / 2;
   check_window(x, window, padding);
   const auto kernel = static_cast<double>(call.integer("kernel"));
@@ -47,7 +43,7 @@ Value add_convolution(const LayerArguments& call) {
                       .stride = call.integer("stride"),
                       .padding = padding,
                       .groups = groups,
-                      .dilation = dilation_of(call),
+                      .dilation = call.integer("dilation"),
                       .bias = call.flag("bias"),
                       .initial_weight = call.initial("initial_weight")});
 }
@@ -56,10 +52,7 @@ PoolingSettings pooling_of(const LayerArguments& call) {
   const std::int64_t kernel = call.integer("kernel"), padding = call.integer("padding");
   check_window(call.x().shape(), kernel, padding);
   if (2 * padding > kernel) refuse("padding = {} is more than half of kernel = {}", padding, kernel);
-  return {.kernel = kernel,
-          .stride = call.has("stride") ? call.integer("stride") : kernel,
-          .padding = padding,
-          .counts_padding = call.has("count_padding") && call.flag("count_padding")};
+  return {.kernel = kernel, .stride = call.has("stride") ? call.integer("stride") : kernel, .padding = padding};
 }
 
 }  // namespace
@@ -75,10 +68,10 @@ std::vector<LayerFunction> convolution_functions() {
   std::vector<ArgumentSpec> of_max_pool = window;
   of_max_pool.front().max = static_cast<double>(ops::MaxPoolOp::kMaxKernel);
   std::vector<ArgumentSpec> of_average_pool = window;
-  // No default value, as dilation below.
   of_average_pool.push_back({.name = "count_padding",
                              .kind = Kind::kFlag,
-                             .about = "whether the mean counts the padding, as zeros; without it false"});
+                             .initial = false,
+                             .about = "whether the mean counts the padding, as zeros"});
   return {
       {.name = "conv",
        .about =
@@ -92,12 +85,8 @@ std::vector<LayerFunction> convolution_functions() {
                       .about = "rows and columns of zeros at each side; without it half of the kernel, rounded down",
                       .min = 0,
                       .max = kMaxKernel},
-                     // No default value: it would become a part of every list, and the lists of checkpoints lack it.
-                     {.name = "dilation",
-                      .about = "distance of neighbouring elements of a filter, in pixels, which widens the kernel; "
-                               "without it 1",
-                      .min = 1,
-                      .max = kMaxKernel},
+                     integer("dilation", 1,
+                             "distance of neighbouring elements of a filter, in pixels, which widens the kernel"),
                      integer("groups", 1, "number of groups of channels; each filter reads one group", 1, kMaxChannels),
                      {.name = "bias", .kind = Kind::kFlag, .initial = false, .about = "whether a bias is added"},
                      initial_values("initial_weight",
@@ -111,7 +100,12 @@ std::vector<LayerFunction> convolution_functions() {
       {.name = "average_pool",
        .about = "mean over those pixels of each window that are inside the image, x (H,W,C), y (P,Q,C)",
        .arguments = of_average_pool,
-       .add = [](const LayerArguments& call) { return average_pool(call.x(), pooling_of(call)); }},
+       .add =
+           [](const LayerArguments& call) {
+             PoolingSettings pooling = pooling_of(call);
+             pooling.counts_padding = call.flag("count_padding");
+             return average_pool(call.x(), pooling);
+           }},
       {.name = "adaptive_average_pool",
        .about =
            "mean over each of height x width windows that cover the image, x (H,W,C), y (height,width,C): window p "

@@ -107,6 +107,13 @@ void complete(const LayerFunction& function, LayerCall& call) {
   }
 }
 
+void drop_defaults(const LayerFunction& function, LayerCall& call) {
+  for (const ArgumentSpec& spec : function.arguments) {
+    const auto given = call.arguments.find(spec.name);
+    if (given != call.arguments.end() && given->second == spec.initial) call.arguments.erase(given);
+  }
+}
+
 std::string describe_layer_functions() {
   std::string text =
       "\n## Functions of network files\n\n[networks.md](networks.md) shows how they are used. The arguments in braces "

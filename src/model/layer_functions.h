@@ -78,6 +78,10 @@ const LayerFunction* find_layer_function(std::string_view name);
 /// inputs is wrong.
 void complete(const LayerFunction& function, LayerCall& call);
 
+/// Removes the arguments that have their default values: what is left stays the same if the function gets an argument
+/// more.
+void drop_defaults(const LayerFunction& function, LayerCall& call);
+
 /// Adds the feature with this name to the cell that is being built, for n samples of the shape `input`. Throws
 /// RequestError if samples of this kind do not have the feature (with the names of those that they have).
 Value add_feature(CellBuilder& cell, const std::string& name, const InputShape& input, std::int64_t n);

@@ -60,6 +60,7 @@ std::int64_t ListedCell::add(LayerCall call) try {
     for (const std::int64_t input : call.inputs) inputs.push_back(values_.at(static_cast<std::size_t>(input)));
     values_.push_back(function.add({call, inputs}));
     check_size();
+    drop_defaults(function, call);
   }
   list_.layers.push_back(std::move(call));
   return num_values() - 1;

@@ -10,6 +10,8 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 
+#include "model/layer_functions.h"
+
 namespace convoy {
 
 namespace {
@@ -105,12 +107,18 @@ std::string difference(const LayerCall& now, const LayerCall& before) {
   return "";
 }
 
+LayerCall completed(LayerCall call) {
+  if (const LayerFunction* const function = find_layer_function(call.function)) complete(*function, call);
+  return call;
+}
+
 std::string difference(const CellList& now, const CellList& before) {
   if (now.name != before.name) return fmt::format("it is '{}', not '{}'", now.name, before.name);
   if (now.prefix != before.prefix)
     return fmt::format("its parameters' names begin with '{}', not '{}'", now.prefix, before.prefix);
   for (std::size_t i = 0; i < std::min(now.layers.size(), before.layers.size()); ++i)
-    if (std::string text = difference(now.layers[i], before.layers[i]); !text.empty()) return text;
+    if (std::string text = difference(completed(now.layers[i]), completed(before.layers[i])); !text.empty())
+      return text;
   if (now.layers.size() != before.layers.size())
     return fmt::format("it has {} layers, not {}", now.layers.size(), before.layers.size());
   return now.output == before.output ? "" : "its output is the result of another layer";

@@ -24,7 +24,7 @@ struct LayerCall {
   std::string function;              ///< name of the layer function: "conv"
   std::string name;                  ///< first part of its parameters' names: "conv1"; name of the feature; or empty
   std::vector<std::int64_t> inputs;  ///< the values that it reads, by their numbers in the cell
-  std::map<std::string, Argument> arguments;
+  std::map<std::string, Argument> arguments;  ///< by name; in a list only those that do not have their default values
 
   bool operator==(const LayerCall&) const = default;
 };
