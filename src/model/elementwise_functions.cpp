@@ -9,6 +9,7 @@
 #include "model/layers/layer_norm.h"
 #include "model/layers/layer_scale.h"
 #include "model/layers/product.h"
+#include "model/layers/softmax.h"
 #include "model/layers/sum.h"
 
 namespace convoy {
@@ -79,6 +80,28 @@ std::vector<LayerFunction> elementwise_functions() {
            [](const LayerArguments& call) {
              return layer_norm(call.name(), call.x(), static_cast<float>(call.number("epsilon")));
            }},
+      {.name = "rms_norm",
+       .about =
+           "RMS normalisation over the channels: weight * x / sqrt(mean of x^2 + epsilon). Parameter: NAME.weight (C)",
+       .has_name = true,
+       .arguments = {number("epsilon", 0x1p-23, "added to the mean of the squares", kMinEpsilon, 1)},
+       .add =
+           [](const LayerArguments& call) {
+             return rms_norm(call.name(), call.x(), static_cast<float>(call.number("epsilon")));
+           }},
+      {.name = "group_norm",
+       .about =
+           "normalisation over all pixels and the channels of a group, for each sample. Parameters: NAME.weight and "
+           "NAME.bias (C)",
+       .has_name = true,
+       .arguments = {count("groups", "number of groups, which share the channels"),
+                     number("epsilon", 1e-5, "added to the variance", kMinEpsilon, 1)},
+       .add =
+           [](const LayerArguments& call) {
+             check_divides("groups", call.integer("groups"), call.x().shape().c, "channels of the input");
+             return group_norm(call.name(), call.x(), call.integer("groups"),
+                               static_cast<float>(call.number("epsilon")));
+           }},
       {.name = "layer_scale",
        .about = "multiplies each channel by a trained factor, the same for all pixels. Parameter: NAME (C,1,1)",
        .has_name = true,
@@ -136,6 +159,9 @@ std::vector<LayerFunction> elementwise_functions() {
       {.name = "hard_sigmoid",
        .about = "x / 6 + 1/2, at least 0 and at most 1",
        .add = add_activation<ops::Activation::kHardSigmoid>},
+      {.name = "softmax",
+       .about = "exp(x) divided by its sum over the channels, for each pixel or word",
+       .add = [](const LayerArguments& call) { return softmax(call.x()); }},
       {.name = "dropout",
        .about = "in training, sets each value to 0 with this probability and divides the others by the rest",
        .arguments = {share("share", "probability; 0 adds no layer")},

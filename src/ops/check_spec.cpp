@@ -176,6 +176,10 @@ void check<LayerNormOp>(const LayerNormSpec& spec) {
   check_shape(LayerNormOp::kName, Shape::vectors(spec.num_rows, spec.width));
   if (!(spec.epsilon > 0))
     fail("layer norm with epsilon {}: more than 0 needed, for rows of equal values", spec.epsilon);
+  if (spec.num_pixels < 1 || spec.num_groups < 1 || spec.width % spec.num_groups != 0)
+    fail("group norm of {} pixels and {} columns in {} groups: the groups must divide the columns", spec.num_pixels,
+         spec.width, spec.num_groups);
+  if (!spec.is_centred && !spec.has_one_group()) fail("RMS norm in {} groups: only one is supported", spec.num_groups);
 }
 
 template <>
@@ -197,6 +201,11 @@ void check<LinearOp>(const LinearSpec& spec) {
     fail("linear layer in {}: results in {}, but f32 or {} needed", to_string(spec.type), to_string(spec.y_type),
          to_string(spec.type));
   }
+}
+
+template <>
+void check<SoftmaxOp>(const SoftmaxSpec& spec) {
+  check_shape(SoftmaxOp::kName, Shape::vectors(spec.num_rows, spec.width));
 }
 
 template <>

@@ -21,6 +21,7 @@
 #include "convoy/ops/sample_cross_entropy.h"
 #include "convoy/ops/score_sums.h"
 #include "convoy/ops/sequence_mean.h"
+#include "convoy/ops/softmax.h"
 #include "convoy/ops/softmax_cross_entropy.h"
 
 namespace convoy::ops {

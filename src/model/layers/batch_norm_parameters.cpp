@@ -20,7 +20,7 @@ BatchNormParameters::BatchNormParameters(CellMemory& memory, const std::string& 
                              .initial = {InitialValues::Kind::kConstant, initial},
                              .rule = rule,
                              .role = ParameterRole::kNormOrBias,
-                             .momentum = momentum});
+                             .momentum = rule == UpdateRule::kMovingAverage ? momentum : ParameterSpec{}.momentum});
   };
   gamma = parameter(".weight", 1, UpdateRule::kOptimizer);
   beta = parameter(".bias", 0, UpdateRule::kOptimizer);

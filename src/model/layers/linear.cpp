@@ -58,8 +58,7 @@ Linear::Linear(CellBuilder& cell, const ops::LinearSpec& spec, const LinearSetti
 
 bool Linear::merge(Layer& next) {
   const auto* dropout = dynamic_cast<const Dropout*>(&next);
-  if (dropout != nullptr && !dropout->has_residual() && spec_.activation &&
-      derivative_follows_from_output(*spec_.activation)) {
+  if (dropout != nullptr && !dropout->has_residual() && spec_.activation == ops::Activation::kRelu) {
     drop_spec_ = dropout->spec();
     return true;
   }

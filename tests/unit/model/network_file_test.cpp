@@ -112,9 +112,16 @@ TEST(NetworkFile, BatchNormsHaveAnEpsilonAndAMomentum) {
   EXPECT_THAT(to_text(list), HasSubstr("{\"epsilon\":0.001,\"momentum\":0.25}"));
   const Network network = build_cells(list, {.input = ImageShape{12, 10, 3}});
   for (const CellMemory::Entry& entry : network.front()->memory().parameters())
-    if (entry.spec.is_statistic()) {
-      EXPECT_EQ(entry.spec.momentum, 0.25) << entry.spec.name;
-    }
+    EXPECT_EQ(entry.spec.momentum, entry.spec.is_statistic() ? 0.25 : ParameterSpec{}.momentum) << entry.spec.name;
+}
+
+TEST(NetworkFile, NormsRefuseGroupsThatDoNotDivideTheChannels) {
+  const auto norm = [](const std::string& call) {
+    return stem("return " + call + "('n', conv('a', feature('image'), 8), 3)");
+  };
+  EXPECT_EQ(complaint(norm("group_norm")),
+            "my.lua:3: group_norm: groups = 3 does not divide the 8 channels of the input");
+  EXPECT_EQ(complaint(norm("rms_norm")), "my.lua:3: rms_norm: epsilon = 3 is too large: at most 1");
 }
 
 TEST(NetworkFile, ACommentChangesNothing) {

@@ -10,9 +10,11 @@
 #include "model/layers/channels.h"
 #include "model/layers/convolution.h"
 #include "model/layers/dropout.h"
+#include "model/layers/layer_norm.h"
 #include "model/layers/linear.h"
 #include "model/layers/pooling.h"
 #include "model/layers/product.h"
+#include "model/layers/softmax.h"
 #include "model/layers/sum.h"
 
 namespace convoy::test {
@@ -121,6 +123,14 @@ inline std::unique_ptr<Cell> gates(const Shape& shape, DataType type) {
   return cell.finish(b + (scaled * scaled + (gate + x * activate(ops::Activation::kTanh, a))));
 }
 
+/// Norms whose input is read twice, and shares of the channels.
+inline std::unique_ptr<Cell> norms(const Shape& shape, DataType type) {
+  CellBuilder cell({.name = "norms", .parameters = "norms.", .type = type});
+  const Value x = cell.input(shape);
+  const Value a = group_norm("norm1", convolution_3x3("conv1", rms_norm("norm2", x), shape.c), 2);
+  return cell.finish(a * softmax(a) + group_norm("norm3", x, shape.c) + rms_norm("norm4", a));
+}
+
 inline Network gated_network(const Shape& images, std::int64_t num_classes, DataType type) {
   constexpr std::int64_t kChannels = 6;
   Network network;
@@ -128,6 +138,7 @@ inline Network gated_network(const Shape& images, std::int64_t num_classes, Data
   network.push_back(stem.finish(convolution_3x3("conv1", stem.feature(features::kImage, {images, type}), kChannels)));
   network.push_back(squeeze_and_excite(network.back()->y().shape, type));
   network.push_back(gates(network.back()->y().shape, type));
+  network.push_back(norms(network.back()->y().shape, type));
   CellBuilder head({.name = "head", .type = type});
   network.push_back(head.finish(logits("fc", global_average_pool(head.input(network.back()->y().shape)), num_classes)));
   return network;

@@ -120,6 +120,12 @@ TEST(Backend, NamesTheSpecThatItCannotCompute) {
                         "layer norm of 4x1x1x0");
   expect_message<Error>([&] { backend->create<ops::LayerNormOp>({.num_rows = 4, .width = 8, .epsilon = 0}); },
                         "epsilon 0");
+  expect_message<Error>([&] { backend->create<ops::LayerNormOp>({.num_rows = 4, .width = 8, .num_groups = 3}); },
+                        "8 columns in 3 groups");
+  expect_message<Error>(
+      [&] { backend->create<ops::LayerNormOp>({.num_rows = 4, .width = 8, .num_groups = 2, .is_centred = false}); },
+      "RMS norm in 2 groups");
+  expect_message<Error>([&] { backend->create<ops::SoftmaxOp>({.num_rows = 4, .width = 0}); }, "softmax of 4x1x1x0");
   expect_message<Error>([&] { backend->create<ops::EmbeddingOp>({.n = 2, .length = 0, .num_rows = 5, .width = 8}); },
                         "embedding of 2x0x1x8");
   expect_message<Error>([&] { backend->create<ops::EmbeddingOp>({.n = 2, .length = 3, .num_rows = 0, .width = 8}); },

@@ -16,6 +16,7 @@
 #include "reference/pooling.h"
 #include "reference/sample_cross_entropy.h"
 #include "reference/sequence_mean.h"
+#include "reference/softmax.h"
 #include "reference/softmax_cross_entropy.h"
 #include "reference/storage.h"
 
@@ -137,17 +138,29 @@ TEST(ReferenceLinear, GradientsAreNumericOnes) {
 }
 
 TEST(ReferenceLayerNorm, GradientsAreNumericOnes) {
-  const ops::LayerNormSpec spec{.num_rows = 4, .width = 6};
-  const Array x = random_array(24, 1), gamma = random_array(6, 2, 1, 0.5), beta = random_array(6, 3),
-              dy = random_array(24, 4);
-  const auto got = reference::layer_norm_gradient(spec, x, gamma, reference::layer_norm(spec, x, gamma, beta), dy);
-  const auto loss = [&](const Array& a, const Array& b, const Array& c) {
-    return dot(dy, reference::layer_norm(spec, a, b, c).y);
-  };
-  expect_near(got.dx, numeric_gradient([&](const Array& at) { return loss(at, gamma, beta); }, x, kStep), kTolerance);
-  expect_near(got.dgamma, numeric_gradient([&](const Array& at) { return loss(x, at, beta); }, gamma, kStep),
-              kTolerance);
-  expect_near(got.dbeta, numeric_gradient([&](const Array& at) { return loss(x, gamma, at); }, beta, kStep),
+  for (const ops::LayerNormSpec& spec : {ops::LayerNormSpec{.num_rows = 4, .width = 6},
+                                         {.num_rows = 4, .width = 6, .is_centred = false},
+                                         {.num_rows = 2, .width = 6, .num_pixels = 2, .num_groups = 3}}) {
+    const Array x = random_array(24, 1), gamma = random_array(6, 2, 1, 0.5), beta = random_array(6, 3),
+                dy = random_array(24, 4);
+    const auto got = reference::layer_norm_gradient(spec, x, gamma, reference::layer_norm(spec, x, gamma, beta), dy);
+    const auto loss = [&](const Array& a, const Array& b, const Array& c) {
+      return dot(dy, reference::layer_norm(spec, a, b, c).y);
+    };
+    expect_near(got.dx, numeric_gradient([&](const Array& at) { return loss(at, gamma, beta); }, x, kStep), kTolerance);
+    expect_near(got.dgamma, numeric_gradient([&](const Array& at) { return loss(x, at, beta); }, gamma, kStep),
+                kTolerance);
+    if (spec.is_centred)
+      expect_near(got.dbeta, numeric_gradient([&](const Array& at) { return loss(x, gamma, at); }, beta, kStep),
+                  kTolerance);
+  }
+}
+
+TEST(ReferenceSoftmax, GradientIsNumericOne) {
+  const ops::SoftmaxSpec spec{.num_rows = 3, .width = 5};
+  const Array x = random_array(15, 1, 0, 3), dy = random_array(15, 2);
+  const auto loss = [&](const Array& at) { return dot(dy, reference::softmax(spec, at)); };
+  expect_near(reference::softmax_gradient(spec, reference::softmax(spec, x), dy).dx, numeric_gradient(loss, x, kStep),
               kTolerance);
 }
 

@@ -50,24 +50,8 @@ void add_part(const ColumnSumSpec& spec, const T* matrix, const T* factors, std:
   }
 }
 
-/// Adds up the sums of blocks of one matrix.
-template <typename Sum>
-void add_blocks(const ColumnSumSpec& spec, const double* block_sums, Sum* sums) {
-  for (std::int64_t k = 0; k < spec.num_columns; ++k) {
-    double sum = block_sums[k];
-    for (std::int64_t block = 1; block < num_blocks(spec); ++block) sum += block_sums[block * spec.num_columns + k];
-    sums[k] = rounded_to<Sum>(static_cast<float>(sum));
-  }
-}
-
-}  // namespace
-
-std::int64_t column_sum_scratch_bytes(const ColumnSumSpec& spec) {
-  return spec.num_matrices * num_blocks(spec) * spec.num_columns * static_cast<std::int64_t>(sizeof(double));
-}
-
-void column_sum(const ColumnSumSpec& spec, const void* matrix, void* sums, const Workspace& workspace,
-                const void* factors) {
+/// Writes the sums of all columns of all blocks to the scratch memory.
+void sum_blocks(const ColumnSumSpec& spec, const void* matrix, const Workspace& workspace, const void* factors) {
   auto* block_sums = reinterpret_cast<double*>(workspace.scratch());
   const std::int64_t blocks = num_blocks(spec), parts = (spec.num_columns + kColumns - 1) / kColumns;
   const std::int64_t count = spec.num_rows * spec.num_columns, sum_count = blocks * spec.num_columns;
@@ -81,10 +65,41 @@ void column_sum(const ColumnSumSpec& spec, const void* matrix, void* sums, const
           add_part(spec, values + m * count, others == nullptr ? nullptr : others + m * count, block, part,
                    block_sums + m * sum_count);
   });
+}
+
+/// Calls give(index, sum) for each column of each matrix, after sum_blocks().
+template <typename Give>
+void add_blocks(const ColumnSumSpec& spec, const Workspace& workspace, const Give& give) {
+  const auto* block_sums = reinterpret_cast<const double*>(workspace.scratch());
+  for (std::int64_t m = 0; m < spec.num_matrices; ++m, block_sums += num_blocks(spec) * spec.num_columns) {
+    for (std::int64_t k = 0; k < spec.num_columns; ++k) {
+      double sum = block_sums[k];
+      for (std::int64_t block = 1; block < num_blocks(spec); ++block) sum += block_sums[block * spec.num_columns + k];
+      give(m * spec.num_columns + k, sum);
+    }
+  }
+}
+
+}  // namespace
+
+std::int64_t column_sum_scratch_bytes(const ColumnSumSpec& spec) {
+  return spec.num_matrices * num_blocks(spec) * spec.num_columns * static_cast<std::int64_t>(sizeof(double));
+}
+
+void column_sum(const ColumnSumSpec& spec, const void* matrix, void* sums, const Workspace& workspace,
+                const void* factors) {
+  sum_blocks(spec, matrix, workspace, factors);
   with_storage(spec.sum_type, [&]<typename Sum>() {
-    for (std::int64_t m = 0; m < spec.num_matrices; ++m)
-      add_blocks(spec, block_sums + m * sum_count, values_at<Sum>(sums) + m * spec.num_columns);
+    add_blocks(spec, workspace, [to = values_at<Sum>(sums)](std::int64_t i, double sum) {
+      to[i] = rounded_to<Sum>(static_cast<float>(sum));
+    });
   });
+}
+
+void column_sum_in_double(const ColumnSumSpec& spec, const void* matrix, double* sums, const Workspace& workspace,
+                          const void* factors) {
+  sum_blocks(spec, matrix, workspace, factors);
+  add_blocks(spec, workspace, [=](std::int64_t i, double sum) { sums[i] = sum; });
 }
 
 }  // namespace convoy::ops::cpu

@@ -1,4 +1,5 @@
-/// Layer normalisation on the CPU: each row is read from memory once, and again from the cache; bound by memory.
+/// Layer and RMS normalisation on the CPU: each row is read from memory once, and again from the cache; bound by
+/// memory.
 #include "convoy/ops/layer_norm.h"
 
 #include <algorithm>
@@ -6,6 +7,7 @@
 #include <memory>
 
 #include "ops/cpu/lanes_simd.h"
+#include "ops/cpu/normalisation/group_norm.h"
 #include "ops/cpu/parallel.h"
 #include "ops/cpu/resources.h"
 #include "ops/cpu/simd.h"
@@ -46,9 +48,9 @@ template <typename Add>
 template <typename T>
 struct ForwardRows {
   const T* x;
-  const float *gamma, *beta;
+  const float *gamma, *beta;  ///< beta is read with kCentred
   T* y;
-  float *mean, *inv_std;
+  float *mean, *inv_std;  ///< mean is written with kCentred
   std::int64_t width;
   float epsilon;
 };
@@ -68,21 +70,24 @@ template <typename Term>
   return sum_of(sums, rest) / static_cast<float>(width);
 }
 
-template <typename T>
+template <bool kCentred, typename T>
 void normalise_row(const ForwardRows<T>& args, std::int64_t row) {
   const std::int64_t width = args.width;
   const T* x = args.x + row * width;
   T* y = args.y + row * width;
-  const float mean = mean_of(width, [=]<typename V>(std::int64_t i, V) { return read<V>(x + i); });
+  const float mean = kCentred ? mean_of(width, [=]<typename V>(std::int64_t i, V) { return read<V>(x + i); }) : 0;
   const float variance = mean_of(width, [=]<typename V>(std::int64_t i, V) {
     const V centred = read<V>(x + i) - mean;
     return V(centred * centred);
   });
   const float inv_std = 1.0f / std::sqrt(variance + args.epsilon);
-  args.mean[row] = mean;
+  if (kCentred) args.mean[row] = mean;
   args.inv_std[row] = inv_std;
   for_lanes(0, width, [&]<typename V>(std::int64_t i, V) {
-    write(y + i, V((read<V>(x + i) - mean) * inv_std * read<V>(args.gamma + i) + read<V>(args.beta + i)));
+    if constexpr (kCentred)
+      write(y + i, V((read<V>(x + i) - mean) * inv_std * read<V>(args.gamma + i) + read<V>(args.beta + i)));
+    else
+      write(y + i, V(read<V>(x + i) * inv_std * read<V>(args.gamma + i)));
   });
 }
 
@@ -91,7 +96,7 @@ void normalise_row(const ForwardRows<T>& args, std::int64_t row) {
 template <typename T>
 struct BackwardRows {
   const T *dy, *x;
-  const float *gamma, *mean, *inv_std;
+  const float *gamma, *mean, *inv_std;  ///< mean is read with kCentred
   T* dx;
   const T* addend;  ///< read with kAdds
   std::int64_t width;
@@ -102,24 +107,24 @@ struct ParameterSums {
   float *dgamma, *dbeta;
 };
 
-/// The means over the columns of g = gamma dy and of g h, h = (x - mean) inv_std.
+/// The means over the columns of g = gamma dy, which is 0 without kCentred, and of g h, h = (x - mean) inv_std.
 struct GradientMeans {
   float g, gh;
 };
 
-/// Computes the means of a row. With kSums, also adds dy h to dgamma, and dy to dbeta.
-template <bool kSums, typename T>
+/// Computes the means of a row. With kSums, also adds dy h to dgamma and, with kCentred, dy to dbeta.
+template <bool kCentred, bool kSums, typename T>
 [[gnu::always_inline]] inline GradientMeans sum_row(const BackwardRows<T>& args, std::int64_t row,
                                                     [[maybe_unused]] const ParameterSums& sums) {
   const T *dy = args.dy + row * args.width, *x = args.x + row * args.width;
-  const float mean = args.mean[row], inv_std = args.inv_std[row];
+  const float mean = kCentred ? args.mean[row] : 0, inv_std = args.inv_std[row];
   Chains<Vec> g_sums = {}, gh_sums = {};
   float g_rest = 0, gh_rest = 0;
   for_chains(args.width, [&]<typename V>(std::int64_t i, V, int chain) {
     const V gamma = read<V>(args.gamma + i), d = read<V>(dy + i), dh = d * ((read<V>(x + i) - mean) * inv_std);
     if constexpr (kSums) {
       write(sums.dgamma + i, V(read<V>(sums.dgamma + i) + dh));
-      write(sums.dbeta + i, V(read<V>(sums.dbeta + i) + d));
+      if constexpr (kCentred) write(sums.dbeta + i, V(read<V>(sums.dbeta + i) + d));
     }
     if constexpr (std::is_same_v<V, Vec>) {
       g_sums[chain] += gamma * d;
@@ -130,17 +135,17 @@ template <bool kSums, typename T>
     }
   });
   const auto count = static_cast<float>(args.width);
-  return {sum_of(g_sums, g_rest) / count, sum_of(gh_sums, gh_rest) / count};
+  return {kCentred ? sum_of(g_sums, g_rest) / count : 0, sum_of(gh_sums, gh_rest) / count};
 }
 
 /// Computes dx = inv_std (g - mean_C(g) - h mean_C(g h)) [+ addend] of a row.
-template <bool kSums, bool kAdds, typename T>
+template <bool kCentred, bool kSums, bool kAdds, typename T>
 void differentiate_row(const BackwardRows<T>& args, std::int64_t row, const ParameterSums& sums) {
-  const GradientMeans means = sum_row<kSums>(args, row, sums);
+  const GradientMeans means = sum_row<kCentred, kSums>(args, row, sums);
   const T *dy = args.dy + row * args.width, *x = args.x + row * args.width;
   T* dx = args.dx + row * args.width;
   [[maybe_unused]] const T* addend = args.addend + (kAdds ? row * args.width : 0);
-  const float mean = args.mean[row], inv_std = args.inv_std[row];
+  const float mean = kCentred ? args.mean[row] : 0, inv_std = args.inv_std[row];
   for_lanes(0, args.width, [&]<typename V>(std::int64_t i, V) {
     const V h = (read<V>(x + i) - mean) * inv_std;
     const V slope = (read<V>(args.gamma + i) * read<V>(dy + i) - means.g - h * means.gh) * inv_std;
@@ -148,7 +153,7 @@ void differentiate_row(const BackwardRows<T>& args, std::int64_t row, const Para
   });
 }
 
-template <typename T>
+template <typename T, bool kCentred>
 class CpuLayerNorm final : public LayerNormOp {
  public:
   CpuLayerNorm(const LayerNormSpec& spec, Workspace& workspace)
@@ -165,7 +170,7 @@ class CpuLayerNorm final : public LayerNormOp {
 #pragma omp parallel num_threads(workspace_.threads())
     {
       const Range mine = my_part_of(spec_.num_rows);
-      for (std::int64_t row = mine.begin; row < mine.end; ++row) normalise_row(rows, row);
+      for (std::int64_t row = mine.begin; row < mine.end; ++row) normalise_row<kCentred>(rows, row);
     }
   }
 
@@ -194,7 +199,8 @@ class CpuLayerNorm final : public LayerNormOp {
         const ParameterSums sums = sums_of_block(block);
         if constexpr (kSums) std::fill_n(sums.dgamma, 2 * spec_.width, 0.0f);
         const Range mine = part_of(spec_.num_rows, block, num_blocks_);
-        for (std::int64_t row = mine.begin; row < mine.end; ++row) differentiate_row<kSums, kAdds>(rows, row, sums);
+        for (std::int64_t row = mine.begin; row < mine.end; ++row)
+          differentiate_row<kCentred, kSums, kAdds>(rows, row, sums);
       }
       if constexpr (kSums) {
 #pragma omp barrier
@@ -218,7 +224,7 @@ class CpuLayerNorm final : public LayerNormOp {
       }
       for (std::int64_t c = 0; c < num; ++c) {
         dgamma[begin + c] = static_cast<float>(gammas[c]);
-        dbeta[begin + c] = static_cast<float>(betas[c]);
+        if (kCentred) dbeta[begin + c] = static_cast<float>(betas[c]);
       }
     }
   }
@@ -232,7 +238,11 @@ class CpuLayerNorm final : public LayerNormOp {
 
 template <>
 std::unique_ptr<LayerNormOp> make_op(const LayerNormSpec& spec, const Resources& resources) {
-  return make_stored<CpuLayerNorm, LayerNormOp>(spec, resources.workspace);
+  if (!spec.has_one_group()) return make_group_norm(spec, resources);
+  return with_storage(spec.type, [&]<typename T>() -> std::unique_ptr<LayerNormOp> {
+    if (spec.is_centred) return std::make_unique<CpuLayerNorm<T, true>>(spec, resources.workspace);
+    return std::make_unique<CpuLayerNorm<T, false>>(spec, resources.workspace);
+  });
 }
 
 }  // namespace convoy::ops::cpu

@@ -1,10 +1,12 @@
-/// Layer normalisation on a GPU: bound by memory. A team computes a row; tiles of columns compute the sums over rows.
+/// Layer and RMS normalisation on a GPU: bound by memory. A team computes a row; tiles of columns compute the sums over
+/// rows.
 #include <algorithm>
 #include <memory>
 
 #include "convoy/ops/layer_norm.h"
 
 #include "ops/cuda/linear/linear_kernels.h"
+#include "ops/cuda/normalisation/group_norm.h"
 #include "ops/cuda/normalisation/layer_norm_rows.h"
 #include "ops/cuda/resources.h"
 
@@ -17,9 +19,9 @@ namespace {
 template <typename T>
 struct ForwardArgs {
   const T* x;
-  const float *gamma, *beta;
+  const float *gamma, *beta;  ///< beta is null if the rows are not centred
   T* y;
-  float *mean, *inv_std;
+  float *mean, *inv_std;  ///< mean is null if the rows are not centred
   RowTeams teams;
   float epsilon;
 };
@@ -33,14 +35,17 @@ __global__ void __launch_bounds__(kTeamThreads) normalise_rows(ForwardArgs<T> ar
   const std::int64_t row = has_row ? my_row : teams.num_rows - 1;  // lanes without a row only help to add
   const LaneOfRow<T, kWidth, kPacks> x(teams, args.x + row * teams.width);
   const float inverse_width = __fdiv_rn(1.0f, static_cast<float>(teams.width));
-  float sum = 0;
-  teams.for_my_packs<kPacks, kWidth>([&](int k, int column) {
-    float v[kWidth];
-    x.get(k, column, v);
+  float mean = 0;
+  if (args.mean != nullptr) {
+    float sum = 0;
+    teams.for_my_packs<kPacks, kWidth>([&](int k, int column) {
+      float v[kWidth];
+      x.get(k, column, v);
 #pragma unroll
-    for (int i = 0; i < kWidth; ++i) sum += v[i];
-  });
-  const float mean = teams.sum(sum) * inverse_width;
+      for (int i = 0; i < kWidth; ++i) sum += v[i];
+    });
+    mean = teams.sum(sum) * inverse_width;
+  }
   float squares = 0;
   teams.for_my_packs<kPacks, kWidth>([&](int k, int column) {
     float v[kWidth];
@@ -51,14 +56,14 @@ __global__ void __launch_bounds__(kTeamThreads) normalise_rows(ForwardArgs<T> ar
   const float inv_std = __fdiv_rn(1.0f, __fsqrt_rn(teams.sum(squares) * inverse_width + args.epsilon));
   if (!has_row) return;
   if (teams.my_lane() == 0) {
-    args.mean[row] = mean;
+    if (args.mean != nullptr) args.mean[row] = mean;
     args.inv_std[row] = inv_std;
   }
   teams.for_my_packs<kPacks, kWidth>([&](int k, int column) {
-    float v[kWidth], gamma[kWidth], beta[kWidth];
+    float v[kWidth], gamma[kWidth], beta[kWidth] = {};
     x.get(k, column, v);
     load<kWidth>(args.gamma + column, gamma);
-    load<kWidth>(args.beta + column, beta);
+    if (args.beta != nullptr) load<kWidth>(args.beta + column, beta);
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) v[i] = __fmaf_rn((v[i] - mean) * inv_std, gamma[i], beta[i]);
     store<kWidth>(v, args.y + row * teams.width + column);
@@ -70,9 +75,9 @@ __global__ void __launch_bounds__(kTeamThreads) normalise_rows(ForwardArgs<T> ar
 template <typename T>
 struct BackwardArgs {
   const T *dy, *x;
-  const float *gamma, *mean, *inv_std;
-  T* dx;            ///< may be dy
-  const T* addend;  ///< may be dx; with kAdds
+  const float *gamma, *mean, *inv_std;  ///< mean is null if the rows are not centred
+  T* dx;                                ///< may be dy
+  const T* addend;                      ///< may be dx; with kAdds
   RowTeams teams;
 };
 
@@ -87,7 +92,7 @@ __global__ void __launch_bounds__(kTeamThreads) compute_input_gradients(Backward
   const bool has_row = my_row < teams.num_rows;
   const std::int64_t row = has_row ? my_row : teams.num_rows - 1;
   const LaneOfRow<T, kWidth, kPacks> dy(teams, args.dy + row * teams.width), x(teams, args.x + row * teams.width);
-  const float mean = args.mean[row], inv_std = args.inv_std[row];
+  const float mean = args.mean == nullptr ? 0 : args.mean[row], inv_std = args.inv_std[row];
   float g_sum = 0, gh_sum = 0;
   teams.for_my_packs<kPacks, kWidth>([&](int k, int column) {
     float g[kWidth], h[kWidth], gamma[kWidth];
@@ -102,7 +107,8 @@ __global__ void __launch_bounds__(kTeamThreads) compute_input_gradients(Backward
     }
   });
   const float inverse_width = __fdiv_rn(1.0f, static_cast<float>(teams.width));
-  const float mean_g = teams.sum(g_sum) * inverse_width, mean_gh = teams.sum(gh_sum) * inverse_width;
+  const float mean_g = args.mean == nullptr ? 0 : teams.sum(g_sum) * inverse_width;
+  const float mean_gh = teams.sum(gh_sum) * inverse_width;
   if (!has_row) return;
   teams.for_my_packs<kPacks, kWidth>([&](int k, int column) {
     T* const to = args.dx + row * teams.width + column;
@@ -140,8 +146,8 @@ struct SumGrid {
 template <typename T>
 struct SumArgs {
   const T *dy, *x;
-  const float *mean, *inv_std;
-  float *dgamma, *dbeta;  ///< (blocks, C) partial sums
+  const float *mean, *inv_std;  ///< mean is null if the rows are not centred
+  float *dgamma, *dbeta;        ///< (blocks, C) partial sums
   std::int64_t num_rows;
   int width;
 };
@@ -159,7 +165,7 @@ __global__ void __launch_bounds__(kSumThreads) sum_parameter_gradients(SumArgs<T
     for (int r = 0; r < kRowsOfThread; ++r) {
       const std::int64_t row = first + r * static_cast<int>(blockDim.y);
       if (row >= args.num_rows) continue;
-      const float mean = args.mean[row], inv_std = args.inv_std[row];
+      const float mean = args.mean == nullptr ? 0 : args.mean[row], inv_std = args.inv_std[row];
       float dy[kWidth], x[kWidth];
       load<kWidth>(args.dy + row * args.width + column, dy);
       load<kWidth>(args.x + row * args.width + column, x);
@@ -189,7 +195,7 @@ template <typename T, int kWidth>
 class CudaLayerNorm final : public LayerNormOp {
  public:
   CudaLayerNorm(const LayerNormSpec& spec, Context& context)
-      : spec_(spec), teams_(spec, kWidth), sums_(spec, kWidth), context_(context) {
+      : spec_(spec), teams_(spec.num_rows, spec.width, kWidth), sums_(spec, kWidth), context_(context) {
     context.reserve_scratch(2 * partial_count() * kFloatBytes + column_sum_scratch_bytes(partial_spec()));
   }
 
@@ -240,7 +246,8 @@ class CudaLayerNorm final : public LayerNormOp {
     launch(sum_parameter_gradients<T, kWidth>, shape, context_.stream(), rows);
     float* scratch = dbeta + partial_count();
     column_sum(partial_spec(), {.matrix = dgamma, .sums = args.dgamma, .scratch = scratch}, context_);
-    column_sum(partial_spec(), {.matrix = dbeta, .sums = args.dbeta, .scratch = scratch}, context_);
+    if (args.dbeta != nullptr)
+      column_sum(partial_spec(), {.matrix = dbeta, .sums = args.dbeta, .scratch = scratch}, context_);
   }
 
   LayerNormSpec spec_;
@@ -253,6 +260,7 @@ class CudaLayerNorm final : public LayerNormOp {
 
 template <>
 std::unique_ptr<LayerNormOp> make_op(const LayerNormSpec& spec, const Resources& resources) {
+  if (!spec.has_one_group()) return make_group_norm(spec, resources);
   return make_wide<CudaLayerNorm, LayerNormOp>(spec.width, spec, resources.context);
 }
 

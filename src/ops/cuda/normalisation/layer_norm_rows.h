@@ -1,13 +1,10 @@
-/// Divides the rows of an activation among the threads of layer normalisation's kernels: a team, which is a warp or a
-/// part of one, computes one row. Each lane of a team keeps a part of the row in registers. Included only by
-/// layer_norm.cu.
+/// Divides the rows of an activation among the threads of the kernels of layer normalisation and softmax: a team, which
+/// is a warp or a part of one, computes one row. Each lane of a team can keep a part of the row in registers.
 #pragma once
 
 #include <algorithm>
 #include <bit>
 #include <cstdint>
-
-#include "convoy/ops/layer_norm.h"
 
 #include "ops/cuda/element.h"
 #include "ops/cuda/launch.h"
@@ -23,11 +20,11 @@ constexpr int kMaxTeam = 32;       // maximum number of lanes of a team
 /// The division of rows among teams of lanes. Lane l of a team has the packs l, l + lanes, ... of its row. A pack is
 /// pack_width neighbouring values.
 struct RowTeams {
-  RowTeams(const LayerNormSpec& spec, int pack_width)
-      : num_rows(spec.num_rows),
-        width(static_cast<int>(spec.width)),
+  RowTeams(std::int64_t rows, std::int64_t row_width, int pack_width)
+      : num_rows(rows),
+        width(static_cast<int>(row_width)),
         lanes(static_cast<int>(
-            std::min(std::bit_ceil(static_cast<unsigned>(spec.width / pack_width)), unsigned{kMaxTeam}))) {}
+            std::min(std::bit_ceil(static_cast<unsigned>(row_width / pack_width)), unsigned{kMaxTeam}))) {}
 
   std::int64_t num_rows;
   int width;
@@ -44,6 +41,13 @@ struct RowTeams {
   /// Returns the sum of `mine` over the lanes of the team, in each of its lanes. All lanes of the warp must call it.
   __device__ float sum(float mine) const {
     for (int distance = lanes / 2; distance > 0; distance /= 2) mine += __shfl_xor_sync(~0u, mine, distance);
+    return mine;
+  }
+  /// Returns the largest number of the lanes of the team that is not NaN, in each of its lanes. All lanes of the warp
+  /// must call it.
+  __device__ float largest(float mine) const {
+    for (int distance = lanes / 2; distance > 0; distance /= 2)
+      mine = fmaxf(mine, __shfl_xor_sync(~0u, mine, distance));
     return mine;
   }
 
