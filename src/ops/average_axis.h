@@ -37,9 +37,9 @@ class AverageAxis {
     return {start > 0 ? start : 0, end < size_ ? end : size_};
   }
 
-  /// Returns the windows that cover a pixel: of sliding ones those with stride * p - padding <= pixel < stride * p -
-  /// padding + kernel. Adaptive windows are covered as they cover: floor(p size / count) <= pixel and pixel <
-  /// ceil((p + 1) size / count) give floor(pixel count / size) <= p < ceil((pixel + 1) count / size).
+  /// Returns the windows that cover a pixel. A sliding window p covers it if stride p - padding <= pixel < stride p -
+  /// padding + kernel. An adaptive one covers it if floor(p size / count) <= pixel < ceil((p + 1) size / count), and
+  /// that is floor(pixel count / size) <= p < ceil((pixel + 1) count / size).
   CONVOY_FORMULA Indices windows_over(Int pixel) const {
     if (is_adaptive_) return share(pixel, count_, size_);
     const Int first = pixel + padding_ - kernel_ + stride_, end = (pixel + padding_) / stride_ + 1;
@@ -54,7 +54,8 @@ class AverageAxis {
   }
 
  private:
-  /// Returns part `index` of `total` indices in `parts` parts, which overlap if `parts` does not divide `total`.
+  /// Returns part `index` of `total` indices, which are divided into `parts` parts. Neighbouring parts share an index
+  /// if `parts` does not divide `total`.
   CONVOY_FORMULA static Indices share(Int index, Int total, Int parts) {
     const std::int64_t begin = std::int64_t{index} * total;
     return {static_cast<Int>(begin / parts), static_cast<Int>((begin + total + parts - 1) / parts)};
