@@ -97,7 +97,7 @@ void print_info(const Parameters& params, const std::string& argument) {
     print("{}\n", io::describe(argument));
   } catch (const RequestError& error) {
     if (argument.find_first_of("./") != std::string::npos || exists(argument)) throw;
-    refuse("{} If it is the name of a network: {}", error.what(), *fault);
+    refuse("{}. If it is the name of a network: {}", error.what(), *fault);
   }
   std::error_code unknown;
   if (std::filesystem::is_regular_file(argument, unknown) && io::is_checkpoint_file(argument))
