@@ -81,28 +81,30 @@ std::optional<std::string> find_fault_in_name(const std::string& word) {
   }
 }
 
-std::string describe_checkpoint(const Parameters& params, const std::string& path) {
+void print_network_of_checkpoint(const Parameters& params, const std::string& path) {
   const io::Checkpoint checkpoint = io::decode_checkpoint(io::read_checkpoint_file(path), path);
-  return describe_network(params, with_size(checkpoint.metadata, params.augment));
+  print("{}\n", describe_network(params, with_size(checkpoint.metadata, params.augment)));
 }
 
 // Describes a network, by its name or file, or files. A name that is a network's means the network; "./NAME" the file.
-std::string describe_argument(const Parameters& params, const std::string& argument) {
+void print_info(const Parameters& params, const std::string& argument) {
   const std::optional<std::string> fault = find_fault_in_name(argument);
-  if (!fault || argument.ends_with(".lua")) return describe_network(with_network(params, argument));
-  std::string text;
+  if (!fault || argument.ends_with(".lua")) {
+    print("{}\n", describe_network(with_network(params, argument)));
+    return;
+  }
   try {
-    text = io::describe(argument);
+    print("{}\n", io::describe(argument));
   } catch (const RequestError& error) {
     if (argument.find_first_of("./") != std::string::npos || exists(argument)) throw;
-    refuse("{} If it is the name of a network: {}", error.what(), *fault);
+    refuse("{}. If it is the name of a network: {}", error.what(), *fault);
   }
-  if (exists(argument) && !std::filesystem::is_directory(argument) && io::is_checkpoint_file(argument))
-    return text + describe_checkpoint(params, argument);
-  if (!params.info.draw.empty())
+  std::error_code unknown;
+  if (std::filesystem::is_regular_file(argument, unknown) && io::is_checkpoint_file(argument))
+    print_network_of_checkpoint(params, argument);
+  else if (!params.info.draw.empty())
     refuse("info.draw = {} is a picture of a network, and {} has none. Name a network or a checkpoint.",
            params.info.draw, argument);
-  return text;
 }
 
 }  // namespace
@@ -116,7 +118,7 @@ ExitStatus info(const Request& request) {
     refuse("info.draw = {} is a picture of one network, but {} arguments are given.", request.params.info.draw,
            request.arguments.size());
   return for_each_path(request, kPaths, kExample, [&](const std::string& argument) {
-    print("{}\n", describe_argument(request.params, argument));
+    print_info(request.params, argument);
     return true;
   });
 }

@@ -83,7 +83,7 @@ std::string describe_cells(const Network& network, const std::string& name) {
                   .parameters = human_count(count_parameters(network)),
                   .flop = shown_count(forward),
                   .memory = human_bytes(chunk.frame_bytes)});
-  return fmt::format("{}: {}\n{}", name, counted(num_cells, "cell"), shown(rows)) +
+  return fmt::format("{}: {}\n{}", printable(name), counted(num_cells, "cell"), shown(rows)) +
          fmt::format(
              "FLOP: floating-point operations of matrix products and convolutions for a sample; a multiply-add counts "
              "as two. With backward: {}\n"
