@@ -105,7 +105,7 @@ class CpuGroupNorm final : public LayerNormOp {
     }
   }
 
-  /// In double, mean(x^2) - mean(x)^2 loses no digits of float32 unless the mean is a million deviations from 0.
+  /// In double, mean(x^2) - mean(x)^2 loses no digits of float32 unless the mean is thousands of deviations from 0.
   void normalise_group(const LayerNormForward& args, std::int64_t row, std::int64_t group) const {
     const std::int64_t first = group * columns_of_group(), statistic = row * spec_.num_groups + group;
     const double* const sums = first_sums() + row * spec_.width + first;
