@@ -251,7 +251,8 @@ TEST(Help, OnACommandHasTheKeysThatItReadsAlone) {
                                                    "init.strip_prefix", "run.directory", "export.output"}));
   EXPECT_EQ(help_text({"export"}).find("convoy export [FILE.cfg ...] [--section.key=value ...]\n    writes the "), 0u);
   EXPECT_EQ(help_text({"info"}).find("convoy info [PATH | NETWORK | FILE.lua ...] [--section.key=value ...]\n"), 0u);
-  EXPECT_EQ(help_text({"plan"}).find("convoy plan [FILE.cfg ...] [NETWORK | FILE.lua] [--section.key=value ...]\n"), 0u);
+  EXPECT_EQ(help_text({"plan"}).find("convoy plan [FILE.cfg ...] [NETWORK | FILE.lua] [--section.key=value ...]\n"),
+            0u);
   const Names train = entries(help_text({"train"}));
   const auto has = [&](const std::string& name) { return std::find(train.begin(), train.end(), name) != train.end(); };
   EXPECT_TRUE(has("train.epochs") && has("data.train") && has("optimizer.lr") && has("run.trace"));
