@@ -28,11 +28,11 @@ struct Ping {
 
 /// Sends the messages of each ping several times, all pairs at the same time, one ping after the other. Returns for
 /// each ping the seconds of one message in one direction, by rank of world; 0 for ranks without a partner. The result
-/// is the same on all ranks. Pings that something else on the machine disturbed are repeated.
+/// is the same on all ranks. A ping whose times differ much is measured once more; the better attempt counts.
 ///
-/// If ranks share cores (`node`), they take turns: ranks 2 i and 2 i + 1 of a node must then be partners, or have
-/// partners with these numbers on another node. The transport is new: its messages are made here, and it is connected.
-/// All ranks of world call it with the same number of pings.
+/// If ranks share cores (`node`), they take turns, ranks 2 i and 2 i + 1 of each node at the same time. The partner of
+/// such a rank must then be rank 2 i or 2 i + 1 too, of the same node or of another one. `transport` must be new: this
+/// function makes its messages, and connects it. All ranks of world call it with the same number of pings.
 std::vector<std::vector<double>> ping(const std::vector<Ping>& pings, const NodeLoad& node,
                                       const mpi::Communicator& world, Transport& transport, Device& device);
 

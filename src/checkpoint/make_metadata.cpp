@@ -139,7 +139,6 @@ io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo
                                  const mpi::Communicator* ranks) {
   io::ModelMetadata metadata{
       .name = params.model.file.empty() ? params.model.name : std::filesystem::path(params.model.file).stem().string(),
-      .transformer = params.transformer,
       .class_names = train.class_names};
   if (train.kind == input_kinds::kText)
     metadata.input = io::TextInput{

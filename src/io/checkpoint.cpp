@@ -2,6 +2,8 @@
 #include "convoy/io/checkpoint.h"
 
 #include <algorithm>
+#include <map>
+#include <string>
 #include <string_view>
 
 #include <fmt/core.h>
@@ -9,7 +11,6 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/base/version.h"
-#include "convoy/params/choices.h"
 
 #include "io/hdf5.h"
 #include "io/parts_list.h"
@@ -128,39 +129,20 @@ TextInput read_text(hid_t group, std::uint64_t limit_bytes) {
   return input;
 }
 
-void write_transformer(hid_t group, const TransformerParams& shape) {
-  hdf5::write_attribute(group, "layers", shape.layers);
-  hdf5::write_attribute(group, "heads", shape.heads);
-  hdf5::write_attribute(group, "width", shape.width);
-  hdf5::write_attribute(group, "feedforward", shape.feedforward);
-  hdf5::write_attribute(group, "dropout", shape.dropout);
-  for (const auto& [name, word] : {std::pair{"activation", name_of(shape.activation)},
-                                   {"positions", name_of(shape.positions)},
-                                   {"norm", name_of(shape.norm)}}) {
-    const std::string text = word;
-    hdf5::write_texts(group, name, {&text, 1});
+// Reads the parameters of a network of texts from a checkpoint that does not hold the network itself.
+std::map<std::string, std::string> read_settings(hid_t group, std::uint64_t limit_bytes) {
+  std::map<std::string, std::string> settings;
+  for (const char* const name : {"layers", "heads", "width", "feedforward"}) {
+    std::int64_t number = 0;
+    hdf5::read_attribute(group, name, number);
+    settings[name] = fmt::format("{}", number);
   }
-}
-
-template <typename T>
-void read_choice(hid_t group, const char* name, std::uint64_t limit_bytes, T& value) {
-  const std::string word = hdf5::read_text(group, name, limit_bytes);
-  const auto found = std::ranges::find(kChoices<T>, word, &Choice<T>::word);
-  if (found == std::end(kChoices<T>)) fail("its network has {} = '{}', which this program does not know", name, word);
-  value = found->value;
-}
-
-TransformerParams read_transformer(hid_t group, std::uint64_t limit_bytes) {
-  TransformerParams shape;
-  hdf5::read_attribute(group, "layers", shape.layers);
-  hdf5::read_attribute(group, "heads", shape.heads);
-  hdf5::read_attribute(group, "width", shape.width);
-  hdf5::read_attribute(group, "feedforward", shape.feedforward);
-  hdf5::read_attribute(group, "dropout", shape.dropout);
-  read_choice(group, "activation", limit_bytes, shape.activation);
-  read_choice(group, "positions", limit_bytes, shape.positions);
-  read_choice(group, "norm", limit_bytes, shape.norm);
-  return shape;
+  double dropout = 0;
+  hdf5::read_attribute(group, "dropout", dropout);
+  settings["dropout"] = fmt::format("{}", dropout);
+  for (const char* const name : {"activation", "positions", "norm"})
+    settings[name] = hdf5::read_text(group, name, limit_bytes);
+  return settings;
 }
 
 void write_metadata(hid_t file, const ModelMetadata& metadata) {
@@ -171,12 +153,10 @@ void write_metadata(hid_t file, const ModelMetadata& metadata) {
     hdf5::write_attribute(group, "length", text->length);
     hdf5::write_tokenization(group, text->tokenization);
     hdf5::write_columns(group, text->columns);
-    write_transformer(group, metadata.transformer);
   } else {
     write_image(group, metadata.image());
   }
   hdf5::write_texts(group, "class_names", metadata.class_names);
-  if (metadata.network.empty()) return;
   hdf5::write_texts(group, "network", {&metadata.network, 1});
   hdf5::write_texts(group, "network_file", {&metadata.network_file, 1});
 }
@@ -187,13 +167,15 @@ ModelMetadata read_metadata(hid_t file, std::uint64_t limit_bytes) {
   metadata.name = hdf5::read_text(group, "name", limit_bytes);
   if (hdf5::read_kind(group, "its network reads", limit_bytes) == input_kinds::kText) {
     metadata.input = read_text(group, limit_bytes);
-    metadata.transformer = read_transformer(group, limit_bytes);
   } else {
     metadata.input = read_image(group);
   }
   metadata.class_names = hdf5::read_texts(group, "class_names", limit_bytes);
   for (const std::string& name : metadata.class_names) check_is_name(name, "the name of a class");
-  if (!hdf5::exists(group, "network")) return metadata;  // written by an earlier version
+  if (!hdf5::exists(group, "network")) {  // written by an earlier version
+    if (metadata.text() != nullptr) metadata.settings = read_settings(group, limit_bytes);
+    return metadata;
+  }
   metadata.network = hdf5::read_text(group, "network", limit_bytes);
   metadata.network_file = hdf5::read_text(group, "network_file", limit_bytes);
   return metadata;

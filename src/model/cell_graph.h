@@ -85,9 +85,8 @@ class CellGraph {
 /// the locations of all gradients, and the size of the scratch memory that they need.
 ///
 /// Layers run in the order opposite to forward. If several layers read a tensor, its gradient is the sum of the
-/// gradients that they give, added in the order in which their backward runs: ((first + second) + third). A layer that
-/// can only add to its input's gradient waits until another reader has written it. Throws std::logic_error if no other
-/// reader writes it.
+/// gradients that they give, added in the order in which their backward runs: ((first + second) + third). A layer with
+/// the rule kAdds waits until another reader has written its input's gradient, if another one writes it.
 void lay_out_gradients(CellGraph& graph);
 
 }  // namespace convoy

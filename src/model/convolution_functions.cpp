@@ -16,13 +16,13 @@ using Kind = ArgumentSpec::Kind;
 
 constexpr double kMaxWeights = 1e12;
 
-void check_window(const Shape& x, std::int64_t kernel, std::int64_t padding) {
-  if (std::min(x.h, x.w) + 2 * padding < kernel)
-    refuse("the kernel of {0} x {0} does not fit into an input of {1} with padding {2}", kernel, sides(x), padding);
+void check_window(const Shape& x, std::int64_t window, std::int64_t padding) {
+  if (std::min(x.h, x.w) + 2 * padding < window)
+    refuse("the kernel of {0} x {0} does not fit into an input of {1} with padding {2}", window, sides(x), padding);
 }
 
-std::int64_t padding_of(const LayerArguments& call) {
-  return call.has("padding") ? call.integer("padding") : call.integer("kernel") / 2;
+std::int64_t dilation_of(const LayerArguments& call) {
+  return call.has("dilation") ? call.integer("dilation") : 1;
 }
 
 void check_num_weights(double num_weights) {
@@ -35,7 +35,9 @@ Value add_convolution(const LayerArguments& call) {
   const std::int64_t groups = call.integer("groups"), filters = call.integer("filters");
   check_divides("groups", groups, x.c, "channels of the input");
   check_divides("groups", groups, filters, "filters");
-  check_window(x, call.integer("kernel"), padding_of(call));
+  const std::int64_t window = (call.integer("kernel") - 1) * dilation_of(call) + 1;
+  const std::int64_t padding = call.has("padding") ? call.integer("padding") : window / 2;
+  check_window(x, window, padding);
   const auto kernel = static_cast<double>(call.integer("kernel"));
   check_num_weights(kernel * kernel * static_cast<double>(filters) * static_cast<double>(x.c) /
                     static_cast<double>(groups));
@@ -43,8 +45,9 @@ Value add_convolution(const LayerArguments& call) {
                      {.num_filters = filters,
                       .kernel = call.integer("kernel"),
                       .stride = call.integer("stride"),
-                      .padding = padding_of(call),
+                      .padding = padding,
                       .groups = groups,
+                      .dilation = dilation_of(call),
                       .bias = call.flag("bias"),
                       .initial_weight = call.initial("initial_weight")});
 }
@@ -53,16 +56,10 @@ PoolingSettings pooling_of(const LayerArguments& call) {
   const std::int64_t kernel = call.integer("kernel"), padding = call.integer("padding");
   check_window(call.x().shape(), kernel, padding);
   if (2 * padding > kernel) refuse("padding = {} is more than half of kernel = {}", padding, kernel);
-  return {.kernel = kernel, .stride = call.has("stride") ? call.integer("stride") : kernel, .padding = padding};
-}
-
-Value add_channel_padding(const LayerArguments& call) {
-  const std::int64_t channels = call.integer("channels"), own = call.x().shape().c;
-  const std::int64_t before = call.integer("before");
-  if (channels < own + before)
-    refuse("channels = {} are fewer than the {} of the input and the {} before them", channels, own, before);
-  return pad_channels(call.x(),
-                      {.num_channels = channels, .channels_before = before, .stride = call.integer("stride")});
+  return {.kernel = kernel,
+          .stride = call.has("stride") ? call.integer("stride") : kernel,
+          .padding = padding,
+          .counts_padding = call.has("count_padding") && call.flag("count_padding")};
 }
 
 }  // namespace
@@ -77,6 +74,11 @@ std::vector<LayerFunction> convolution_functions() {
       integer("padding", 0, "rows and columns of padding at each side", 0)};
   std::vector<ArgumentSpec> of_max_pool = window;
   of_max_pool.front().max = static_cast<double>(ops::MaxPoolOp::kMaxKernel);
+  std::vector<ArgumentSpec> of_average_pool = window;
+  // No default value, as dilation below.
+  of_average_pool.push_back({.name = "count_padding",
+                             .kind = Kind::kFlag,
+                             .about = "whether the mean counts the padding, as zeros; without it false"});
   return {
       {.name = "conv",
        .about =
@@ -90,6 +92,12 @@ std::vector<LayerFunction> convolution_functions() {
                       .about = "rows and columns of zeros at each side; without it half of the kernel, rounded down",
                       .min = 0,
                       .max = kMaxKernel},
+                     // No default value: it would become a part of every list, and the lists of checkpoints lack it.
+                     {.name = "dilation",
+                      .about = "distance of neighbouring elements of a filter, in pixels, which widens the kernel; "
+                               "without it 1",
+                      .min = 1,
+                      .max = kMaxKernel},
                      integer("groups", 1, "number of groups of channels; each filter reads one group", 1, kMaxChannels),
                      {.name = "bias", .kind = Kind::kFlag, .initial = false, .about = "whether a bias is added"},
                      initial_values("initial_weight",
@@ -102,18 +110,21 @@ std::vector<LayerFunction> convolution_functions() {
        .add = [](const LayerArguments& call) { return max_pool(call.x(), pooling_of(call)); }},
       {.name = "average_pool",
        .about = "mean over those pixels of each window that are inside the image, x (H,W,C), y (P,Q,C)",
-       .arguments = window,
+       .arguments = of_average_pool,
        .add = [](const LayerArguments& call) { return average_pool(call.x(), pooling_of(call)); }},
+      {.name = "adaptive_average_pool",
+       .about =
+           "mean over each of height x width windows that cover the image, x (H,W,C), y (height,width,C): window p "
+           "has the rows from floor(p H / height) to ceil((p + 1) H / height) - 1",
+       .arguments = {count("height", "number of rows of the result"),
+                     count("width", "number of columns of the result")},
+       .add =
+           [](const LayerArguments& call) {
+             return adaptive_average_pool(call.x(), call.integer("height"), call.integer("width"));
+           }},
       {.name = "global_average_pool",
        .about = "mean over the image, x (H,W,C), y (1,1,C)",
        .add = [](const LayerArguments& call) { return global_average_pool(call.x()); }},
-      {.name = "pad_channels",
-       .about = "every stride-th pixel, with channels of zeros added, x (H,W,C), y (P,Q,channels). Another layer must "
-                "read x, too",
-       .arguments = {count("channels", "number of channels of the result"),
-                     integer("before", 0, "number of zero channels that come before those of x", 0, kMaxChannels),
-                     integer("stride", 1, "takes every stride-th row and column")},
-       .add = add_channel_padding},
   };
 }
 

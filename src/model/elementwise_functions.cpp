@@ -8,6 +8,7 @@
 #include "model/layers/dropout.h"
 #include "model/layers/layer_norm.h"
 #include "model/layers/layer_scale.h"
+#include "model/layers/product.h"
 #include "model/layers/sum.h"
 
 namespace convoy {
@@ -16,13 +17,33 @@ namespace {
 
 using Kind = ArgumentSpec::Kind;
 
+constexpr double kMinEpsilon = 1e-12;
+
 ArgumentSpec share(const std::string& name, const std::string& about) {
   return {.name = name, .kind = Kind::kNumber, .is_required = true, .about = about, .min = 0, .max = 1};
+}
+
+/// A number that must be given.
+ArgumentSpec given_number(const std::string& name, const std::string& about) {
+  return {.name = name, .kind = Kind::kNumber, .is_required = true, .about = about};
+}
+
+template <ops::Activation f>
+Value add_activation(const LayerArguments& call) {
+  return activate(f, call.x());
 }
 
 void check_same_shape(const Value& a, const Value& b) {
   if (a.shape() != b.shape())
     refuse("the shapes {} and {} (height x width x channels) differ", sides(a.shape()), sides(b.shape()));
+}
+
+Value add_product(const LayerArguments& call) {
+  const Value &a = call.inputs()[0], &b = call.inputs()[1];
+  if (!can_multiply(a.shape(), b.shape()))
+    refuse("the shapes {} and {} (height x width x channels) differ, and neither is 1 x 1 x the channels of the other",
+           sides(a.shape()), sides(b.shape()));
+  return a * b;
 }
 
 }  // namespace
@@ -33,20 +54,35 @@ std::vector<LayerFunction> elementwise_functions() {
        .about = "batch normalisation of each channel. Parameters: NAME.weight, NAME.bias, NAME.running_mean and "
                 "NAME.running_var (C)",
        .has_name = true,
-       .add = [](const LayerArguments& call) { return batch_norm(call.name(), call.x()); }},
+       .arguments = {{.name = "epsilon",
+                      .kind = Kind::kNumber,
+                      .about = "added to the variance; without it 1e-5",
+                      .min = kMinEpsilon,
+                      .max = 1},
+                     {.name = "momentum",
+                      .kind = Kind::kNumber,
+                      .about = "weight of a step's statistics in the running ones; without it 0.1",
+                      .min = 0,
+                      .max = 1}},
+       .add =
+           [](const LayerArguments& call) {
+             const BatchNormSettings usual;
+             return batch_norm(call.name(), call.x(),
+                               {.epsilon = static_cast<float>(call.number_or("epsilon", usual.epsilon)),
+                                .momentum = call.number_or("momentum", usual.momentum)});
+           }},
       {.name = "layer_norm",
        .about = "layer normalisation over the channels. Parameters: NAME.weight and NAME.bias (C)",
        .has_name = true,
-       .arguments = {number("epsilon", 1e-5, "added to the variance", 1e-12, 1)},
+       .arguments = {number("epsilon", 1e-5, "added to the variance", kMinEpsilon, 1)},
        .add =
            [](const LayerArguments& call) {
              return layer_norm(call.name(), call.x(), static_cast<float>(call.number("epsilon")));
            }},
       {.name = "layer_scale",
-       .about = "multiplies each channel by a trained factor. Parameter: NAME (C,1,1)",
+       .about = "multiplies each channel by a trained factor, the same for all pixels. Parameter: NAME (C,1,1)",
        .has_name = true,
-       .arguments =
-           {{.name = "initial", .kind = Kind::kNumber, .is_required = true, .about = "initial value of all factors"}},
+       .arguments = {given_number("initial", "initial value of all factors")},
        .add = [](const LayerArguments& call) { return layer_scale(call.name(), call.x(), call.number("initial")); }},
       {.name = "add",
        .about = "sum of two values of the same shape; also written a + b",
@@ -57,16 +93,49 @@ std::vector<LayerFunction> elementwise_functions() {
              check_same_shape(call.inputs()[0], call.inputs()[1]);
              return call.inputs()[0] + call.inputs()[1];
            }},
-      {.name = "relu", .about = "max(0, x)", .add = [](const LayerArguments& call) { return relu(call.x()); }},
+      {.name = "multiply",
+       .about = "product of two values of the same shape, or of (H,W,C) and (1,1,C), which multiplies all pixels; also "
+                "written a * b",
+       .min_inputs = 2,
+       .max_inputs = 2,
+       .add = add_product},
+      {.name = "scale",
+       .about = "factor * x; also written 2 * x",
+       .arguments = {given_number("factor", "the same for all values")},
+       .add =
+           [](const LayerArguments& call) {
+             return activate(ops::Activation::kAffine, call.x(), {.factor = static_cast<float>(call.number("factor"))});
+           }},
+      {.name = "shift",
+       .about = "x + constant; also written x + 0.5",
+       .arguments = {given_number("constant", "the same for all values")},
+       .add =
+           [](const LayerArguments& call) {
+             return activate(ops::Activation::kAffine, call.x(),
+                             {.constant = static_cast<float>(call.number("constant"))});
+           }},
+      {.name = "relu", .about = "max(0, x)", .add = add_activation<ops::Activation::kRelu>},
+      {.name = "leaky_relu",
+       .about = "x for x > 0, else slope * x",
+       .arguments = {number("slope", 0.01, "factor of values below 0", 0, kNoLimit)},
+       .add =
+           [](const LayerArguments& call) {
+             return activate(ops::Activation::kLeakyRelu, call.x(),
+                             {.factor = static_cast<float>(call.number("slope"))});
+           }},
       {.name = "gelu",
        .about = "x Phi(x), with Phi of the normal distribution",
-       .add = [](const LayerArguments& call) { return activate(ops::Activation::kGelu, call.x()); }},
+       .add = add_activation<ops::Activation::kGelu>},
       {.name = "gelu_tanh",
        .about = "approximation of gelu by tanh",
-       .add = [](const LayerArguments& call) { return activate(ops::Activation::kGeluTanh, call.x()); }},
-      {.name = "tanh",
-       .about = "hyperbolic tangent",
-       .add = [](const LayerArguments& call) { return activate(ops::Activation::kTanh, call.x()); }},
+       .add = add_activation<ops::Activation::kGeluTanh>},
+      {.name = "silu", .about = "x sigmoid(x)", .add = add_activation<ops::Activation::kSilu>},
+      {.name = "hard_swish", .about = "x hard_sigmoid(x)", .add = add_activation<ops::Activation::kHardSwish>},
+      {.name = "tanh", .about = "hyperbolic tangent", .add = add_activation<ops::Activation::kTanh>},
+      {.name = "sigmoid", .about = "1 / (1 + exp(-x))", .add = add_activation<ops::Activation::kSigmoid>},
+      {.name = "hard_sigmoid",
+       .about = "x / 6 + 1/2, at least 0 and at most 1",
+       .add = add_activation<ops::Activation::kHardSigmoid>},
       {.name = "dropout",
        .about = "in training, sets each value to 0 with this probability and divides the others by the rest",
        .arguments = {share("share", "probability; 0 adds no layer")},

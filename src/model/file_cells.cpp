@@ -148,7 +148,7 @@ Returned FileCells::add_layer(LayerCall call) {
 Returned FileCells::feature(lua_State* lua) {
   check_inside("feature");
   if (!is_text(lua, 1)) refuse("feature: it needs a name, as in feature(\"image\")");
-  return add_layer({.function = "feature", .name = text_at(lua, 1), .inputs = {}, .arguments = {}});
+  return add_layer({.function = kFeatureCall, .name = text_at(lua, 1), .inputs = {}, .arguments = {}});
 }
 
 Returned FileCells::layer(lua_State* lua) {
@@ -177,14 +177,30 @@ Returned FileCells::layer(lua_State* lua) {
   return add_layer(std::move(call));
 }
 
-Returned FileCells::sum(lua_State* lua) {
-  check_inside("+");
-  LayerCall call{.function = "add", .name = {}, .inputs = {}, .arguments = {}};
+// Adds the layer of an operator: `function` of two values, or `function_of_number`, whose argument is the number.
+Returned FileCells::combine(lua_State* lua, const char* sign, const char* function, const char* function_of_number) {
+  check_inside(sign);
+  LayerCall call{.function = function, .name = {}, .inputs = {}, .arguments = {}};
   for (const int index : {1, 2}) {
-    if (!lua_islightuserdata(lua, index)) refuse("+: both sides must be values of layers");
-    call.inputs.push_back(value_of_current_cell(lua, index));
+    if (lua_islightuserdata(lua, index)) {
+      call.inputs.push_back(value_of_current_cell(lua, index));
+    } else if (lua_type(lua, index) == LUA_TNUMBER) {
+      call.function = function_of_number;
+      call.arguments[find_layer_function(function_of_number)->arguments.front().name] =
+          lua_tonumberx(lua, index, nullptr);
+    } else {
+      refuse("{}: each side must be a value of a layer or a number", sign);
+    }
   }
   return add_layer(std::move(call));
+}
+
+Returned FileCells::sum(lua_State* lua) {
+  return combine(lua, "+", "add", "shift");
+}
+
+Returned FileCells::product(lua_State* lua) {
+  return combine(lua, "*", "multiply", "scale");
 }
 
 Returned FileCells::property(lua_State* lua) {

@@ -25,7 +25,8 @@ class FileCells {
   Returned end_cell(lua_State* lua);    ///< (y): the cell's output
   Returned feature(lua_State* lua);     ///< (name)
   Returned layer(lua_State* lua);       ///< ([name,] input, ..., [{arguments} or the first argument])
-  Returned sum(lua_State* lua);         ///< a + b
+  Returned sum(lua_State* lua);         ///< a + b, or x + 0.5
+  Returned product(lua_State* lua);     ///< a * b, or 2 * x
   Returned property(lua_State* lua);    ///< x.channels, x.height, x.width, x.length
 
   /// The list of all cells, if the value on top of the stack is the output of the last one. Throws RequestError if not,
@@ -37,6 +38,7 @@ class FileCells {
 
   void check_input(const std::string& name, bool has_x, const Handle& x) const;
   Returned add_layer(LayerCall call);
+  Returned combine(lua_State* lua, const char* sign, const char* function, const char* function_of_number);
   void check_inside(const char* what) const;
   std::int64_t value_of_current_cell(lua_State* lua, int index) const;
   std::string cell_name(std::int64_t cell) const;

@@ -38,7 +38,7 @@ class GradientLayout {
     std::for_each(graph_.layers.rbegin(), graph_.layers.rend(), [&](const auto& layer) {
       if (held_.contains(&layer->y())) run_or_wait(*layer);
     });
-    if (!waiting_.empty()) throw std::logic_error("a cell's layer adds to a gradient that no other layer writes");
+    if (!waiting_.empty()) throw std::logic_error("a cell's layer waits for a gradient that is not wanted");
     if (graph_.x->has_gradient) end_in_dx();
     set_last_sum_apart();
     set_locations();
@@ -60,9 +60,17 @@ class GradientLayout {
   }
 
   bool must_wait(const Layer& layer) const {
-    return std::any_of(layer.inputs.begin(), layer.inputs.end(), [&](const LayerInput& in) {
-      return in.rule == GradientRule::kAdds && !held_.contains(in.tensor);
+    return std::ranges::any_of(layer.inputs, [&](const LayerInput& in) {
+      return in.rule == GradientRule::kAdds && !held_.contains(in.tensor) && has_writer(*in.tensor);
     });
+  }
+
+  static bool has_writer(const Tensor& tensor) {
+    const auto writes = [&](const LayerInput& in) {
+      return in.tensor == &tensor && in.rule != GradientRule::kAdds && in.rule != GradientRule::kNone;
+    };
+    return std::ranges::any_of(tensor.readers,
+                               [&](const Layer* reader) { return std::ranges::any_of(reader->inputs, writes); });
   }
 
   void run(Layer& layer) {
@@ -93,8 +101,8 @@ class GradientLayout {
   // Places one reader's part of a tensor's gradient.
   void give_part(LayerInput& in, const Held& dy) {
     Tensor& tensor = *in.tensor;
-    if (in.rule == GradientRule::kAdds) {
-      in.dx = held_alone(tensor).location;
+    if (in.rule == GradientRule::kAdds && held_.contains(&tensor)) {
+      in.dx = in.addend = held_alone(tensor).location;
       return;
     }
     if (in.can_add && held_.contains(&tensor)) {
@@ -217,7 +225,7 @@ class GradientLayout {
     const std::vector<LayerInput>& inputs = tensor.readers.front()->inputs;
     const auto in =
         std::find_if(inputs.begin(), inputs.end(), [&](const LayerInput& i) { return i.tensor == &tensor; });
-    return in->rule != GradientRule::kIsTheSame && in->rule != GradientRule::kAdds;
+    return in->rule != GradientRule::kIsTheSame;
   }
 
   const GradientLocation* location_in(MemoryBlock& block) {

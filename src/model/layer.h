@@ -33,7 +33,7 @@ enum class GradientRule {
   kMayReplace,  ///< writes dx to other memory or over dy
   kReplaces,    ///< writes dx over dy
   kIsTheSame,   ///< does nothing: dx is dy
-  kAdds,        ///< adds dx to what other readers of the input have written before
+  kAdds,        ///< adds dx to what the other readers of its only input write; writes dx if none of them writes
 };
 
 struct LayerInput {
@@ -42,6 +42,8 @@ struct LayerInput {
   bool can_add = false;                      ///< whether backward can write dx + addend in one pass
   const GradientLocation* dx = nullptr;      ///< where backward writes its gradient; null: it writes none
   const GradientLocation* addend = nullptr;  ///< gradient from other readers, to be added to dx; may be dx; null: none
+
+  const std::byte* addend_in(const Frame& frame) const { return addend == nullptr ? nullptr : frame[*addend]; }
 };
 
 /// The tensors that a layer reads in forward, in backward_input or in backward_weight.
@@ -63,10 +65,7 @@ class Layer {
   const GradientLocation& dx() const { return *inputs.front().dx; }
   bool wants_dx() const { return inputs.front().dx != nullptr; }
   /// Memory of the gradient that must be added to dx of the first input; null: nothing is added.
-  const std::byte* addend(const Frame& frame) const {
-    const GradientLocation* location = inputs.front().addend;
-    return location == nullptr ? nullptr : frame[*location];
-  }
+  const std::byte* addend(const Frame& frame) const { return inputs.front().addend_in(frame); }
   /// Memory of the gradient that must be added to dy: Frame::dy_addend, if this layer gives the cell's output. Null:
   /// nothing is added.
   const std::byte* dy_addend(const Frame& frame) const {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -10,11 +11,12 @@
 
 namespace convoy {
 
-std::vector<LayerFunction> convolution_functions();  ///< convolutions, pooling and other functions of images
+std::vector<LayerFunction> convolution_functions();  ///< convolutions and pooling
+std::vector<LayerFunction> channel_functions();      ///< functions that copy channels
 std::vector<LayerFunction> elementwise_functions();  ///< norms, sums and functions of single values
-std::vector<LayerFunction> sequence_functions();     ///< linear layers, functions of words, and objectives
+std::vector<LayerFunction> sequence_functions();     ///< linear layers, functions of sequences of words, objectives
 
-inline constexpr double kMaxChannels = 1 << 24, kMaxKernel = 1024;
+inline constexpr double kMaxChannels = 1 << 24, kMaxKernel = 1024, kNoLimit = std::numeric_limits<double>::infinity();
 
 /// Returns an argument that must be given: a number of channels, filters, classes or vectors.
 ArgumentSpec count(const std::string& name, const std::string& about);

@@ -40,7 +40,7 @@ namespace {
 
 std::vector<LayerFunction> make_layer_functions() {
   std::vector<LayerFunction> all = convolution_functions();
-  for (auto* const part : {elementwise_functions, sequence_functions}) {
+  for (auto* const part : {channel_functions, elementwise_functions, sequence_functions}) {
     std::vector<LayerFunction> functions = part();
     std::ranges::move(functions, std::back_inserter(all));
   }

@@ -15,7 +15,6 @@ namespace convoy {
 
 namespace {
 
-constexpr const char* kFeature = "feature";
 constexpr std::size_t kMaxName = 200;
 // Larger sizes would overflow sums over a network and products with the size of a micro-batch.
 constexpr std::int64_t kMaxSide = 1 << 20, kMaxValues = std::int64_t{1} << 36, kMaxWeights = 1'000'000'000'000;
@@ -51,7 +50,7 @@ ListedCell::ListedCell(const std::string& name, const std::string& prefix, const
 }
 
 std::int64_t ListedCell::add(LayerCall call) try {
-  if (call.function == kFeature) {
+  if (call.function == kFeatureCall) {
     values_.push_back(add_feature(builder_, call.name, spec_.input, spec_.micro_batch));
   } else {
     const LayerFunction& function = function_of(call);
@@ -97,7 +96,7 @@ void ListedCell::check_all_used(std::int64_t output) const {
 
 std::unique_ptr<Cell> ListedCell::finish(std::int64_t output) try {
   check_all_used(output);
-  if (list_.layers.empty() || list_.layers.back().function == kFeature) refuse("it has no layer after its inputs");
+  if (list_.layers.empty() || list_.layers.back().function == kFeatureCall) refuse("it has no layer after its inputs");
   list_.output = output;
   return builder_.finish(values_.at(static_cast<std::size_t>(output)));
 } catch (const std::logic_error& error) {

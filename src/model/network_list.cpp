@@ -118,6 +118,13 @@ std::string difference(const CellList& now, const CellList& before) {
 
 }  // namespace
 
+bool reads_feature(const NetworkList& list, std::string_view name) {
+  return std::ranges::any_of(list.cells, [&](const CellList& cell) {
+    return std::ranges::any_of(
+        cell.layers, [&](const LayerCall& call) { return call.function == kFeatureCall && call.name == name; });
+  });
+}
+
 std::string to_text(const NetworkList& list) {
   std::string text = "[";
   for (const CellList& cell : list.cells) {

@@ -84,6 +84,7 @@ void NetworkFileRun::add_values_type(lua_State* lua) {
   lua_pushlightuserdata(lua, this);
   lua_newtable(lua);
   add_function<FileCells, &FileCells::sum>(lua, cells_, "__add");
+  add_function<FileCells, &FileCells::product>(lua, cells_, "__mul");
   add_function<FileCells, &FileCells::property>(lua, cells_, "__index");
   lua_setmetatable(lua, -2);
   lua_pop(lua, 1);

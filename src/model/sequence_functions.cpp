@@ -1,6 +1,5 @@
 /// The layer functions of words and the last layers of networks: linear layers, attention, embeddings, objectives.
 #include <algorithm>
-#include <limits>
 
 #include <fmt/ranges.h>
 
@@ -62,8 +61,6 @@ Value add_objectives(const LayerArguments& call) {
   for (std::size_t i = 0; i < names.size(); ++i) all.push_back({names[i], call.inputs()[i]});
   return objectives(all);
 }
-
-constexpr double kNoLimit = std::numeric_limits<double>::infinity();
 
 const ArgumentSpec kInitialWeight = initial_values("initial_weight", "initial values of the weight");
 const ArgumentSpec kInitialBias = initial_values("initial_bias", "initial values of the bias");

@@ -9,19 +9,113 @@
 ///   add_to_exponent(v, n)       v 2^k, with k in the lowest 9 bits of n; v and the result are normal
 #pragma once
 
+#include <type_traits>
+
+#include "convoy/ops/activation.h"
+
 #include "ops/formula.h"
 
 namespace convoy::ops {
 
+template <Activation f>
+using ActivationTag = std::integral_constant<Activation, f>;
+
+/// Calls work(ActivationTag<f>{}), where f is the value of `activation`.
+template <typename Work>
+void with_activation(Activation activation, Work&& work) {
+  switch (activation) {
+    case Activation::kRelu:
+      return work(ActivationTag<Activation::kRelu>{});
+    case Activation::kGelu:
+      return work(ActivationTag<Activation::kGelu>{});
+    case Activation::kGeluTanh:
+      return work(ActivationTag<Activation::kGeluTanh>{});
+    case Activation::kTanh:
+      return work(ActivationTag<Activation::kTanh>{});
+    case Activation::kSigmoid:
+      return work(ActivationTag<Activation::kSigmoid>{});
+    case Activation::kHardSigmoid:
+      return work(ActivationTag<Activation::kHardSigmoid>{});
+    case Activation::kSilu:
+      return work(ActivationTag<Activation::kSilu>{});
+    case Activation::kHardSwish:
+      return work(ActivationTag<Activation::kHardSwish>{});
+    case Activation::kLeakyRelu:
+      return work(ActivationTag<Activation::kLeakyRelu>{});
+    case Activation::kAffine:
+      return work(ActivationTag<Activation::kAffine>{});
+  }
+}
+
+/// The numbers of ActivationSpec, for kernels.
+struct ActivationNumbers {
+  float factor, constant;
+};
+
 template <typename Math>
 struct ActivationMath {
   using V = typename Math::V;
+
+  /// Returns f(x).
+  template <Activation f>
+  CONVOY_FORMULA static V value(V x, [[maybe_unused]] const ActivationNumbers& numbers) {
+    if constexpr (f == Activation::kRelu) {
+      return relu(x);
+    } else if constexpr (f == Activation::kGelu) {
+      return gelu(x);
+    } else if constexpr (f == Activation::kGeluTanh) {
+      return gelu_tanh(x);
+    } else if constexpr (f == Activation::kTanh) {
+      return tanh(x);
+    } else if constexpr (f == Activation::kSigmoid) {
+      return sigmoid(x);
+    } else if constexpr (f == Activation::kHardSigmoid) {
+      return hard_sigmoid(x);
+    } else if constexpr (f == Activation::kSilu) {
+      return silu(x);
+    } else if constexpr (f == Activation::kHardSwish) {
+      return hard_swish(x);
+    } else if constexpr (f == Activation::kLeakyRelu) {
+      return leaky_relu(x, numbers.factor);
+    } else {
+      return Math::multiply_add(V{} + numbers.factor, x, V{} + numbers.constant);
+    }
+  }
+  /// Returns dx = dy f'(x).
+  template <Activation f>
+  CONVOY_FORMULA static V gradient([[maybe_unused]] V x, V dy, [[maybe_unused]] const ActivationNumbers& numbers) {
+    if constexpr (f == Activation::kRelu) {
+      return relu_gradient(x, dy);
+    } else if constexpr (f == Activation::kGelu) {
+      return gelu_gradient(x, dy);
+    } else if constexpr (f == Activation::kGeluTanh) {
+      return gelu_tanh_gradient(x, dy);
+    } else if constexpr (f == Activation::kTanh) {
+      return tanh_gradient(x, dy);
+    } else if constexpr (f == Activation::kSigmoid) {
+      return sigmoid_gradient(x, dy);
+    } else if constexpr (f == Activation::kHardSigmoid) {
+      return hard_sigmoid_gradient(x, dy);
+    } else if constexpr (f == Activation::kSilu) {
+      return silu_gradient(x, dy);
+    } else if constexpr (f == Activation::kHardSwish) {
+      return hard_swish_gradient(x, dy);
+    } else if constexpr (f == Activation::kLeakyRelu) {
+      return leaky_relu_gradient(x, dy, numbers.factor);
+    } else {
+      return numbers.factor * dy;
+    }
+  }
 
   // --- max(0, x): NaN stays NaN ---------------------------------------------------------------------------------
 
   CONVOY_FORMULA static V relu(V x) { return 0.0f > x ? V{} : x; }
   /// Returns dx. `x` may be the ReLU's input or its output: both are above 0 for the same values.
   CONVOY_FORMULA static V relu_gradient(V x, V dy) { return x <= 0.0f ? V{} : dy; }
+
+  /// Returns x if x > 0, else slope * x.
+  CONVOY_FORMULA static V leaky_relu(V x, float slope) { return x > 0.0f ? x : slope * x; }
+  CONVOY_FORMULA static V leaky_relu_gradient(V x, V dy, float slope) { return x > 0.0f ? dy : slope * dy; }
 
   // --- x Phi(x) -------------------------------------------------------------------------------------------------
 
@@ -81,16 +175,73 @@ struct ActivationMath {
     return dy * (x == x ? slope : x);
   }
 
+  // --- s(x) = 1 / (1 + exp(-x)), and x s(x) -----------------------------------------------------------------------
+
+  /// Returns s(x). With q = exp(-|x|), it is q / (1 + q) for x < 0, and 1 / (1 + q) for x > 0.
+  CONVOY_FORMULA static V sigmoid(V x) {
+    const LogisticTerms of = logistic_terms(x);
+    const V s = (x < 0.0f ? of.q : V{} + 1.0f) * of.inverse;
+    return x == x ? s : x;
+  }
+  /// Returns dx = dy s'(x). With q = exp(-|x|), s'(x) = s (1 - s) = q / (1 + q)^2.
+  CONVOY_FORMULA static V sigmoid_gradient(V x, V dy) {
+    const LogisticTerms of = logistic_terms(x);
+    const V slope = of.q * of.inverse * of.inverse;
+    return dy * (x == x ? slope : x);
+  }
+
+  /// Returns x s(x).
+  CONVOY_FORMULA static V silu(V x) {
+    const LogisticTerms of = logistic_terms(x);
+    return (x < 0.0f ? -of.a * of.q : x) * of.inverse;
+  }
+  /// Returns dx = dy f'(x) of silu: f'(x) = s + x s (1 - s).
+  CONVOY_FORMULA static V silu_gradient(V x, V dy) {
+    const LogisticTerms of = logistic_terms(x);
+    const V s = of.q * of.inverse, left = s - of.a * (s * of.inverse);  // f'(-a) = 1 - f'(a)
+    return dy * (x > 0.0f ? 1.0f - left : left);
+  }
+
+  // --- min(max(x + 3, 0), 6) / 6, and x times it --------------------------------------------------------------------
+
+  /// Returns min(max(x + 3, 0), 6) / 6: near its zero, x + 3 is exact.
+  CONVOY_FORMULA static V hard_sigmoid(V x) {
+    const V sum = x + 3.0f, above = 0.0f > sum ? V{} : sum;
+    return (above > 6.0f ? V{} + 6.0f : above) * kSixth;
+  }
+  CONVOY_FORMULA static V hard_sigmoid_gradient(V x, V dy) { return Math::magnitude(x) < 3.0f ? dy * kSixth : V{}; }
+
+  CONVOY_FORMULA static V hard_swish(V x) { return x <= -3.0f ? V{} : x * hard_sigmoid(x); }
+  /// Returns dx = dy f'(x) of hard_swish: f'(x) = (2 x + 3) / 6 if |x| < 3.
+  CONVOY_FORMULA static V hard_swish_gradient(V x, V dy) {
+    const V within = x <= -3.0f ? V{} : dy * ((x + x + 3.0f) * kSixth);
+    return x >= 3.0f ? dy : within;
+  }
+
  private:
-  static constexpr float kTanhIsOne = 10;  ///< for |x| of at least this, |tanh x| is taken as 1
-  static constexpr float kTanhEnds = 40;   ///< for |x| of at least this, tanh'(x), about 4 exp(-80), is taken as 0
-  static constexpr float kNormalEnd = 13;  ///< for a of at least this, Phi(-a), below normal numbers, is taken as 0
-  static constexpr float kTanhEnd = 9.9f;  ///< for |x| of at least this, exp(-|v|), below exp(-85), is taken as 0
+  static constexpr float kTanhIsOne = 10;    ///< for |x| of at least this, |tanh x| is taken as 1
+  static constexpr float kTanhEnds = 40;     ///< for |x| of at least this, tanh'(x), about 4 exp(-80), is taken as 0
+  static constexpr float kNormalEnd = 13;    ///< for a of at least this, Phi(-a), below normal numbers, is taken as 0
+  static constexpr float kTanhEnd = 9.9f;    ///< for |x| of at least this, exp(-|v|), below exp(-85), is taken as 0
+  static constexpr float kLogisticEnd = 87;  ///< for |x| of at least this, exp(-|x|), below 2^-125, is taken as 0
+  static constexpr float kSixth = 1.0f / 6;  ///< rounded; 6 times it is 1
 
   /// Returns min(|x|, end); NaN if x is NaN.
   CONVOY_FORMULA static V clamped(V x, float end) {
     const V size = Math::magnitude(x);
     return size > end ? V{} + end : size;
+  }
+
+  /// The terms of sigmoid and silu of x.
+  struct LogisticTerms {
+    V a;        ///< min(|x|, kLogisticEnd)
+    V q;        ///< exp(-a)
+    V inverse;  ///< 1 / (1 + q)
+  };
+  CONVOY_FORMULA static LogisticTerms logistic_terms(V x) {
+    const V a = clamped(x, kLogisticEnd), power = exponential(-a, V{}).times(V{} + 1.0f);
+    const V q = a >= kLogisticEnd ? V{} : power;
+    return {a, q, 1.0f / (1.0f + q)};
   }
 
   /// The terms of gelu_tanh of x, with v = 2 sqrt(2/pi) (x + 0.044715 x^3).

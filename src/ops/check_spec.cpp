@@ -14,6 +14,7 @@ namespace {
 
 constexpr std::array<std::int64_t, 4> kHeadWidths = {16, 32, 64, 128};
 constexpr std::int64_t kMaxDropoutCount = std::int64_t{1} << 35;  // blocks of eight are counted in 32 bits
+constexpr std::int64_t kMaxVectors = 65535;                       // the third extent of a CUDA grid
 constexpr std::int64_t kMaxWords = std::int64_t{1} << 30;         // of a batch or a table: they are counted in 32 bits
 
 void check_shape(const char* operation, const Shape& x) {
@@ -21,18 +22,18 @@ void check_shape(const char* operation, const Shape& x) {
   if (x.d != 1) fail("{} of {}: volumes are not supported; give one slice per sample", operation, to_string(x));
 }
 
-/// Checks the spec of an operation that slides a window over x.
+/// Checks the spec of an operation that slides a window of this extent over x.
 template <typename Spec>
-void check_window(const char* operation, const Spec& spec) {
+void check_window(const char* operation, const Spec& spec, std::int64_t window) {
   check_shape(operation, spec.x);
   if (spec.kernel < 1 || spec.stride < 1 || spec.padding < 0) {
     fail("{} of {}: kernel {} and stride {} must be at least 1, padding {} at least 0", operation, to_string(spec.x),
          spec.kernel, spec.stride, spec.padding);
   }
   const std::int64_t smallest = std::min(spec.x.h, spec.x.w) + 2 * spec.padding;
-  if (smallest < spec.kernel) {
-    fail("{} of {}: a {}x{} kernel with padding {} does not fit; use larger images", operation, to_string(spec.x),
-         spec.kernel, spec.kernel, spec.padding);
+  if (smallest < window) {
+    fail("{} of {}: a {}x{} window with padding {} does not fit; use larger images", operation, to_string(spec.x),
+         window, window, spec.padding);
   }
 }
 
@@ -41,7 +42,7 @@ void check_share(const char* operation, float p) {
 }
 
 void check_pooling(const char* operation, const PoolingSpec& spec) {
-  check_window(operation, spec);
+  check_window(operation, spec, spec.kernel);
   if (spec.padding >= spec.kernel) {
     fail("{} of {}: padding {} must be below the kernel's {}, or a window holds nothing", operation, to_string(spec.x),
          spec.padding, spec.kernel);
@@ -52,7 +53,8 @@ void check_pooling(const char* operation, const PoolingSpec& spec) {
 
 template <>
 void check<ConvolutionOp>(const ConvolutionSpec& spec) {
-  check_window(ConvolutionOp::kName, spec);
+  if (spec.dilation < 1) fail("convolution of {}: dilation {}, at least 1 needed", to_string(spec.x), spec.dilation);
+  check_window(ConvolutionOp::kName, spec, spec.window());
   if (spec.num_filters < 1) {
     fail("convolution of {}: {} filters, at least 1 needed", to_string(spec.x), spec.num_filters);
   }
@@ -65,6 +67,13 @@ void check<ConvolutionOp>(const ConvolutionSpec& spec) {
 template <>
 void check<BroadcastOp>(const BroadcastSpec& spec) {
   check_shape(BroadcastOp::kName, Shape::images(1, 1, spec.num_rows, spec.num_columns));
+  const bool is_a_sum = spec.num_vectors < spec.num_rows;
+  if (spec.num_vectors < 1 || spec.num_rows % spec.num_vectors != 0 || (is_a_sum && spec.num_vectors > kMaxVectors))
+    fail("broadcast of {} vectors to {} rows: the first number must divide the second, and be at most {}",
+         spec.num_vectors, spec.num_rows, kMaxVectors);
+  if (spec.vector_type != DataType::kFloat32 && spec.vector_type != spec.type)
+    fail("broadcast in {}: vectors in {}, but f32 or {} needed", to_string(spec.type), to_string(spec.vector_type),
+         to_string(spec.type));
 }
 
 template <>
@@ -75,6 +84,9 @@ void check<PrependOp>(const PrependSpec& spec) {
 template <>
 void check<MaxPoolOp>(const PoolingSpec& spec) {
   check_pooling(MaxPoolOp::kName, spec);
+  if (spec.counts_padding || spec.is_adaptive()) {
+    fail("max pooling of {}: only averages count padding or have adaptive windows", to_string(spec.x));
+  }
   if (spec.kernel > MaxPoolOp::kMaxKernel) {
     fail("max pooling of {}: kernel {}, at most {} allowed", to_string(spec.x), spec.kernel, MaxPoolOp::kMaxKernel);
   }
@@ -102,7 +114,12 @@ void check<BatchNormOp>(const BatchNormSpec& spec) {
 
 template <>
 void check<AveragePoolOp>(const PoolingSpec& spec) {
-  check_pooling(AveragePoolOp::kName, spec);
+  if (!spec.is_adaptive() && spec.adaptive_w == 0) return check_pooling(AveragePoolOp::kName, spec);
+  check_shape(AveragePoolOp::kName, spec.x);
+  if (std::min(spec.adaptive_h, spec.adaptive_w) < 1 || spec.counts_padding) {
+    fail("{} of {}: {} x {} adaptive windows: at least 1 x 1 needed, and no padding to count", AveragePoolOp::kName,
+         to_string(spec.x), spec.adaptive_h, spec.adaptive_w);
+  }
 }
 
 template <>
@@ -169,6 +186,8 @@ void check<SequenceMeanOp>(const SequenceMeanSpec& spec) {
 template <>
 void check<ActivationOp>(const ActivationSpec& spec) {
   if (spec.count < 1) fail("{} of {} values: at least 1 needed", ActivationOp::kName, spec.count);
+  if (spec.activation == Activation::kLeakyRelu && !(spec.factor >= 0))
+    fail("leaky ReLU with slope {}: at least 0 needed, so that its output tells its derivative", spec.factor);
 }
 
 template <>
@@ -211,15 +230,18 @@ void check_positions(const GatherSpec& spec) {
 }
 
 template <>
-void check<ShortcutOp>(const ShortcutSpec& spec) {
-  check_shape(ShortcutOp::kName, spec.x);
-  if (spec.stride < 1 || spec.num_channels < spec.x.c) {
-    fail("shortcut of {}: stride {} must be at least 1, {} channels at least those of the input", to_string(spec.x),
-         spec.stride, spec.num_channels);
+void check<ChannelCopyOp>(const ChannelCopySpec& spec) {
+  check_shape(ChannelCopyOp::kName, spec.x);
+  if (spec.stride < 1 || spec.count < 1) {
+    fail("{} of {}: stride {} and number of channels {} must be at least 1", ChannelCopyOp::kName, to_string(spec.x),
+         spec.stride, spec.count);
   }
-  if (spec.channels_before < 0 || spec.channels_before > spec.num_channels - spec.x.c) {
-    fail("shortcut of {}: with {} channels before it, its own channels do not fit in {}", to_string(spec.x),
-         spec.channels_before, spec.num_channels);
+  const auto fits = [&](std::int64_t first, std::int64_t channels) {
+    return first >= 0 && first <= channels - spec.count;
+  };
+  if (!fits(spec.x_first, spec.x.c) || !fits(spec.y_first, spec.num_channels)) {
+    fail("{} of {}: {} channels from channel {} on, to channel {} of {}: they do not fit", ChannelCopyOp::kName,
+         to_string(spec.x), spec.count, spec.x_first, spec.y_first, spec.num_channels);
   }
 }
 

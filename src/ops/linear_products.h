@@ -18,7 +18,7 @@ struct MatmulSpec {
   DataType output_type = DataType::kFloat32;  ///< type of d: float32 or input_type
 };
 
-/// Returns the product of forward: y (N,K) = x (N,C) w^T (C,K) + b.
+/// Returns the spec of forward's product: y (N,K) = x (N,C) w^T (C,K) + b.
 inline MatmulSpec forward_product(const LinearSpec& spec) {
   return {.m = spec.n,
           .n = spec.num_outputs,
@@ -35,12 +35,12 @@ inline ActivationSpec activation_of(const LinearSpec& spec) {
   return {.count = spec.n * spec.num_outputs, .activation = *spec.activation, .type = spec.y_type};
 }
 
-/// Returns the product of the data gradient: dx (N,C) = dy (N,K) w (K,C).
+/// Returns the spec of the data gradient's product: dx (N,C) = dy (N,K) w (K,C).
 inline MatmulSpec backward_input_product(const LinearSpec& spec) {
   return {.m = spec.n, .n = spec.num_inputs, .k = spec.num_outputs, .input_type = spec.type, .output_type = spec.type};
 }
 
-/// Returns the product of the weight gradient: dw (K,C) = dy^T (K,N) x (N,C), in float32.
+/// Returns the spec of the weight gradient's product: dw (K,C) = dy^T (K,N) x (N,C), in float32.
 inline MatmulSpec backward_weight_product(const LinearSpec& spec) {
   return {.m = spec.num_outputs, .n = spec.num_inputs, .k = spec.n, .a_transposed = true, .input_type = spec.type};
 }

@@ -21,7 +21,7 @@ bool saves_by_winograd(const ConvolutionSpec& spec) {
   constexpr double kLeastSaving = 1.9;
   const auto fits = [](std::int64_t channels) { return channels >= kMinChannels && channels % kWholeVectors == 0; };
   if (spec.type != DataType::kFloat32 || spec.kernel != 3 || spec.stride != 1 || spec.padding > 2 || spec.groups > 1 ||
-      !fits(spec.x.c) || !fits(spec.num_filters))
+      spec.dilation > 1 || !fits(spec.x.c) || !fits(spec.num_filters))
     return false;
   return std::min(saving(spec.y()), saving(spec.x)) >= kLeastSaving;
 }

@@ -14,7 +14,7 @@ namespace convoy::params {
 struct ParameterBuilder {
   Parameters values;
   std::map<std::string, std::string> where;  ///< by key, as in source_of(); keys that were not given are absent
-  bool collects = false;                     ///< whether attempt() collects errors instead of throwing them
+  bool collects = false;                     ///< whether attempt() collects RequestErrors instead of throwing them
   std::vector<std::string> problems = {};    ///< the collected messages, in order
   std::vector<std::string> renamed = {};     ///< a sentence for each key that was given by its former name
 

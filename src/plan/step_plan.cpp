@@ -93,12 +93,6 @@ void check_messages(const Network& network, const StagePlan& stage, std::int64_t
   }
 }
 
-// The list of the network's layers. Checkpoints of earlier versions have none.
-std::shared_ptr<const NetworkList> list_of(const io::ModelMetadata& metadata) {
-  if (metadata.network.empty()) return nullptr;
-  return std::make_shared<const NetworkList>(parse_network_list(metadata.network));
-}
-
 }  // namespace
 
 std::string engines_path(const RunParams& run) {
@@ -116,11 +110,19 @@ DataType storage_type(PrecisionKind precision) {
   }
 }
 
+NetworkList network_list(const io::ModelMetadata& metadata) {
+  if (!metadata.network.empty()) return parse_network_list(metadata.network);
+  return build_network_list({.name = metadata.name,
+                             .settings = metadata.settings,
+                             .input = metadata.shape(),
+                             .num_classes = std::ssize(metadata.class_names)})
+      .list;
+}
+
 RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& metadata) {
   return {.network = {.name = metadata.name,
                       .input = metadata.shape(),
-                      .list = list_of(metadata),
-                      .settings = network_settings(metadata.transformer, params.model.stochastic_depth),
+                      .list = std::make_shared<const NetworkList>(network_list(metadata)),
                       .micro_batch = params.batch.micro,
                       .num_classes = std::ssize(metadata.class_names),
                       .type = storage_type(params.train.precision),

@@ -12,6 +12,7 @@
 #include "convoy/base/grid_shape.h"
 #include "convoy/io/model_metadata.h"
 #include "convoy/model/network.h"
+#include "convoy/model/network_list.h"
 #include "convoy/params/optimizer_parameters.h"
 #include "convoy/params/run_parameters.h"
 #include "convoy/params/step_parameters.h"
@@ -53,6 +54,10 @@ std::string engines_path(const RunParams& run);
 /// Returns the type in which activations are stored at that precision.
 DataType storage_type(PrecisionKind precision);
 
+/// Returns the list of the network's layers. Throws Error if the metadata's list is damaged, and RequestError if there
+/// is none and no built-in network has that name and these settings.
+NetworkList network_list(const io::ModelMetadata& metadata);
+
 /// Returns what the parameter file asks for, for the network that the metadata describes; 1f1b if schedule.kind = auto.
 RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& metadata);
 
@@ -79,7 +84,8 @@ class StepPlan {
   bool gives_logits() const { return network_.back()->objectives().empty(); }
   /// Returns the number of classes; 0 if the network gives no logits.
   std::int64_t num_predicted_classes() const { return gives_logits() ? spec_.network.num_classes : 0; }
-  /// Returns the names of the objectives of a network that computes its losses itself ("masked words"); else none.
+  /// Returns the names of the objectives ("masked words") if the network computes its losses itself; else an empty
+  /// list.
   const std::vector<std::string>& objectives() const { return network_.back()->objectives(); }
   /// Returns the number of losses that the network has, at least 1.
   std::int64_t num_objectives() const { return gives_logits() ? 1 : std::ssize(objectives()); }

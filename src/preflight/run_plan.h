@@ -43,8 +43,9 @@ Finding judge_time(std::optional<double> left_seconds, std::optional<double> nee
 /// SLURM_JOB_END_TIME; both are in seconds since 1970. Empty if it is null or not a positive number.
 std::optional<double> seconds_left(const char* slurm_job_end_time, double now);
 
-/// Reports whether the time suffices for the steps of the plan after the first `done_steps`. `plan` may be null. Only
-/// rank 0 calls it; it does not wait for other ranks.
+/// Reports whether the time that the batch job has left suffices for the steps of the plan after the first
+/// `done_steps`. If `plan` is null, it reports only the time that is left. Only rank 0 calls it; it does not wait for
+/// other ranks.
 void check_time(const RunPlan* plan, std::int64_t done_steps, Report& report);
 
 /// What a training would start from.

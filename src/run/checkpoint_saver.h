@@ -44,8 +44,8 @@ class CheckpointSaver {
   /// Saves a checkpoint. All ranks of the grid call it, between steps, when rank 0 has recorded all steps up to this
   /// one.
   void save(SaveRequest request);
-  /// Advances the save as far as possible without waiting. Any rank may call it, between steps. Throws DivergenceError
-  /// on rank 0 if weights are infinite or NaN.
+  /// Advances the save as far as possible without waiting. Any rank may call it, between steps. Rank 0 warns if the
+  /// file could not be written, and throws DivergenceError if weights are infinite or NaN.
   void go_on();
   /// Waits until the last checkpoint is written, and warns if it could not be written. All ranks of the grid call it.
   void settle();

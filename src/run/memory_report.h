@@ -31,8 +31,8 @@ std::string describe_memory(const StepPlan& plan);
 
 /// Resident memory of this process, in bytes; 0 if Linux does not tell.
 struct Resident {
-  std::int64_t now = 0;   ///< at present (VmRSS)
-  std::int64_t peak = 0;  ///< the largest so far (VmHWM)
+  std::int64_t now = 0;   ///< bytes at present (VmRSS)
+  std::int64_t peak = 0;  ///< the most bytes so far (VmHWM)
   /// The part of `now` that is pages of mapped files (RssFile), which the kernel can take back.
   std::int64_t files = 0;
 };

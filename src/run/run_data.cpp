@@ -7,11 +7,13 @@
 #include <vector>
 
 #include "convoy/base/error.h"
+#include "convoy/base/features.h"
 #include "convoy/base/wording.h"
 #include "convoy/data/copy_shards.h"
 #include "convoy/params/parameters.h"
 
 #include "checkpoint/make_metadata.h"
+#include "plan/step_plan.h"
 
 namespace convoy {
 
@@ -77,8 +79,10 @@ std::string describe_long_texts(const io::SampleStore& samples, const std::strin
                                 const io::ModelMetadata& metadata) {
   const io::DatasetInfo& info = samples.info();
   const io::TextInput* const input = metadata.text();
-  if (input == nullptr || info.kind != input_kinds::kText || metadata.name == "bert") return "";
-  const std::int64_t num_marks = metadata.name == "bert_classifier" ? 2 : 0;  // [CLS] and [SEP]
+  if (input == nullptr || info.kind != input_kinds::kText) return "";
+  const NetworkList network = network_list(metadata);
+  if (reads_feature(network, features::kPairTokens)) return "";                            // it reads spans of texts
+  const std::int64_t num_marks = reads_feature(network, features::kMarkedTokens) ? 2 : 0;  // [CLS] and [SEP]
   std::int64_t num_long = 0;
   for (std::int64_t i = 0; i < info.num_samples; ++i)
     if (samples.num_tokens(i) > input->length - num_marks) ++num_long;

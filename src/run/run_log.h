@@ -82,8 +82,8 @@ class RunLog {
   /// Calls write_rows() and sync_rows(). Throws Error if the disk is full.
   void flush();
 
-  /// Longest time in seconds that a row waits before it is written. Metrics arrive one step late; so with steps of 1 s,
-  /// a row is in the file 5 s after its step at most.
+  /// Rows wait until one is added at least this time, in seconds, after the oldest. Metrics arrive one step late; so
+  /// with steps of 1 s, a row is in the file 5 s after its step at most.
   static constexpr double kMaxWaitSeconds = 3;
 
  private:

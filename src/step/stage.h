@@ -102,8 +102,8 @@ class Stage {
   /// its last backward. Called only if ChunkPlan::draws. `key` is in a HostBuffer; the device reads it later.
   void set_draw_key(const FrameId& frame, const ops::DrawKey* key) const;
 
-  /// Sets an observer that is told about each layer's work from the next call on; null: none. Work that is replayed
-  /// from a CUDA graph calls no layer, so no graph may be replayed meanwhile.
+  /// Sets the observer that is told about the work of each layer, from the next forward or backward on; null: none. A
+  /// CUDA graph that is replayed calls no layer, so none may be replayed while there is an observer.
   void observe_layers(LayerObserver* observer) { observer_ = observer; }
   bool is_observed() const { return observer_ != nullptr; }
 

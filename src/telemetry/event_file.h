@@ -36,7 +36,7 @@ class EventFile {
 
   const std::string& path() const { return file_.path(); }
 
-  /// Longest time in seconds that a scalar waits before it is written.
+  /// Scalars wait until some are added at least this time, in seconds, after the oldest, or until flush().
   static constexpr double kMaxWaitSeconds = 2;
 
  private:

@@ -57,7 +57,7 @@ class JsonLog {
   /// Error if the file cannot be written.
   void write_rows() { file_.write(); }
 
-  /// Longest time in seconds that a row of add() waits before it is written.
+  /// Rows of add() wait until one is added at least this time, in seconds, after the oldest, or until write_rows().
   static constexpr double kMaxWaitSeconds = 2;
 
  private:

@@ -15,7 +15,8 @@ namespace convoy {
 /// cost too much. All members throw Error with the path and the system's reason if they cannot write.
 class LogFile {
  public:
-  /// Appends to the open `file` at `path`. No text waits longer than `max_wait_seconds`.
+  /// Appends to the open `file` at `path`. Texts wait until one is added at least
+  /// `max_wait_seconds` after the oldest.
   LogFile(std::string path, FileDescriptor file, double max_wait_seconds);
   /// Replaces the file at `path` by one that holds `text`, and appends to it. Also throws if the path exists and is not
   /// a regular file.

@@ -62,6 +62,7 @@ void ShardedUpdate::find_runs(BucketState& state) const {
                   .kind = update_kind(entries[i].spec),
                   .role = spec_.tells_roles ? entries[i].spec.role : ParameterRole::kWeight,
                   .rate_factor = entries[i].spec.rate_factor,
+                  .keep = static_cast<float>(1 - entries[i].spec.momentum),
                   .entry = static_cast<std::int64_t>(i)};
     if (run.begin >= run.end) continue;
     if (!state.runs.empty() && state.runs.back().continues_with(run, spec_.tensor_norms != TensorNorms::kNone)) {
@@ -137,8 +138,7 @@ void ShardedUpdate::update(std::int64_t bucket) {
     if (run.kind == UpdateKind::kNone) continue;
     const UpdateArguments args = arguments_of(state, run);
     if (run.kind == UpdateKind::kMovingAverage) {
-      tools_.elementwise.moving_average(spec_.statistics_keep, statistics_scale, args.gradient, args.weight,
-                                        args.count);
+      tools_.elementwise.moving_average(run.keep, statistics_scale, args.gradient, args.weight, args.count);
     } else {
       tools_.optimizer.update(args);
     }

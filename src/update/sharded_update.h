@@ -43,10 +43,8 @@ struct ClipSpec {
 /// The arguments of a ShardedUpdate; what they refer to must outlive it.
 struct ShardedUpdateSpec {
   GradientExchangeSpec exchange;  ///< `parameters` are the masters below
-  /// Running statistics are updated as new = statistics_keep * old + (1 - statistics_keep) * mean over the step's
-  /// micro-batches.
-  float statistics_keep = 0.9f;
-  std::int64_t micro_batches_per_step = 1;  ///< number of micro-batches of a step over all replicas
+  /// Number of micro-batches of a step over all replicas. Running statistics are updated with their mean over these.
+  std::int64_t micro_batches_per_step = 1;
   ParameterArenas parameters;
   bool tells_roles = false;                       ///< result of the function tells_roles() for the optimizer
   TensorNorms tensor_norms = TensorNorms::kNone;  ///< the norms that the optimizer needs
@@ -138,10 +136,12 @@ class ShardedUpdate {
     UpdateKind kind = UpdateKind::kOptimizer;
     ParameterRole role = ParameterRole::kWeight;
     double rate_factor = 1;
+    float keep = 0;          ///< running statistics: factor of the old value, 1 - ParameterSpec::momentum
     std::int64_t entry = 0;  ///< index in ArenaLayout::entries; of the first one if several are joined
 
     bool continues_with(const Run& next, bool tensor_by_tensor) const {
-      if (kind != UpdateKind::kOptimizer || kind != next.kind) return kind == next.kind;
+      if (kind != next.kind) return false;
+      if (kind != UpdateKind::kOptimizer) return keep == next.keep;
       return !tensor_by_tensor && role == next.role && rate_factor == next.rate_factor;
     }
   };

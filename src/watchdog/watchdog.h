@@ -58,7 +58,7 @@ class Watchdog {
   Watchdog(const Watchdog&) = delete;
   Watchdog& operator=(const Watchdog&) = delete;
 
-  /// Called on rank 0 when all ranks are connected to it: begins to watch.
+  /// Begins to watch. Called on rank 0 when all other ranks are connected to rank 0; they watch from the beginning.
   void begin() { has_begun_ = true; }
 
  private:

@@ -67,6 +67,13 @@ TEST_F(Golden, ConvnextOnTwoMicroBatchesEqualsPyTorch) {
     expect_golden("convnext_atto-b6-m3", kind);
 }
 
+// Products of a value and one number per channel; depthwise convolutions, an epsilon and a momentum of their own.
+TEST_F(Golden, SqueezeAndExcitationNetworksOnTwoMicroBatchesEqualPyTorch) {
+  expect_golden("se_resnet18-b8-m4", ScheduleKind::k1F1B);
+  expect_golden("efficientnet_b0-b8-m4", ScheduleKind::kGpipe);
+  expect_golden("mobilenet_v3_small-b8-m4", ScheduleKind::k1F1B);
+}
+
 TEST_F(Golden, VisionTransformerOnTwoMicroBatchesEqualsPyTorch) {
   for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B})
     expect_golden("vit_ti_8-b6-m3", kind);

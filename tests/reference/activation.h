@@ -2,6 +2,7 @@
 /// also for large negative x.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <numbers>
 
@@ -16,9 +17,25 @@ struct ActivationTerms {
   long double value, first, second;
 };
 
-inline ActivationTerms activation_terms(ops::Activation activation, double at) {
-  const long double x = at, pi = std::numbers::pi_v<long double>;
-  switch (activation) {
+inline ActivationTerms activation_terms(const ops::ActivationSpec& spec, double at) {
+  const long double x = at, pi = std::numbers::pi_v<long double>, factor = spec.factor;
+  switch (spec.activation) {
+    case ops::Activation::kSigmoid:
+    case ops::Activation::kSilu: {
+      const long double s = 1 / (1 + std::exp(-x)), slope = s / (1 + std::exp(x));
+      if (spec.activation == ops::Activation::kSigmoid) return {s, slope, 0};
+      return {x * s, s, x * slope};
+    }
+    case ops::Activation::kHardSigmoid:
+      return {std::min(std::max((x + 3) / 6, 0.0L), 1.0L), std::abs(x) < 3 ? 1 / 6.0L : 0, 0};
+    case ops::Activation::kHardSwish:
+      if (x <= -3) return {0, 0, 0};
+      if (x >= 3) return {x, 1, 0};
+      return {x * (x + 3) / 6, x / 3, 0.5L};
+    case ops::Activation::kLeakyRelu:
+      return {x > 0 ? x : factor * x, x > 0 ? 1 : factor, 0};
+    case ops::Activation::kAffine:
+      return {factor * x + static_cast<long double>(spec.constant), factor, 0};
     case ops::Activation::kGelu: {
       const long double probability = std::erfc(-x / std::sqrt(2.0L)) / 2,
                         density = std::exp(-x * x / 2) / std::sqrt(2 * pi);
@@ -40,15 +57,15 @@ inline ActivationTerms activation_terms(ops::Activation activation, double at) {
   }
 }
 
-inline Array activation(ops::Activation activation, Array x) {
-  for (double& value : x) value = static_cast<double>(activation_terms(activation, value).value);
+inline Array activation(const ops::ActivationSpec& spec, Array x) {
+  for (double& value : x) value = static_cast<double>(activation_terms(spec, value).value);
   return x;
 }
 
-inline Array activation_gradient(ops::Activation activation, const Array& x, const Array& dy) {
+inline Array activation_gradient(const ops::ActivationSpec& spec, const Array& x, const Array& dy) {
   Array dx(x.size());
   for (std::size_t i = 0; i < x.size(); ++i) {
-    const ActivationTerms of = activation_terms(activation, x[i]);
+    const ActivationTerms of = activation_terms(spec, x[i]);
     dx[i] = static_cast<double>(dy[i] * (of.first + of.second));
   }
   return dx;

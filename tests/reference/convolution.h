@@ -18,7 +18,8 @@ void for_each_product(const ops::ConvolutionSpec& spec, Body&& body) {
         for (std::int64_t k = 0; k < y.c; ++k)
           for (std::int64_t r = 0; r < spec.kernel; ++r)
             for (std::int64_t s = 0; s < spec.kernel; ++s) {
-              const std::int64_t h = p * spec.stride - spec.padding + r, w = q * spec.stride - spec.padding + s;
+              const std::int64_t h = p * spec.stride - spec.padding + r * spec.dilation,
+                                 w = q * spec.stride - spec.padding + s * spec.dilation;
               if (h < 0 || h >= x.h || w < 0 || w >= x.w) continue;
               for (std::int64_t c = 0; c < channels; ++c) {
                 body(index(((n * x.h + h) * x.w + w) * x.c + k / filters * channels + c),

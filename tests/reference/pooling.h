@@ -10,10 +10,27 @@
 
 namespace convoy::reference {
 
-/// Calls body(x's index, y's index, index in the window) for every pixel of every window that is inside the image.
+/// Whether window `index` of `count` covers pixel `pixel` of `size` along an axis, if windows are adaptive:
+/// floor(index size / count) <= pixel < ceil((index + 1) size / count), in exact arithmetic.
+inline bool adaptive_window_covers(std::int64_t index, std::int64_t pixel, std::int64_t size, std::int64_t count) {
+  return index * size < (pixel + 1) * count && pixel * count < (index + 1) * size;
+}
+
+/// Calls body(x's index, y's index, index in the window) for every pixel of every window that is inside the image. (The
+/// index in an adaptive window is 0.)
 template <typename Body>
 void for_each_window_pixel(const ops::PoolingSpec& spec, Body&& body) {
   const Shape x = spec.x, y = spec.y();
+  if (spec.is_adaptive()) {
+    for (std::int64_t i = 0; i < x.count(); ++i)
+      for (std::int64_t p = 0; p < y.h; ++p)
+        for (std::int64_t q = 0; q < y.w; ++q) {
+          const std::int64_t c = i % x.c, w = i / x.c % x.w, h = i / x.c / x.w % x.h, n = i / x.c / x.w / x.h;
+          if (adaptive_window_covers(p, h, x.h, y.h) && adaptive_window_covers(q, w, x.w, y.w))
+            body(index(i), index(((n * y.h + p) * y.w + q) * y.c + c), std::int64_t{0});
+        }
+    return;
+  }
   for (std::int64_t n = 0; n < y.n; ++n)
     for (std::int64_t p = 0; p < y.h; ++p)
       for (std::int64_t q = 0; q < y.w; ++q)
@@ -52,9 +69,13 @@ inline Array max_pool_gradient(const ops::PoolingSpec& spec, const std::vector<s
   return dx;
 }
 
-/// Returns the number of pixels of every window that are inside the image.
+/// Returns the number of pixels of every window that its mean counts.
 inline Array window_sizes(const ops::PoolingSpec& spec) {
   Array sizes(index(spec.y().count()));
+  if (spec.counts_padding) {
+    sizes.assign(sizes.size(), static_cast<double>(spec.kernel * spec.kernel));
+    return sizes;
+  }
   for_each_window_pixel(spec, [&](std::size_t, std::size_t iy, std::int64_t) { sizes[iy] += 1; });
   return sizes;
 }

@@ -43,7 +43,7 @@ Matrix<size, size> from_positions(const Matrix<4, size>& factor, const Matrix<4,
 
 /// Whether a device may compute this convolution by Winograd's products.
 inline bool applies(const ops::ConvolutionSpec& spec) {
-  return spec.kernel == 3 && spec.stride == 1 && spec.groups == 1 && spec.padding <= 2;
+  return spec.kernel == 3 && spec.stride == 1 && spec.groups == 1 && spec.dilation == 1 && spec.padding <= 2;
 }
 
 /// The absolute values in a square of (N,H,W,C), 0 beyond the borders.

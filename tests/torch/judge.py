@@ -71,20 +71,23 @@ def groups_of(arguments):
 
 
 def new_network(model):
-    settings = {"stochastic_depth_prob": 0.0} if model.startswith("convnext") else {}
-    settings |= {"image_size": SIZE} if model.startswith("vit") else {}
-    return getattr(torchvision.models, model)(num_classes=CLASSES, **settings)
+    settings = {"image_size": SIZE} if model.startswith("vit") else {}
+    net = getattr(torchvision.models, model)(num_classes=CLASSES, **settings)
+    for module in net.modules():
+        if isinstance(module, (torch.nn.Dropout, torchvision.ops.StochasticDepth)):
+            module.p = 0.0
+    return net
 
 
 def make_network(model):
     """Random weights, running statistics of some batches, and norms that scale and shift: what ends a block little, as
     residual networks are often begun, or rounding would grow from block to block."""
     net = new_network(model)
-    last = "bn3" if any(name.endswith("bn3") for name, _ in net.named_modules()) else "bn2"
+    last = last_norms(net)
     with torch.no_grad():
-        for name, module in net.named_modules():
+        for module in net.modules():
             if isinstance(module, torch.nn.BatchNorm2d):
-                module.weight.uniform_(*((0.0, 0.1) if name.endswith(last) else (0.5, 1.0)))
+                module.weight.uniform_(*((0.0, 0.1) if module in last else (0.5, 1.0)))
                 module.bias.uniform_(-0.2, 0.2)
             if isinstance(module, torch.nn.LayerNorm):
                 module.weight.uniform_(0.5, 1.0)
@@ -103,6 +106,22 @@ def make_network(model):
         if isinstance(module, torch.nn.BatchNorm2d):
             module.num_batches_tracked.zero_()  # Convoy counts its own steps
     return net
+
+
+def last_norms(net):
+    """The batch norms that end a residual block."""
+    blocks = (
+        torchvision.models.resnet.BasicBlock,
+        torchvision.models.resnet.Bottleneck,
+        torchvision.models.efficientnet.MBConv,
+        torchvision.models.mobilenetv3.InvertedResidual,
+    )
+    last = set()
+    for block in net.modules():
+        if isinstance(block, blocks):
+            norms = {name: m for name, m in block.named_modules() if isinstance(m, torch.nn.BatchNorm2d)}
+            last.add([m for name, m in norms.items() if not name.startswith("downsample")][-1])
+    return last
 
 
 def write_job(folder, arguments, images, labels):

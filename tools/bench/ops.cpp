@@ -129,9 +129,11 @@ class Bench {
     return [this, op, forward] { forward ? op->forward(tensor(0), tensor(1)) : op->backward(tensor(1), tensor(2)); };
   }
   Run shortcut(bool forward) const {
-    const std::shared_ptr<ops::ShortcutOp> op =
-        backend_.create<ops::ShortcutOp>({.x = x_, .stride = 2, .num_channels = 2 * x_.c, .type = type_});
-    return [this, op, forward] { forward ? op->forward(tensor(0), tensor(1)) : op->backward(tensor(1), tensor(2)); };
+    const std::shared_ptr<ops::ChannelCopyOp> op = backend_.create<ops::ChannelCopyOp>(
+        {.x = x_, .num_channels = 2 * x_.c, .count = x_.c, .stride = 2, .type = type_});
+    return [this, op, forward] {
+      forward ? op->forward(tensor(0), tensor(1)) : op->backward(tensor(1), tensor(2), tensor(2));
+    };
   }
   // Uses as many words as pixels, in sequences of one sample each.
   Run layer_norm(bool forward) const {

@@ -27,7 +27,7 @@ struct Call {
 
 struct Descriptors {
   memory::desc x, w, y;
-  memory::dims stride, padding;
+  memory::dims stride, skipped, padding;
 };
 
 memory::desc any(const memory::dims& dims) {
@@ -43,6 +43,7 @@ Descriptors descriptors_of(const ops::ConvolutionSpec& spec) {
                                                    spec.kernel, spec.kernel}),
           .y = any({y.n, y.c, y.h, y.w}),
           .stride = {spec.stride, spec.stride},
+          .skipped = memory::dims(2, spec.kernel > 1 ? spec.dilation - 1 : 0),
           .padding = {spec.padding, spec.padding}};
 }
 
@@ -51,12 +52,12 @@ constexpr auto kDirect = dnnl::algorithm::convolution_direct;
 #if DNNL_VERSION_MAJOR >= 3
 auto forward_of(const Descriptors& d, const dnnl::engine& engine) {
   return dnnl::convolution_forward::primitive_desc(engine, dnnl::prop_kind::forward_training, kDirect, d.x, d.w, d.y,
-                                                   d.stride, d.padding, d.padding);
+                                                   d.stride, d.skipped, d.padding, d.padding);
 }
 auto backward_input_of(const Descriptors& d, const dnnl::engine& engine,
                        const dnnl::convolution_forward::primitive_desc& hint) {
-  return dnnl::convolution_backward_data::primitive_desc(engine, kDirect, d.x, d.w, d.y, d.stride, d.padding, d.padding,
-                                                         hint);
+  return dnnl::convolution_backward_data::primitive_desc(engine, kDirect, d.x, d.w, d.y, d.stride, d.skipped, d.padding,
+                                                         d.padding, hint);
 }
 dnnl::matmul::primitive_desc matmul_of(const memory::desc& a, const memory::desc& b, const memory::desc& d,
                                        const dnnl::engine& engine) {
@@ -64,8 +65,8 @@ dnnl::matmul::primitive_desc matmul_of(const memory::desc& a, const memory::desc
 }
 auto backward_weight_of(const Descriptors& d, const dnnl::engine& engine,
                         const dnnl::convolution_forward::primitive_desc& hint) {
-  return dnnl::convolution_backward_weights::primitive_desc(engine, kDirect, d.x, d.w, d.y, d.stride, d.padding,
-                                                            d.padding, hint);
+  return dnnl::convolution_backward_weights::primitive_desc(engine, kDirect, d.x, d.w, d.y, d.stride, d.skipped,
+                                                            d.padding, d.padding, hint);
 }
 #else
 dnnl::matmul::primitive_desc matmul_of(const memory::desc& a, const memory::desc& b, const memory::desc& d,
@@ -74,17 +75,17 @@ dnnl::matmul::primitive_desc matmul_of(const memory::desc& a, const memory::desc
 }
 auto forward_of(const Descriptors& d, const dnnl::engine& engine) {
   return dnnl::convolution_forward::primitive_desc(
-      {dnnl::prop_kind::forward_training, kDirect, d.x, d.w, d.y, d.stride, d.padding, d.padding}, engine);
+      {dnnl::prop_kind::forward_training, kDirect, d.x, d.w, d.y, d.stride, d.skipped, d.padding, d.padding}, engine);
 }
 auto backward_input_of(const Descriptors& d, const dnnl::engine& engine,
                        const dnnl::convolution_forward::primitive_desc& hint) {
-  return dnnl::convolution_backward_data::primitive_desc({kDirect, d.x, d.w, d.y, d.stride, d.padding, d.padding},
-                                                         engine, hint);
+  return dnnl::convolution_backward_data::primitive_desc(
+      {kDirect, d.x, d.w, d.y, d.stride, d.skipped, d.padding, d.padding}, engine, hint);
 }
 auto backward_weight_of(const Descriptors& d, const dnnl::engine& engine,
                         const dnnl::convolution_forward::primitive_desc& hint) {
-  return dnnl::convolution_backward_weights::primitive_desc({kDirect, d.x, d.w, d.y, d.stride, d.padding, d.padding},
-                                                            engine, hint);
+  return dnnl::convolution_backward_weights::primitive_desc(
+      {kDirect, d.x, d.w, d.y, d.stride, d.skipped, d.padding, d.padding}, engine, hint);
 }
 #endif
 

@@ -5,8 +5,9 @@
 
 namespace convoy {
 
-/// How many of a node's ranks can compute at the same time, each with all its threads: fewer than `ranks` if the node
-/// has more threads than processors. It may be a fraction: 1.5 of 2 ranks with two threads each on 3 processors.
+/// The number of ranks of a node, and how many of them can compute at the same time, each with all its threads. These
+/// are fewer than `ranks` if the node has fewer processors than its ranks have threads. The number may be a fraction:
+/// 1.5 of 2 ranks with two threads each on 3 processors.
 struct NodeLoad {
   std::int64_t ranks = 1;
   double ranks_at_once = 1;

@@ -27,8 +27,9 @@ class AtomicFile {
   AtomicFile(const AtomicFile&) = delete;
   AtomicFile& operator=(const AtomicFile&) = delete;
 
-  /// Appends the bytes to those of the last write().
+  /// Writes the bytes after those of the last write(); the first time, at the beginning of the file.
   void write(std::span<const std::byte> bytes);
+  /// Writes the bytes at `offset`. The next write() is not affected.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
   /// Writes the head of the file at its beginning. Before, the caller has reserved `reserved_bytes` for the head and
   /// has written a body of `body_bytes` after them. If the head is shorter than reserved, the body is moved to follow

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <variant>
 #include <vector>
@@ -9,7 +10,6 @@
 #include "convoy/base/features.h"
 #include "convoy/base/input_shape.h"
 #include "convoy/io/tokenization.h"
-#include "convoy/params/model_parameters.h"
 
 namespace convoy::io {
 
@@ -42,10 +42,11 @@ struct TextInput {
 
 /// The information that an evaluation needs about a trained network: its input and the names of its classes.
 struct ModelMetadata {
-  std::string name;                    ///< name of the network (model.name)
-  TransformerParams transformer = {};  ///< shape of a transformer; only for networks that read texts
-  std::string network = {};            ///< list of its layers (model/network_list.h); empty in older checkpoints
-  std::string network_file = {};       ///< text of the file that built the list
+  std::string name;               ///< name of the network (model.name)
+  std::string network = {};       ///< list of its layers (model/network_list.h); empty in older checkpoints
+  std::string network_file = {};  ///< text of the file that built the list
+  /// Parameters of the built-in network `name`, by name; only from older checkpoints, whose `network` is empty.
+  std::map<std::string, std::string> settings = {};
   std::variant<ImageInput, TextInput> input;
   std::vector<std::string> class_names;  ///< names of the classes, in the order of the logits
 

@@ -16,6 +16,9 @@ namespace convoy {
 /// The value of an argument of a layer.
 using Argument = std::variant<std::int64_t, double, bool, InitialValues, std::vector<std::string>>;
 
+/// What LayerCall::function is if the call reads a feature of the samples instead of adding a layer.
+inline constexpr const char* kFeatureCall = "feature";
+
 /// One call of a layer function (layer_functions.h).
 struct LayerCall {
   std::string function;              ///< name of the layer function: "conv"
@@ -46,6 +49,9 @@ struct NetworkList {
 
   bool operator==(const NetworkList&) const = default;
 };
+
+/// Returns whether a layer reads the feature with this name (convoy/base/features.h).
+bool reads_feature(const NetworkList& list, std::string_view name);
 
 /// Returns the list as text, a layer per line: JSON whose text is equal if and only if the lists are equal.
 std::string to_text(const NetworkList& list);

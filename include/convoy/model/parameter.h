@@ -54,6 +54,8 @@ struct ParameterSpec {
   std::int64_t packed_count = 0;
   /// Whether it is the last scale of a block, before the shortcut is added: starts at 0 with init.zero_residual.
   bool joins_shortcut = false;
+  /// Only kMovingAverage: weight of a step's statistic in the new running statistic, whose old value has the rest.
+  double momentum = 0.1;
   bool frozen = false;     ///< true: no update changes it
   double rate_factor = 1;  ///< factor of the learning rate
 

@@ -12,7 +12,9 @@ namespace convoy::ops {
 
 /// A convolution with a square kernel, and with equal stride and zero padding on both axes: what residual networks use.
 /// With groups, the channels of x and the filters are divided into equal runs, and a filter sees only the channels of
-/// its own group (Xie et al. 2016, "Aggregated residual transformations"). groups = C is a depthwise convolution.
+/// its own group (Xie et al. 2016, "Aggregated residual transformations"). groups = C is a depthwise convolution. With
+/// dilation, a window spreads over more pixels (Yu & Koltun 2015, "Multi-scale context aggregation by dilated
+/// convolutions").
 struct ConvolutionSpec {
   Shape x;                       ///< shape of the input, (N,H,W,C)
   std::int64_t num_filters = 0;  ///< number of filters, K
@@ -23,14 +25,17 @@ struct ConvolutionSpec {
   bool needs_dx = true;
   DataType type = DataType::kFloat32;  ///< storage type of x, w, y, dx and dy
   std::int64_t groups = 1;             ///< number of groups, G, which divides C and K
-  bool has_backward = true;  ///< false: only load_weights and forward may be called; forward gives the same bits
+  bool has_backward = true;   ///< false: only load_weights and forward may be called; forward gives the same bits
+  std::int64_t dilation = 1;  ///< distance between the pixels of x that neighbouring elements of the kernel meet
 
   /// The number of channels that a filter sees, C/G.
   std::int64_t filter_channels() const { return x.c / groups; }
-  /// The shape of y, (N,P,Q,K), with P = (H + 2 padding - R) / stride + 1 and Q = (W + 2 padding - S) / stride + 1. P
-  /// or Q is below 1 if the kernel does not fit into the padded image.
+  /// The extent of a window on both axes: with dilation, the kernel leaves out pixels in between.
+  std::int64_t window() const { return (kernel - 1) * dilation + 1; }
+  /// The shape of y, (N,P,Q,K), with P = (H + 2 padding - window) / stride + 1 and Q in the same way from W. P or Q is
+  /// below 1 if the window does not fit into the padded image.
   Shape y() const {
-    return Shape::images(x.n, (x.h + 2 * padding - kernel) / stride + 1, (x.w + 2 * padding - kernel) / stride + 1,
+    return Shape::images(x.n, (x.h + 2 * padding - window()) / stride + 1, (x.w + 2 * padding - window()) / stride + 1,
                          num_filters);
   }
   std::int64_t weight_count() const { return num_filters * kernel * kernel * filter_channels(); }

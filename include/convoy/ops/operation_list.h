@@ -21,9 +21,9 @@ struct OperationList {
 
 using AllOperations =
     OperationList<class ActivationOp, class AttentionOp, class AveragePoolOp, class BatchNormOp, class BroadcastOp,
-                  class ConvolutionOp, class DropoutOp, class EmbeddingOp, class GatherOp, class GlobalAveragePoolOp,
-                  class ImageBatchOp, class LayerNormOp, class LinearOp, class MaxPoolOp, class PrependOp,
-                  class SampleCrossEntropyOp, class ScoreSumsOp, class SequenceMeanOp, class ShortcutOp,
+                  class ChannelCopyOp, class ConvolutionOp, class DropoutOp, class EmbeddingOp, class GatherOp,
+                  class GlobalAveragePoolOp, class ImageBatchOp, class LayerNormOp, class LinearOp, class MaxPoolOp,
+                  class PrependOp, class SampleCrossEntropyOp, class ScoreSumsOp, class SequenceMeanOp,
                   class SoftmaxCrossEntropyOp>;
 using AnyRequest = AllOperations::Request;
 using AnyOp = AllOperations::Created;

@@ -7,6 +7,7 @@
 #include "convoy/ops/attention.h"
 #include "convoy/ops/batch_norm.h"
 #include "convoy/ops/broadcast.h"
+#include "convoy/ops/channel_copy.h"
 #include "convoy/ops/convolution.h"
 #include "convoy/ops/dropout.h"
 #include "convoy/ops/embedding.h"
@@ -20,7 +21,6 @@
 #include "convoy/ops/sample_cross_entropy.h"
 #include "convoy/ops/score_sums.h"
 #include "convoy/ops/sequence_mean.h"
-#include "convoy/ops/shortcut.h"
 #include "convoy/ops/softmax_cross_entropy.h"
 
 namespace convoy::ops {

@@ -8,15 +8,23 @@
 
 namespace convoy::ops {
 
-/// Pooling over square windows. Padding never wins a maximum; an average counts only the pixels inside the image.
+/// Pooling over square windows. Padding never wins a maximum; an average counts only the pixels inside the image,
+/// unless counts_padding. Adaptive average pooling has given numbers of windows instead: along an axis with H pixels
+/// and P windows, window p has the pixels from floor(p H / P) to ceil((p + 1) H / P) - 1.
 struct PoolingSpec {
   Shape x;  ///< shape of the input, (N,H,W,C)
   std::int64_t kernel = 2;
   std::int64_t stride = 2;
   std::int64_t padding = 0;
   DataType type = DataType::kFloat32;  ///< storage type of x, y, dx and dy; sums are float32
+  // Only of averages:
+  bool counts_padding = false;  ///< whether a mean counts the zeros beyond the border, too
+  std::int64_t adaptive_h = 0;  ///< number of rows of y if windows are adaptive; else 0, and of columns, too
+  std::int64_t adaptive_w = 0;
 
+  bool is_adaptive() const { return adaptive_h > 0; }
   Shape y() const {
+    if (is_adaptive()) return Shape::images(x.n, adaptive_h, adaptive_w, x.c);
     return Shape::images(x.n, (x.h + 2 * padding - kernel) / stride + 1, (x.w + 2 * padding - kernel) / stride + 1,
                          x.c);
   }
@@ -38,7 +46,8 @@ class MaxPoolOp {
   virtual void backward(const void* dy, const std::uint8_t* winner, void* dx) = 0;
 };
 
-/// Average pooling: y[n,p,q,c] is the mean of the pixels of the window that are inside the image.
+/// Average pooling: y[n,p,q,c] is the sum of the pixels of the window that are inside the image, divided by the number
+/// of pixels that the mean counts.
 class AveragePoolOp {
  public:
   using Spec = PoolingSpec;

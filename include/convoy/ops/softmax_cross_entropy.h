@@ -44,7 +44,6 @@ struct LossArguments {
   const std::int32_t* labels = nullptr;  ///< label of each row, kNoLabel or 0..classes-1, (N) in a HostBuffer
   /// Second label of each row, (N) in a HostBuffer; null: no row has two labels.
   const MixedLabel* mixed_labels = nullptr;
-  /// (N,classes) overwritten by the gradient, zeros for rows with kNoLabel; null in evaluation.
   /// Gradient with respect to the logits, (N,classes), overwritten, zeros for rows with kNoLabel; null in evaluation.
   void* dlogits = nullptr;
   /// Factor of the gradient, multiplied with spec.gradient_scale, so that 16-bit gradients do not underflow.

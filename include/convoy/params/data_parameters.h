@@ -63,8 +63,8 @@ struct ImportParams {
   bool orient = false;  ///< whether images are turned as their Exif orientation says
   TokenizerKind tokenizer = TokenizerKind::kWords;
   std::int64_t vocabulary = 20'000;    ///< largest number of tokens, including the special ones
-  std::string text_column = "text";    ///< name of the column with the texts of tables
-  std::string label_column = "label";  ///< name of the column with the classes of tables
+  std::string text_column = "text";    ///< name of a table's column of texts
+  std::string label_column = "label";  ///< name of a table's column of classes
   bool splits = true;  ///< whether folders named train*, val* and test* are splits; false: they are classes
   double max_class_fraction = 0.1;  ///< largest number of a table's classes, as a share of its texts
   double val_fraction = 0;          ///< share of each class of train that becomes the split val

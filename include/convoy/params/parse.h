@@ -56,7 +56,7 @@ Parameters parse_parameters(const std::string& text, const std::string& where);
 /// Throws RequestError if values of several parameters contradict each other.
 void check_consistency(const Parameters& params);
 
-/// A parameter with two different values, as text in the form of a parameter file; an empty value is "(empty)".
+/// A parameter with two different values, as text without the quotes of a parameter file. An empty value is "(empty)".
 struct KeyChange {
   std::string key, before, after;
   bool changes_result = false;  ///< whether a run that is resumed with the new value gives another result
@@ -64,8 +64,8 @@ struct KeyChange {
 
 bool is_key(const std::string& name);
 
-/// Returns the value of a parameter as text, in the form of a parameter file; "(empty)" if it is empty, and nothing if
-/// no such key exists.
+/// Returns the value of a parameter as text, without the quotes of a parameter file: "(empty)" if it is empty, and an
+/// empty text if no such key exists.
 std::string shown_value(const std::string& key, const Parameters& params);
 
 /// Returns the parameters whose values differ, in the order of the parameter file.

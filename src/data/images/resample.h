@@ -52,7 +52,8 @@ class Resampler {
     std::int64_t taps = 0;
     std::vector<std::int64_t> first;
     std::vector<double> weight;
-    std::vector<double> exact;  ///< weights of one value of the result, before they are rounded to 14 bits
+    /// Scratch for the weights of one value of the result, before they are divided by their sum and rounded to 14 bits.
+    std::vector<double> exact;
 
     std::int64_t size() const { return static_cast<std::int64_t>(first.size()); }
     std::int64_t begin() const { return first.front(); }

@@ -21,7 +21,7 @@ struct TextSpan {
 /// Two spans A and B. The network reads them as a row of tokens [CLS] A [SEP] B [SEP].
 struct SpanPair {
   TextSpan a, b;
-  bool follows = false;  ///< true: B follows A in the same text; false: B is from another text
+  bool follows = false;  ///< true: B follows A in the same text; false: B is from another text, or empty
 
   std::int64_t num_words() const { return a.count + b.count; }  ///< without [CLS] and [SEP]
   std::int64_t length() const { return num_words() + 3; }       ///< with [CLS] and [SEP]

@@ -5,10 +5,14 @@
 
 namespace convoy {
 
-Value activate(ops::Activation f, const Value& x) {
-  const DataType type = x.cell().type();
-  return x.cell().add(std::make_unique<ActivationLayer>(f, type), {{&x.tensor(), GradientRule::kMayReplace}},
-                      {.spec = {x.shape(), type}});
+Value activate(ops::Activation f, const Value& x, const ActivationSettings& settings) {
+  const ops::ActivationSpec spec{.count = x.shape().count(),
+                                 .activation = f,
+                                 .type = x.cell().type(),
+                                 .factor = settings.factor,
+                                 .constant = settings.constant};
+  return x.cell().add(std::make_unique<ActivationLayer>(spec), {{&x.tensor(), GradientRule::kMayReplace}},
+                      {.spec = {x.shape(), spec.type}});
 }
 
 Value relu(const Value& x) {
@@ -16,11 +20,12 @@ Value relu(const Value& x) {
 }
 
 Reads ActivationLayer::read_by_backward_input(bool /*training*/) const {
-  return {derivative_follows_from_output(f_) ? &y() : &x()};
+  if (function() == ops::Activation::kAffine) return {};
+  return {derivative_follows_from_output(function()) ? &y() : &x()};
 }
 
 void ActivationLayer::create_ops(ops::Backend& backend) {
-  op_ = backend.create<ops::ActivationOp>({.count = y().spec.shape.count(), .activation = f_, .type = type_});
+  op_ = backend.create<ops::ActivationOp>(spec_);
 }
 
 void ActivationLayer::forward(const Frame& frame) const {
@@ -28,7 +33,8 @@ void ActivationLayer::forward(const Frame& frame) const {
 }
 
 void ActivationLayer::backward_input(const Frame& frame) const {
-  op_->backward(frame[read_by_backward_input(true).front()->location], frame[dy()], frame[dx()]);
+  const Reads reads = read_by_backward_input(true);
+  op_->backward(reads.empty() ? nullptr : frame[reads.front()->location], frame[dy()], frame[dx()]);
 }
 
 }  // namespace convoy

@@ -13,14 +13,24 @@ namespace convoy {
 /// a sum with a batch norm's output.
 Value relu(const Value& x);
 
-/// Adds y = f(x). It needs no extra pass over memory in forward if x is the output of a linear layer.
-Value activate(ops::Activation f, const Value& x);
+/// The numbers of an activation: see ops::ActivationSpec.
+struct ActivationSettings {
+  float factor = 1, constant = 0;
+};
+
+/// Adds y = f(x). It needs no extra pass over memory in forward if x is the output of a linear layer and f has no
+/// numbers.
+Value activate(ops::Activation f, const Value& x, const ActivationSettings& settings = {});
 
 class ActivationLayer final : public Layer {
  public:
-  ActivationLayer(ops::Activation f, DataType type) : f_(f), type_(type) {}
+  explicit ActivationLayer(const ops::ActivationSpec& spec) : spec_(spec) {}
 
-  ops::Activation function() const { return f_; }
+  ops::Activation function() const { return spec_.activation; }
+  /// Whether the function is known without the numbers of its spec.
+  bool has_no_numbers() const {
+    return function() != ops::Activation::kLeakyRelu && function() != ops::Activation::kAffine;
+  }
   std::string operation() const override { return ops::ActivationOp::kName; }
   Reads read_by_backward_input(bool training) const override;
 
@@ -29,14 +39,13 @@ class ActivationLayer final : public Layer {
   void backward_input(const Frame& frame) const override;
 
  private:
-  ops::Activation f_;
-  DataType type_;
+  ops::ActivationSpec spec_;
   std::unique_ptr<ops::ActivationOp> op_;
 };
 
-/// Whether the derivative of f can be computed from y = f(x), so that x need not be stored: true for a ReLU only.
+/// Whether the derivative of f can be computed from y = f(x), so that x need not be stored.
 inline bool derivative_follows_from_output(ops::Activation f) {
-  return f == ops::Activation::kRelu;
+  return f == ops::Activation::kRelu || f == ops::Activation::kLeakyRelu;
 }
 
 }  // namespace convoy

@@ -9,22 +9,26 @@
 
 namespace convoy {
 
-Value batch_norm(const std::string& name, const Value& x) {
+Value batch_norm(const std::string& name, const Value& x, const BatchNormSettings& settings) {
   CellBuilder& cell = x.cell();
-  return cell.add(std::make_unique<BatchNorm>(cell.memory(), cell.parameter_name(name), x.shape().c),
+  return cell.add(std::make_unique<BatchNorm>(cell.memory(), cell.parameter_name(name), x.shape().c, settings),
                   {{&x.tensor(), GradientRule::kMayReplace}}, {.spec = {x.shape(), cell.type()}});
 }
 
-BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, std::int64_t num_channels)
-    : branches_{{memory, name, num_channels}} {}
+BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, std::int64_t num_channels,
+                     const BatchNormSettings& settings)
+    : branches_{{memory, name, num_channels, settings.momentum}}, spec_{.epsilon = settings.epsilon} {}
 
 BatchNorm::BatchNorm(const BatchNorm& sum, const BatchNorm& shortcut)
-    : branches_{sum.branches_.front(), shortcut.branches_.front()}, spec_{.relu = true, .num_branches = 2} {
+    : branches_{sum.branches_.front(), shortcut.branches_.front()},
+      spec_{.relu = true, .num_branches = 2, .epsilon = sum.spec_.epsilon} {
   inputs = {{&sum.x(), GradientRule::kWrites}, {&shortcut.x(), GradientRule::kReplaces}};
 }
 
 BatchNorm::BatchNorm(const BatchNorm& norm, const MaxPool& pool)
-    : branches_(norm.branches_), winner_(pool.winner()), spec_{.relu = true, .pooling = pool.spec()} {
+    : branches_(norm.branches_),
+      winner_(pool.winner()),
+      spec_{.relu = true, .epsilon = norm.spec_.epsilon, .pooling = pool.spec()} {
   inputs = {{&norm.x(), GradientRule::kWrites}};
 }
 
@@ -52,7 +56,7 @@ std::unique_ptr<Layer> BatchNorm::fused_with(Layer& next) {
   const auto* sum = dynamic_cast<const BatchNorm*>(&next);
   const bool is_its_residual =
       sum != nullptr && sum->spec_.relu && sum->spec_.residual && sum->inputs[1].tensor == &y();
-  if (!is_its_residual || spec_.relu || spec_.residual) return nullptr;
+  if (!is_its_residual || spec_.relu || spec_.residual || spec_.epsilon != sum->spec_.epsilon) return nullptr;
   return std::make_unique<BatchNorm>(*sum, *this);
 }
 

@@ -13,10 +13,15 @@ namespace convoy {
 
 class MaxPool;
 
+struct BatchNormSettings {
+  float epsilon = 1e-5f;  ///< added to the variances
+  double momentum = 0.1;  ///< ParameterSpec::momentum of the running statistics, as in torch.nn.BatchNorm2d
+};
+
 /// Adds y = gamma * (x - mean) / sqrt(var + epsilon) + beta    x, y (N,H,W,C)
 /// NAME.weight is gamma, NAME.bias is beta, NAME.running_mean and NAME.running_var are the running statistics, each
 /// (C).
-Value batch_norm(const std::string& name, const Value& x);
+Value batch_norm(const std::string& name, const Value& x, const BatchNormSettings& settings = {});
 
 /// y = relu(bn(x) [+ residual])  or  y = relu(bn(a) + bn(b)), with a batch norm of its own for each branch
 /// or  y = max_pool(relu(bn(x))), in which the normalised values and their gradient are never written to memory
@@ -25,16 +30,17 @@ Value batch_norm(const std::string& name, const Value& x);
 /// per step. A frozen cell uses the running statistics instead of the micro-batch's, in backward too.
 class BatchNorm final : public Layer {
  public:
-  BatchNorm(CellMemory& memory, const std::string& name, std::int64_t num_channels);
-  /// Does the work of both: `sum`, which has a ReLU, adds the output of `shortcut`.
+  BatchNorm(CellMemory& memory, const std::string& name, std::int64_t num_channels, const BatchNormSettings& settings);
+  /// Does the work of both: `sum`, which has a ReLU, adds the output of `shortcut`. Both have the same epsilon.
   BatchNorm(const BatchNorm& sum, const BatchNorm& shortcut);
   /// Does the work of both: `norm` has a ReLU, whose output `pool` reads.
   BatchNorm(const BatchNorm& norm, const MaxPool& pool);
 
   std::string operation() const override { return spec_.name(); }
   bool merge(Layer& next) override;
-  /// Returns a BatchNorm for both if `next` is a max pooling of this one's ReLU that the operation can compute, or a
-  /// batch norm that adds this one's output and has a ReLU; else null.
+  /// Returns a BatchNorm that does the work of both if `next` is a max pooling that can_pool() allows, and this one has
+  /// a ReLU, adds nothing and has no pooling; or if `next` is a batch norm of the same epsilon with a ReLU that adds
+  /// this one's output, and this one has no ReLU and adds nothing. Else returns null.
   std::unique_ptr<Layer> fused_with(Layer& next) override;
   void connect(CellGraph& graph) override;
   bool has_weights() const override { return true; }

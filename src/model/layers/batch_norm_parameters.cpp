@@ -11,14 +11,16 @@ float* floats(const Frame& frame, const TensorLocation& location) {
 
 }  // namespace
 
-BatchNormParameters::BatchNormParameters(CellMemory& memory, const std::string& name, std::int64_t num_channels)
+BatchNormParameters::BatchNormParameters(CellMemory& memory, const std::string& name, std::int64_t num_channels,
+                                         double momentum)
     : gamma_number(memory.parameters().size()) {
   const auto parameter = [&](const char* suffix, double initial, UpdateRule rule) {
     return memory.parameter({.name = name + suffix,
                              .dims = {num_channels},
                              .initial = {InitialValues::Kind::kConstant, initial},
                              .rule = rule,
-                             .role = ParameterRole::kNormOrBias});
+                             .role = ParameterRole::kNormOrBias,
+                             .momentum = momentum});
   };
   gamma = parameter(".weight", 1, UpdateRule::kOptimizer);
   beta = parameter(".bias", 0, UpdateRule::kOptimizer);

@@ -13,8 +13,8 @@ namespace convoy {
 
 struct BatchNormParameters {
   /// Adds the parameters to `memory`: NAME.weight is gamma, NAME.bias is beta, NAME.running_mean and NAME.running_var
-  /// are the running statistics, each (C).
-  BatchNormParameters(CellMemory& memory, const std::string& name, std::int64_t num_channels);
+  /// are the running statistics, each (C). `momentum` is that of ParameterSpec.
+  BatchNormParameters(CellMemory& memory, const std::string& name, std::int64_t num_channels, double momentum);
 
   /// These functions return a branch of the arguments of BatchNormOp: its tensors, its
   /// parameters and its statistics.

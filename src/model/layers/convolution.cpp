@@ -30,7 +30,8 @@ Convolution::Convolution(CellMemory& memory, const std::string& name, const Conv
             .stride = settings.stride,
             .padding = settings.padding,
             .type = memory.type(),
-            .groups = settings.groups} {
+            .groups = settings.groups,
+            .dilation = settings.dilation} {
   const InitialValues usual{InitialValues::Kind::kNormal,
                             std::sqrt(2.0 / static_cast<double>(spec_.num_filters * spec_.kernel * spec_.kernel))};
   weight_ = memory.parameter({.name = name + ".weight",

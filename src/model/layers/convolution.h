@@ -17,7 +17,8 @@ struct ConvolutionSettings {
   std::int64_t kernel = 1;       ///< R = S, height and width of a filter
   std::int64_t stride = 1;
   std::int64_t padding = 0;
-  std::int64_t groups = 1;  ///< G, number of groups: each filter reads C/G channels
+  std::int64_t groups = 1;    ///< G, number of groups: each filter reads C/G channels
+  std::int64_t dilation = 1;  ///< distance between the pixels that a filter reads
   bool bias = false;
   /// Distribution of the weights' initial values. By default it is that of He et al. 2015, "Delving deep", with
   /// fan-out: normal with variance 2 / (K R S), for any number of groups, as in torchvision. The bias's initial value

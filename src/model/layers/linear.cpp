@@ -64,7 +64,8 @@ bool Linear::merge(Layer& next) {
     return true;
   }
   const auto* activation = dynamic_cast<const ActivationLayer*>(&next);
-  if (activation == nullptr || spec_.activation || spec_.y_type != spec_.type) return false;
+  if (activation == nullptr || !activation->has_no_numbers() || spec_.activation || spec_.y_type != spec_.type)
+    return false;
   spec_.activation = activation->function();
   before_activation_ = &y();
   return true;

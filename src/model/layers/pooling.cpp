@@ -1,4 +1,4 @@
-/// Binds the device's pooling and padding to tensors.
+/// Binds the device's pooling to tensors.
 #include "model/layers/pooling.h"
 
 #include "convoy/ops/operations.h"
@@ -25,14 +25,18 @@ class OneToOne final : public Layer {
 
 using AveragePool = OneToOne<ops::AveragePoolOp>;
 using GlobalAveragePool = OneToOne<ops::GlobalAveragePoolOp>;
-using PaddedChannels = OneToOne<ops::ShortcutOp>;
 
 ops::PoolingSpec spec_of(const Value& x, const PoolingSettings& settings) {
   return {.x = x.shape(),
           .kernel = settings.kernel,
           .stride = settings.stride,
           .padding = settings.padding,
-          .type = x.cell().type()};
+          .type = x.cell().type(),
+          .counts_padding = settings.counts_padding};
+}
+
+Value add_average(const Value& x, const ops::PoolingSpec& spec) {
+  return x.cell().add(std::make_unique<AveragePool>(spec), {{&x.tensor()}}, {.spec = {spec.y(), spec.type}});
 }
 
 }  // namespace
@@ -59,24 +63,17 @@ Value max_pool(const Value& x, const PoolingSettings& settings) {
 }
 
 Value average_pool(const Value& x, const PoolingSettings& settings) {
-  const ops::PoolingSpec spec = spec_of(x, settings);
-  return x.cell().add(std::make_unique<AveragePool>(spec), {{&x.tensor()}}, {.spec = {spec.y(), spec.type}});
+  return add_average(x, spec_of(x, settings));
+}
+
+Value adaptive_average_pool(const Value& x, std::int64_t height, std::int64_t width) {
+  return add_average(x, {.x = x.shape(), .type = x.cell().type(), .adaptive_h = height, .adaptive_w = width});
 }
 
 Value global_average_pool(const Value& x) {
   const DataType type = x.cell().type();
   return x.cell().add(std::make_unique<GlobalAveragePool>(ops::GlobalPoolingSpec{.x = x.shape(), .type = type}),
                       {{&x.tensor()}}, {.spec = {Shape::vectors(x.shape().n, x.shape().c), type}, .is_small = true});
-}
-
-Value pad_channels(const Value& x, const ChannelPadding& padding) {
-  const ops::ShortcutSpec spec{.x = x.shape(),
-                               .stride = padding.stride,
-                               .num_channels = padding.num_channels,
-                               .channels_before = padding.channels_before,
-                               .type = x.cell().type()};
-  return x.cell().add(std::make_unique<PaddedChannels>(spec), {{&x.tensor(), GradientRule::kAdds}},
-                      {.spec = {spec.y(), spec.type}});
 }
 
 }  // namespace convoy

@@ -1,5 +1,4 @@
-/// Layers without parameters that change the shape of an image: max and average pooling, global average pooling, and
-/// padding with zero channels.
+/// Pooling: layers without parameters that change the height and width of an image.
 #pragma once
 
 #include <cstdint>
@@ -16,6 +15,7 @@ struct PoolingSettings {
   std::int64_t kernel = 2;
   std::int64_t stride = 2;
   std::int64_t padding = 0;
+  bool counts_padding = false;  ///< average only: whether the mean counts the padding as zeros
 };
 
 /// Adds max pooling: y is the maximum over each window.    x (N,H,W,C)   y (N,P,Q,C)
@@ -44,21 +44,15 @@ inline std::uint8_t* bytes_at(const Frame& frame, const TensorLocation& location
   return reinterpret_cast<std::uint8_t*>(frame[location]);
 }
 
-/// Adds average pooling: y is the mean over those pixels of each window that are inside the image.
+/// Adds average pooling: y is the mean over each window, of the pixels inside the image or of the padding, too.
 /// x (N,H,W,C)   y (N,P,Q,C)
 Value average_pool(const Value& x, const PoolingSettings& settings);
 
+/// Adds average pooling over windows that cover the image, as equal as possible (ops::PoolingSpec).
+/// x (N,H,W,C)   y (N,height,width,C)
+Value adaptive_average_pool(const Value& x, std::int64_t height, std::int64_t width);
+
 /// Adds y, the mean over H and W.    x (N,H,W,C)   y (N,1,1,C)
 Value global_average_pool(const Value& x);
-
-struct ChannelPadding {
-  std::int64_t num_channels = 0;     ///< K, number of channels of y, at least C
-  std::int64_t channels_before = 0;  ///< number of the K - C zero channels that come before x's; the others come after
-  std::int64_t stride = 1;           ///< takes every stride-th pixel in each direction
-};
-
-/// Adds y: the pixels of x that the stride takes, with zero channels added.    x (N,H,W,C)   y (N,P,Q,K)
-/// Its backward only adds to the gradient of x, so another layer must read x, too, and write that gradient first.
-Value pad_channels(const Value& x, const ChannelPadding& padding);
 
 }  // namespace convoy

@@ -66,9 +66,9 @@ struct SmallProduct {
   Earlier c_values = Earlier::kOverwritten;
 };
 
-/// Computes a tile of c, `rows` rows of `vectors` vectors, in registers: 16 sums if the processor has 32 vector
-/// registers, 8 if it has 16. On AVX-512, 8 rows of 2 vectors reach 102 to 115 of 115 GFLOP/s in products of 32 by 32
-/// by 256; 4 rows of 4 vectors reach 86.
+/// Computes a tile of c, `rows` rows of `vectors` vectors. Its sums stay in vector registers: at most 16 of them if the
+/// processor has 32 registers, 8 if it has 16. On AVX-512, 8 rows of 2 vectors reach 102 to 115 GFLOP/s in products of
+/// 32 by 32 by 256, where 115 are possible; 4 rows of 4 vectors reach 86.
 template <typename Factors, int rows, int vectors>
 [[gnu::always_inline]] inline void multiply_tile(const SmallProduct<typename Factors::Word>& product, std::int64_t row,
                                                  std::int64_t column) {

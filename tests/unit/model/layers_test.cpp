@@ -9,6 +9,12 @@
 #include "convoy/model/cell.h"
 #include "convoy/model/network.h"
 
+#include "model/cell_builder.h"
+#include "model/layers/activation.h"
+#include "model/layers/batch_norm.h"
+#include "model/layers/convolution.h"
+#include "model/layers/sum.h"
+
 namespace convoy {
 namespace {
 
@@ -56,6 +62,20 @@ TEST(Layers, WithoutParametersHaveNoName) {
   EXPECT_EQ(head.front().name, "");
   EXPECT_EQ(head.back().operation, "linear layer");
   EXPECT_EQ(head.back().name, "fc");
+}
+
+TEST(Layers, OfTwoBatchNormsAreOneOperationOnlyIfTheyAddTheSameEpsilon) {
+  const auto operations = [](float epsilon) {
+    CellBuilder cell({.name = "cell", .parameters = "cell."});
+    const Value x = cell.input(Shape::images(2, 4, 4, 8));
+    const auto finished = cell.finish(relu(batch_norm("bn1", x, {.epsilon = 0.125f}) +
+                                           batch_norm("bn2", convolution_1x1("conv", x, 8), {.epsilon = epsilon})));
+    std::vector<std::string> names;
+    for (const LayerInfo& layer : finished->layers()) names.push_back(layer.operation);
+    return names;
+  };
+  EXPECT_EQ(operations(0.125f), (std::vector<std::string>{"convolution", "two batch normalisations"}));
+  EXPECT_EQ(operations(0.25f), (std::vector<std::string>{"convolution", "batch normalisation", "batch normalisation"}));
 }
 
 // The first layer computes no gradient of the images.

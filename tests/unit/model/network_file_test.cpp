@@ -72,6 +72,51 @@ TEST(NetworkFile, ListsSurviveTheirTextAndNameTheirFirstDifference) {
   EXPECT_EQ(describe_difference(build(kSmall, {{"act", "gelu"}}).list, list), "cell 1 (block1): gelu, not relu");
 }
 
+// A checkpoint's list must stay equal to that of its network's file if layers get arguments that they did not have.
+TEST(NetworkFile, ArgumentsWithoutADefaultValueAreNotListed) {
+  const std::string text = to_text(build(stem("return average_pool(conv('a', feature('image'), 8), 2)")).list);
+  EXPECT_EQ(text.find("dilation"), std::string::npos) << text;
+  EXPECT_EQ(text.find("count_padding"), std::string::npos) << text;
+}
+
+TEST(NetworkFile, ConcatenatesSlicesAndDilates) {
+  const BuiltNetwork built = build(stem(R"(
+    local a = conv("a", feature("image"), {8, kernel = 3, dilation = 3})
+    local b = conv("b", slice_channels(a, {3, first = 5}), {4, kernel = 3, dilation = 2, padding = 0})
+    local c = adaptive_average_pool(concat(a, a, slice_channels(a, 5)), {b.height, width = b.width})
+    return concat(b, c))"));
+  const Network network = build_cells(built.list, {.input = ImageShape{12, 10, 3}, .micro_batch = 2});
+  EXPECT_EQ(network.front()->y().shape, Shape::images(2, 8, 6, 4 + 8 + 8 + 5));
+}
+
+TEST(NetworkFile, SumsAndProductsAreAlsoWrittenAsSigns) {
+  const std::string a = "local a = conv('a', feature('image'), 8)\nlocal b = global_average_pool(a)\n";
+  EXPECT_EQ(
+      to_text(build(stem(a + "return (2 * a + 0.5) * b + a * a * 3")).list),
+      to_text(build(stem(a + "return add(multiply(shift(scale(a, {2}), 0.5), b), scale(multiply(a, a), 3))")).list));
+  EXPECT_EQ(complaint(stem(a + "return a * 'b'")), "my.lua:5: *: each side must be a value of a layer or a number");
+  EXPECT_EQ(
+      complaint(stem(a + "return a * conv('c', a, 9)")),
+      "my.lua:5: multiply: the shapes 12 x 10 x 8 and 12 x 10 x 9 (height x width x channels) differ, and neither "
+      "is 1 x 1 x the channels of the other");
+  EXPECT_THAT(complaint(stem(a + "return a + 1e999")), HasSubstr("shift: constant must be a number"));
+}
+
+// What is not given is not in the list either, so that older checkpoints have the list of the same network.
+TEST(NetworkFile, BatchNormsHaveAnEpsilonAndAMomentum) {
+  const auto list_of = [](const std::string& arguments) {
+    return build(stem("return batch_norm('bn', conv('a', feature('image'), 8)" + arguments + ")")).list;
+  };
+  EXPECT_THAT(to_text(list_of("")), HasSubstr("[\"batch_norm\",\"bn\",[1],{}]"));
+  const NetworkList list = list_of(", {1e-3, momentum = 0.25}");
+  EXPECT_THAT(to_text(list), HasSubstr("{\"epsilon\":0.001,\"momentum\":0.25}"));
+  const Network network = build_cells(list, {.input = ImageShape{12, 10, 3}});
+  for (const CellMemory::Entry& entry : network.front()->memory().parameters())
+    if (entry.spec.is_statistic()) {
+      EXPECT_EQ(entry.spec.momentum, 0.25) << entry.spec.name;
+    }
+}
+
 TEST(NetworkFile, ACommentChangesNothing) {
   EXPECT_EQ(to_text(build(kSmall + "-- the end").list), to_text(build(kSmall).list));
 }
@@ -108,6 +153,15 @@ TEST(NetworkFile, MistakesAreToldWithLineCallShapesAndTheNearestName) {
   EXPECT_THAT(complaint(stem("return conv('a', 8)")), HasSubstr("my.lua:3: conv: its second argument must be a value"));
   EXPECT_EQ(complaint(stem("local a = conv('a', feature('image'), 8)\nreturn a + conv('b', a, 9)")),
             "my.lua:4: add: the shapes 12 x 10 x 8 and 12 x 10 x 9 (height x width x channels) differ");
+  EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, kernel = 11, dilation = 2, padding = 1})")),
+            "my.lua:3: conv: the kernel of 21 x 21 does not fit into an input of 12 x 10 x 3 with padding 1");
+  EXPECT_EQ(complaint(stem("return conv('a', slice_channels(feature('image'), {3, first = 1}), 8)")),
+            "my.lua:3: slice_channels: 3 channels from channel 1 on are more than the 3 of the input");
+  EXPECT_EQ(
+      complaint(stem("local a = conv('a', feature('image'), 8)\nreturn concat(a, conv('b', a, {8, stride = 2}))")),
+      "my.lua:4: concat: the inputs 12 x 10 x 8 and 6 x 5 x 8 (height x width x channels) have different pixels");
+  EXPECT_EQ(complaint(stem("return concat(feature('image'))")),
+            "my.lua:3: concat: 1 inputs are given; it reads 2 to 64");
   EXPECT_EQ(complaint(stem("return conv('a', feature('images'), 8)")),
             "my.lua:3: feature: the data holds images, which have the feature 'image' and not 'images'");
   EXPECT_EQ(complaint(stem("return conv('a', feature('image').depth, 8)")),

@@ -71,6 +71,27 @@ TEST(Network, ConvnextsHaveTheParametersOfTorchvisionAndOfThePaper) {
   EXPECT_NEAR(forward_gigaflop_per_sample(imagenet("convnext_tiny")), 2 * 4.46, 0.01);  // torchvision's figure
 }
 
+// torchvision's counts and, of multiply-adds, its figures.
+TEST(Network, EfficientnetsAndMobilenetsHaveTheParametersOfTorchvision) {
+  EXPECT_EQ(count_parameters(imagenet("efficientnet_b0")), 5'288'548);
+  EXPECT_EQ(count_parameters(imagenet("efficientnet_b1")), 7'794'184);
+  EXPECT_EQ(count_parameters(imagenet("efficientnet_b2")), 9'109'994);
+  EXPECT_EQ(count_parameters(imagenet("efficientnet_b4")), 19'341'616);
+  EXPECT_EQ(count_parameters(imagenet("efficientnet_b7")), 66'347'960);
+  EXPECT_EQ(count_parameters(imagenet("mobilenet_v3_small")), 2'542'856);
+  EXPECT_EQ(count_parameters(imagenet("mobilenet_v3_large")), 5'483'032);
+  EXPECT_NEAR(forward_gigaflop_per_sample(imagenet("efficientnet_b0")), 2 * 0.386, 0.002);
+  EXPECT_NEAR(forward_gigaflop_per_sample(imagenet("mobilenet_v3_small")), 2 * 0.057, 0.001);
+}
+
+// Two layers with biases in each block, of C C / 16 weights: Hu et al. 2018, section 4, who give 2.5 million.
+TEST(Network, SqueezeAndExcitationAddsTheParametersOfThePaper) {
+  std::int64_t added = 0;
+  for (const auto& [blocks, c] : {std::pair<std::int64_t, std::int64_t>{3, 256}, {4, 512}, {6, 1024}, {3, 2048}})
+    added += blocks * (2 * c * c / 16 + c / 16 + c);
+  EXPECT_EQ(count_parameters(imagenet("se_resnet50")), 25'557'032 + added);
+}
+
 TEST(Network, VisionTransformersHaveTheParametersOfTorchvisionAndOfThePapers) {
   EXPECT_EQ(count_parameters(imagenet("vit_b_16")), 86'567'656);
   EXPECT_EQ(count_parameters(imagenet("vit_b_32")), 88'224'232);

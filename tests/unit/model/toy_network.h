@@ -7,10 +7,12 @@
 #include "model/cell_builder.h"
 #include "model/layers/activation.h"
 #include "model/layers/batch_norm.h"
+#include "model/layers/channels.h"
 #include "model/layers/convolution.h"
 #include "model/layers/dropout.h"
 #include "model/layers/linear.h"
 #include "model/layers/pooling.h"
+#include "model/layers/product.h"
 #include "model/layers/sum.h"
 
 namespace convoy::test {
@@ -61,6 +63,23 @@ inline std::unique_ptr<Cell> drops_values(const Shape& shape, DataType type) {
   return cell.finish((x + dropout(relu(b + (c + a)), 0.5)) + dropout(linear("linear2", d, shape.c), 0.25));
 }
 
+/// A dense block on halves of its input: slices of one value, which a convolution reads, too, and of a value that no
+/// other layer reads; concatenations of a value with itself and with what comes from it, at the end of the cell, too; a
+/// convolution with dilation, and an average that counts padding.
+inline std::unique_ptr<Cell> joins_channels(const Shape& shape, DataType type) {
+  CellBuilder cell({.name = "joins", .parameters = "joins.", .type = type});
+  const Value x = cell.input(shape);
+  const std::int64_t half = shape.c / 2;
+  const Value left = slice_channels(x, 0, half), right = slice_channels(x, half, shape.c - half);
+  const Value a = concat(std::vector{relu(batch_norm("bn1", convolution_3x3("conv1", right, half))), left, left});
+  const Value b = convolution_1x1("conv2", a, 2 * half);
+  const Value c = slice_channels(b, 0, half), d = slice_channels(b, half, half);
+  const Value e = concat(std::vector{a, relu(batch_norm("bn2", c)) + d, d});
+  const Value f = convolution("conv4", e, {.num_filters = half, .kernel = 3, .padding = 2, .dilation = 2});
+  const Value g = average_pool(left, {.kernel = 3, .stride = 1, .padding = 1, .counts_padding = true});
+  return cell.finish(concat(std::vector{convolution_1x1("conv3", x, half), f, g}));
+}
+
 inline Network toy_network(const Shape& images, std::int64_t num_classes, DataType type) {
   constexpr std::int64_t kChannels = 6, kMoreChannels = 10;
   Network network;
@@ -72,9 +91,45 @@ inline Network toy_network(const Shape& images, std::int64_t num_classes, DataTy
   network.push_back(drops_values(network.back()->y().shape, type));
   network.push_back(plain_sums(network.back()->y().shape, type));
   network.push_back(pre_activated(network.back()->y().shape, kMoreChannels, type));
+  network.push_back(joins_channels(network.back()->y().shape, type));
   CellBuilder head({.name = "head", .type = type});
   const Value x = head.input(network.back()->y().shape);
-  network.push_back(head.finish(logits("fc", global_average_pool(relu(batch_norm("bn", x))), num_classes)));
+  const Value a = adaptive_average_pool(relu(batch_norm("bn", x)), 2, 2);
+  network.push_back(head.finish(logits("fc", global_average_pool(a), num_classes)));
+  return network;
+}
+
+/// Squeeze-and-excitation (Hu et al. 2017): each channel of a sample is multiplied by a factor of its own, which the
+/// pixels of all channels make. The factors read what they multiply.
+inline std::unique_ptr<Cell> squeeze_and_excite(const Shape& shape, DataType type) {
+  CellBuilder cell({.name = "squeeze", .parameters = "squeeze.", .type = type});
+  const Value x = cell.input(shape);
+  const Value a = activate(ops::Activation::kHardSwish, batch_norm("bn1", convolution_3x3("conv1", x, shape.c)));
+  const Value squeezed = activate(ops::Activation::kSilu, linear("fc1", global_average_pool(a), 4));
+  return cell.finish(x + activate(ops::Activation::kHardSigmoid, linear("fc2", squeezed, shape.c)) * a);
+}
+
+/// Products of values of one shape, of a value with itself, and of one that is read again; functions with numbers;
+/// and two batch norms that no operation can compute together.
+inline std::unique_ptr<Cell> gates(const Shape& shape, DataType type) {
+  CellBuilder cell({.name = "gates", .parameters = "gates.", .type = type});
+  const Value x = cell.input(shape);
+  const Value a = activate(ops::Activation::kLeakyRelu, convolution_3x3("conv1", x, shape.c), {.factor = 0.1f});
+  const Value gate = activate(ops::Activation::kSigmoid, convolution_1x1("conv2", x, shape.c));
+  const Value scaled = activate(ops::Activation::kAffine, a * gate, {.factor = -0.75f, .constant = 0.5f});
+  const Value b = relu(batch_norm("bn1", x, {.epsilon = 0.5f}) + batch_norm("bn2", scaled, {.epsilon = 0.25f}));
+  return cell.finish(b + (scaled * scaled + (gate + x * activate(ops::Activation::kTanh, a))));
+}
+
+inline Network gated_network(const Shape& images, std::int64_t num_classes, DataType type) {
+  constexpr std::int64_t kChannels = 6;
+  Network network;
+  CellBuilder stem({.name = "stem", .type = type});
+  network.push_back(stem.finish(convolution_3x3("conv1", stem.feature(features::kImage, {images, type}), kChannels)));
+  network.push_back(squeeze_and_excite(network.back()->y().shape, type));
+  network.push_back(gates(network.back()->y().shape, type));
+  CellBuilder head({.name = "head", .type = type});
+  network.push_back(head.finish(logits("fc", global_average_pool(head.input(network.back()->y().shape)), num_classes)));
   return network;
 }
 

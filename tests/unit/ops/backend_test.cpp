@@ -65,6 +65,11 @@ TEST(Backend, NamesTheSpecThatItCannotCompute) {
   expect_message<Error>([&] { backend->create<ops::ActivationOp>({.count = 0}); }, "activation of 0 values");
   expect_message<Error>(
       [&] {
+        backend->create<ops::ActivationOp>({.count = 1, .activation = ops::Activation::kLeakyRelu, .factor = -1});
+      },
+      "leaky ReLU with slope -1");
+  expect_message<Error>(
+      [&] {
         backend->create<ops::LinearOp>({.n = 1, .num_inputs = 2, .num_outputs = 3, .y_type = DataType::kBfloat16});
       },
       "linear layer in f32: results in bf16");
@@ -82,15 +87,33 @@ TEST(Backend, NamesTheSpecThatItCannotCompute) {
   expect_message<Error>([&] { backend->create<ops::BatchNormOp>(batch_norm_before({wide, 3, 1, 1})); }, "stride 1");
   expect_message<Error>([&] { backend->create<ops::BatchNormOp>(batch_norm_before({wide, 2, 2, 2})); }, "padding 2");
   expect_message<Error>([&] { backend->create<ops::AveragePoolOp>({x, 6, 1, 0}); }, "does not fit");
+  expect_message<Error>([&] { backend->create<ops::AveragePoolOp>({.x = x, .adaptive_w = 2}); }, "0 x 2 adaptive");
+  expect_message<Error>([&] { backend->create<ops::MaxPoolOp>({.x = x, .counts_padding = true}); }, "only averages");
+  expect_message<Error>([&] { backend->create<ops::ConvolutionOp>({.x = x, .num_filters = 8, .dilation = 0}); },
+                        "dilation 0");
+  expect_message<Error>(
+      [&] { backend->create<ops::ConvolutionOp>({.x = x, .num_filters = 8, .kernel = 3, .dilation = 3}); },
+      "a 7x7 window");
   expect_message<Error>([&] { backend->create<ops::GlobalAveragePoolOp>({Shape::images(1, 1, 1, 0)}); }, "1x1x1x0");
   expect_message<Error>([&] { backend->create<ops::LinearOp>({0, 3, 4}); }, "linear layer");
   expect_message<Error>([&] { backend->create<ops::SoftmaxCrossEntropyOp>({4, 0}); }, "softmax");
-  expect_message<Error>([&] { backend->create<ops::ShortcutOp>({x, 2, 2}); }, "shortcut");
+  expect_message<Error>([&] { backend->create<ops::ChannelCopyOp>({.x = x, .num_channels = 4}); }, "copy of channels");
+  expect_message<Error>(
+      [&] { backend->create<ops::ChannelCopyOp>({.x = x, .num_channels = 4, .count = 2, .x_first = 2}); },
+      "2 channels from channel 2 on, to channel 0 of 4");
+  expect_message<Error>(
+      [&] { backend->create<ops::ChannelCopyOp>({.x = x, .num_channels = 4, .count = 2, .y_first = 3}); },
+      "to channel 3 of 4");
   expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 0}); }, "dropout of 0 values");
   for (const std::int64_t together : {0, 3})
     expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 10, .values_per_draw = together}); },
                           fmt::format("dropout of 10 values, {} per draw", together));
   expect_message<Error>([&] { backend->create<ops::BroadcastOp>({.num_rows = 0, .num_columns = 4}); }, "1x1x0x4");
+  expect_message<Error>([&] { backend->create<ops::BroadcastOp>({.num_rows = 5, .num_columns = 4, .num_vectors = 2}); },
+                        "2 vectors to 5 rows");
+  expect_message<Error>(
+      [&] { backend->create<ops::BroadcastOp>({.num_rows = 5, .num_columns = 4, .vector_type = DataType::kBfloat16}); },
+      "broadcast in f32: vectors in bf16");
   expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 4, .p = 1}); }, "p = 1");
   expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 4, .p = -0.5f}); }, "p = -0.5");
   expect_message<Error>([&] { backend->create<ops::LayerNormOp>({.num_rows = 4, .width = 0}); },
@@ -124,8 +147,8 @@ void expect_no_volumes_in(ops::OperationList<Ops...> /*all*/, ops::Backend& back
 TEST(Backend, RefusesVolumesForEachOperationAndNamesIt) {
   const auto backend = make_backend({.device = DeviceKind::kCpu});
   expect_no_volumes_in(ops::AllOperations{}, *backend);
-  expect_message<Error>([&] { backend->create<ops::ShortcutOp>({.x = {.n = 2, .d = 0, .h = 8, .w = 8, .c = 4}}); },
-                        "shortcut of 2x0x8x8x4");
+  expect_message<Error>([&] { backend->create<ops::ChannelCopyOp>({.x = {.n = 2, .d = 0, .h = 8, .w = 8, .c = 4}}); },
+                        "copy of channels of 2x0x8x8x4");
 }
 
 TEST(Backend, NamesTheTypeThatTheCpuDoesNotStore) {
@@ -145,7 +168,8 @@ TEST(Backend, NamesTheTypeThatTheCpuDoesNotStore) {
   expect_message<Error>([&] { backend->create<ops::LinearOp>({2, 3, 4, kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::SoftmaxCrossEntropyOp>({.n = 4, .num_classes = 3, .type = kType}); },
                         "fp16");
-  expect_message<Error>([&] { backend->create<ops::ShortcutOp>({x, 2, 8, 0, kType}); }, "fp16");
+  expect_message<Error>(
+      [&] { backend->create<ops::ChannelCopyOp>({.x = x, .num_channels = 8, .count = 3, .type = kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 4, .type = kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::ImageBatchOp>({x, std::vector<float>(3 * 256), kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::LayerNormOp>({.num_rows = 4, .width = 8, .type = kType}); }, "fp16");

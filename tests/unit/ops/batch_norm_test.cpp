@@ -68,7 +68,9 @@ TEST_P(BatchNormTest, InferenceUsesTheRunningStatistics) {
       for (const bool relu : {false, true}) {
         for (const bool join : {false, true}) {
           const DeviceArray y(*backend_, shape.count(), type);
-          backend_->create<ops::BatchNormOp>({.x = shape, .relu = relu, .residual = join, .type = type})
+          const float epsilon = join ? 1e-5f : 0.5f;
+          backend_
+              ->create<ops::BatchNormOp>({.x = shape, .relu = relu, .residual = join, .epsilon = epsilon, .type = type})
               ->infer({.branches = {{.x = x,
                                      .gamma = gamma,
                                      .beta = beta,
@@ -79,8 +81,7 @@ TEST_P(BatchNormTest, InferenceUsesTheRunningStatistics) {
           Array want(values.x.size()), bound(values.x.size());
           for (std::size_t i = 0; i < want.size(); ++i) {
             const std::size_t c = i % mean.size();
-            const double scaled =
-                values.gamma[c] * (values.x[i] - mean[c]) / std::sqrt(var[c] + static_cast<double>(1e-5f));
+            const double scaled = values.gamma[c] * (values.x[i] - mean[c]) / std::sqrt(var[c] + double{epsilon});
             want[i] = scaled + values.beta[c] + (join ? values.residual[i] : 0);
             if (relu) want[i] = std::max(0.0, want[i]);
             // Roundings: up to 3 of inv_std, of scale, x - mean, product, and the two sums.
@@ -102,7 +103,8 @@ TEST_P(BatchNormTest, BackwardOfInferenceMatchesDoubleLoopsInPlaceToo) {
       for (const bool relu : {false, true}) {
         for (const bool join : {false, true}) {
           SCOPED_TRACE(fmt::format("{}, {}, relu {}, residual {}", to_string(shape), to_string(type), relu, join));
-          const BatchNormSpec spec{.x = shape, .relu = relu, .residual = join, .type = type};
+          const BatchNormSpec spec{
+              .x = shape, .relu = relu, .residual = join, .epsilon = join ? 1e-5f : 0.5f, .type = type};
           const auto want = reference::batch_norm_inference_gradient(spec, mask, values.gamma, var, values.dy);
           const auto op = backend_->create<ops::BatchNormOp>(spec);
           const DeviceArray dy(*backend_, values.dy, type), dx(*backend_, shape.count(), type),
@@ -127,6 +129,18 @@ TEST_P(BatchNormTest, BackwardOfInferenceMatchesDoubleLoopsInPlaceToo) {
         }
       }
     }
+  }
+}
+
+// Variances of 1e-4, to which an epsilon of 1e-3 adds more than it finds.
+TEST_P(BatchNormTest, AddsTheEpsilonOfItsSpec) {
+  for (const DataType type : types()) {
+    const BatchNormSpec spec{.x = Shape::images(4, 7, 9, 32), .epsilon = 1e-3f, .type = type};
+    BatchNormValues values(spec.x, type);
+    for (double& value : values.x) value *= 0.01;
+    values.x = rounded(type, values.x);
+    const BatchNormPass pass(*backend_, spec, values);
+    expect_forward(spec, values, pass.y, pass.mean, pass.inv_std, pass.var_unbiased);
   }
 }
 

@@ -63,6 +63,21 @@ inline const std::vector<ConvolutionCase> kConvolutionCases = {
     {"Depthwise3TwoFilters",
      {.x = Shape::images(2, 5, 6, 16), .num_filters = 32, .kernel = 3, .padding = 1, .groups = 16}},
     {"Depthwise7OneRow", {.x = Shape::images(2, 1, 3, 24), .num_filters = 24, .kernel = 7, .padding = 3, .groups = 24}},
+    // Elements of the kernel that meet no pixel; strides that the dilation's multiples do not meet; channels and
+    // kernels for which other algorithms would be chosen without dilation.
+    {"Dilation2", {.x = Shape::images(2, 9, 11, 32), .num_filters = 48, .kernel = 3, .padding = 2, .dilation = 2}},
+    {"Dilation3Stride2",
+     {.x = Shape::images(2, 15, 14, 16), .num_filters = 32, .kernel = 3, .stride = 2, .padding = 2, .dilation = 3}},
+    {"Dilation4Padding4OfFewPixels",
+     {.x = Shape::images(3, 3, 4, 16), .num_filters = 16, .kernel = 3, .padding = 4, .dilation = 4}},
+    {"Dilation2Kernel5Channels37",
+     {.x = Shape::images(1, 10, 9, 37), .num_filters = 5, .kernel = 5, .padding = 3, .dilation = 2}},
+    {"Dilation2FirstLayer", {.x = Shape::images(1, 13, 12, 3), .num_filters = 16, .kernel = 3, .dilation = 2}},
+    {"Dilation2Pointwise", {.x = Shape::images(2, 6, 5, 32), .num_filters = 16, .stride = 2, .dilation = 2}},
+    {"Dilation2Groups4",
+     {.x = Shape::images(2, 8, 9, 64), .num_filters = 32, .kernel = 3, .padding = 2, .groups = 4, .dilation = 2}},
+    {"Dilation2Depthwise",
+     {.x = Shape::images(2, 9, 8, 96), .num_filters = 96, .kernel = 5, .padding = 4, .groups = 96, .dilation = 2}},
     // If bf16 is computed in float32, a slice has 3 samples: 5 samples have 2^20 values, but 5 does not divide 6.
     {"LargeImages", {Shape::images(6, 80, 80, 16), 16, 1, 1, 0}},
 };
@@ -75,6 +90,7 @@ inline const std::vector<ops::ConvolutionSpec> kSpecsWithSplitSums = {
     {Shape::images(8, 7, 7, 128), 256, 1, 2, 0},
     {Shape::images(4, 9, 9, 37), 37, 3, 1, 1},
     {.x = Shape::images(8, 14, 14, 128), .num_filters = 128, .kernel = 3, .padding = 1, .groups = 32},
-    {.x = Shape::images(8, 14, 14, 96), .num_filters = 96, .kernel = 7, .padding = 3, .groups = 96}};
+    {.x = Shape::images(8, 14, 14, 96), .num_filters = 96, .kernel = 7, .padding = 3, .groups = 96},
+    {.x = Shape::images(8, 14, 14, 64), .num_filters = 64, .kernel = 3, .padding = 2, .dilation = 2}};
 
 }  // namespace convoy

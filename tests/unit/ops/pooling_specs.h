@@ -32,8 +32,10 @@ inline ops::BatchNormSpec batch_norm_before(const ops::PoolingSpec& pooling) {
 }
 
 inline std::string describe(const ops::PoolingSpec& spec) {
-  return fmt::format("{} kernel {} stride {} padding {}, {}", to_string(spec.x), spec.kernel, spec.stride, spec.padding,
-                     to_string(spec.type));
+  if (spec.is_adaptive())
+    return fmt::format("{} to {}, {}", to_string(spec.x), to_string(spec.y()), to_string(spec.type));
+  return fmt::format("{} kernel {} stride {} padding {}{}, {}", to_string(spec.x), spec.kernel, spec.stride,
+                     spec.padding, spec.counts_padding ? ", counted" : "", to_string(spec.type));
 }
 
 }  // namespace convoy

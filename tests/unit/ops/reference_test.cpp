@@ -7,6 +7,7 @@
 #include "reference/activation.h"
 #include "reference/attention.h"
 #include "reference/batch_norm.h"
+#include "reference/channel_copy.h"
 #include "reference/convolution.h"
 #include "reference/embedding.h"
 #include "reference/gather.h"
@@ -15,7 +16,6 @@
 #include "reference/pooling.h"
 #include "reference/sample_cross_entropy.h"
 #include "reference/sequence_mean.h"
-#include "reference/shortcut.h"
 #include "reference/softmax_cross_entropy.h"
 #include "reference/storage.h"
 
@@ -43,8 +43,9 @@ TEST(ReferenceConvolution, GradientsAreNumericOnes) {
        {ops::ConvolutionSpec{Shape::images(2, 5, 4, 3), 2, 3, 1, 1},
         ops::ConvolutionSpec{Shape::images(1, 7, 6, 2), 3, 5, 3, 3},
         ops::ConvolutionSpec{Shape::images(2, 4, 5, 3), 2, 1, 2, 0},
+        ops::ConvolutionSpec{.x = Shape::images(2, 4, 5, 6), .num_filters = 9, .kernel = 3, .padding = 1, .groups = 3},
         ops::ConvolutionSpec{
-            .x = Shape::images(2, 4, 5, 6), .num_filters = 9, .kernel = 3, .padding = 1, .groups = 3}}) {
+            .x = Shape::images(2, 6, 7, 3), .num_filters = 2, .kernel = 3, .stride = 2, .padding = 2, .dilation = 3}}) {
     const Array x = random_array(spec.x.count(), 1), w = random_array(spec.weight_count(), 2),
                 dy = random_array(spec.y().count(), 3);
     const auto of_x = [&](const Array& at) { return dot(dy, reference::convolution(spec, at, w)); };
@@ -98,12 +99,15 @@ TEST(ReferenceBatchNorm, GradientsAreNumericOnes) {
 TEST(ReferencePooling, GradientsAreNumericOnes) {
   for (const ops::PoolingSpec& spec :
        {ops::PoolingSpec{Shape::images(2, 5, 6, 2), 3, 2, 1}, ops::PoolingSpec{Shape::images(1, 6, 6, 3), 2, 2, 0},
-        ops::PoolingSpec{Shape::images(1, 5, 7, 1), 3, 1, 1}}) {
+        ops::PoolingSpec{Shape::images(1, 5, 7, 1), 3, 1, 1},
+        ops::PoolingSpec{.x = Shape::images(2, 5, 6, 2), .kernel = 3, .padding = 1, .counts_padding = true},
+        ops::PoolingSpec{.x = Shape::images(2, 5, 6, 2), .adaptive_h = 3, .adaptive_w = 4}}) {
     const Array dy = random_array(spec.y().count(), 2);
     Array x = random_array(spec.x.count(), 1);
     const auto average = [&](const Array& at) { return dot(dy, reference::average_pool(spec, at)); };
     expect_near(reference::average_pool_gradient(spec, dy), numeric_gradient(average, x, kLinearStep),
                 kLinearTolerance);
+    if (spec.counts_padding || spec.is_adaptive()) continue;
     // All values at least 8 steps apart: no step changes a winner.
     for (std::size_t i = 0; i < x.size(); ++i) x[i] = static_cast<double>(i * 37 % x.size()) * 8 * kLinearStep;
     const auto maximum = [&](const Array& at) { return dot(dy, reference::max_pool(spec, at).y); };
@@ -200,20 +204,25 @@ TEST(ReferenceSampleCrossEntropy, GradientIsNumericOne) {
 }
 
 TEST(ReferenceActivation, GradientIsNumericOne) {
-  for (const auto activation :
-       {ops::Activation::kRelu, ops::Activation::kGelu, ops::Activation::kGeluTanh, ops::Activation::kTanh}) {
+  for (int kind = 0; kind <= static_cast<int>(ops::Activation::kAffine); ++kind) {
+    const ops::ActivationSpec spec{
+        .activation = static_cast<ops::Activation>(kind), .factor = 0.25f, .constant = -1.5f};
     const Array x = random_array(50, 1, 0, 5), dy = random_array(50, 2);
-    for (const double value : x) ASSERT_GT(std::abs(value), 8 * kStep) << "too near ReLU's kink";
-    const auto loss = [&](const Array& at) { return dot(dy, reference::activation(activation, at)); };
-    expect_near(reference::activation_gradient(activation, x, dy), numeric_gradient(loss, x, kStep), kTolerance);
+    for (const double value : x) {
+      ASSERT_GT(std::abs(value), 8 * kStep) << "too near ReLU's kink";
+      ASSERT_GT(std::abs(std::abs(value) - 3), 8 * kStep) << "too near a kink of the hard sigmoid";
+    }
+    const auto loss = [&](const Array& at) { return dot(dy, reference::activation(spec, at)); };
+    expect_near(reference::activation_gradient(spec, x, dy), numeric_gradient(loss, x, kStep), kTolerance);
   }
 }
 
-TEST(ReferenceShortcut, GradientIsNumericOne) {
-  const ops::ShortcutSpec spec{Shape::images(2, 5, 4, 3), 2, 6};
+TEST(ReferenceChannelCopy, GradientIsNumericOne) {
+  const ops::ChannelCopySpec spec{
+      .x = Shape::images(2, 5, 4, 5), .num_channels = 6, .count = 3, .x_first = 1, .y_first = 2, .stride = 2};
   const Array x = random_array(spec.x.count(), 1), dy = random_array(spec.y().count(), 2);
-  const auto loss = [&](const Array& at) { return dot(dy, reference::shortcut(spec, at)); };
-  expect_near(reference::shortcut_gradient(spec, dy, Array(x.size())), numeric_gradient(loss, x, kLinearStep),
+  const auto loss = [&](const Array& at) { return dot(dy, reference::channel_copy(spec, at, Array(dy.size()))); };
+  expect_near(reference::channel_copy_gradient(spec, dy, Array(x.size())), numeric_gradient(loss, x, kLinearStep),
               kLinearTolerance);
 }
 

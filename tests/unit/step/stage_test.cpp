@@ -33,7 +33,8 @@ const std::vector<TestNetwork> kNetworks = {
     {"resnet50", {16, 16, 3}, {{0, 5}, {2, 5}}, {"conv1.*", "bn1.*", "layer1.0.*", "layer1.2.*", "layer2.0.conv1.*"}},
     {"resnet20", {12, 12, 1}, {{0, 11}, {4, 11}}, {"conv1.*", "bn1.*", "layer1.0.*", "layer2.1.*"}},
     {"pyramidnet20-a27", {12, 12, 3}, {{0, 11}, {4, 11}}, {"layer1.0.*", "layer2.0.*"}},
-    {"toy", {12, 10, 3}, {{0, 6}, {1, 6}}, {"three.*", "drops.*", "pre.conv1.*"}},
+    {"toy", {12, 10, 3}, {{0, 7}, {1, 7}}, {"three.*", "drops.*", "pre.conv1.*"}},
+    {"gated", {12, 10, 3}, {{0, 4}, {1, 4}}, {"squeeze.*", "gates.conv1.*"}},
 };
 
 struct Way {
@@ -48,8 +49,9 @@ class StageTest : public OpTest {
   static constexpr std::int64_t kSamples = 3, kClasses = 5, kFrames = 2;
 
   Network network(const TestNetwork& test, DataType type, bool frozen) const {
-    if (test.name == "toy") {
-      Network toy = test::toy_network(test.image.batch(kSamples), kClasses, type);
+    if (test.name == "toy" || test.name == "gated") {
+      const auto make = test.name == "toy" ? test::toy_network : test::gated_network;
+      Network toy = make(test.image.batch(kSamples), kClasses, type);
       if (frozen) freeze_parameters(test.frozen, toy);
       return toy;
     }

@@ -50,7 +50,7 @@ struct BackwardScratch {
   Word *keys_transposed, *values_transposed, *keys;  // of the head
   Word *queries, *dy, *queries_across, *dy_across;   // of a block
   float *z, *dp, *dqueries, *dkeys, *dvalues;
-  RowSums* sums;
+  QuerySums* sums;
   std::uint16_t* draws[2];
 
   static BackwardScratch take(const AttentionSpec& spec, Pieces& pieces) {
@@ -63,7 +63,7 @@ struct BackwardScratch {
     for (float** piece : {&s.z, &s.dp}) *piece = pieces.take<float>(Panels::kQueries * keys);
     s.dqueries = pieces.take<float>(Panels::kQueries * width);
     for (float** piece : {&s.dkeys, &s.dvalues}) *piece = pieces.take<float>(keys * width);
-    s.sums = pieces.take<RowSums>(Panels::kQueries);
+    s.sums = pieces.take<QuerySums>(Panels::kQueries);
     for (std::uint16_t*& piece : s.draws) piece = pieces.take<std::uint16_t>(RowDraws::scratch_draws(keys));
     return s;
   }
@@ -231,7 +231,7 @@ class CpuAttention final : public AttentionOp {
     multiply_by_keys(s.dy, s.values_transposed, padded, keys, s.dp);
     const float* log_sum_exp = args.log_sum_exp + head.index * spec_.length + query;
     for (std::int64_t r = 0; r < num; ++r) s.sums[r] = {log_sum_exp[r], dot(dy.row(r), y.row(r))};
-    std::fill(s.sums + num, s.sums + padded, RowSums{0, 0});
+    std::fill(s.sums + num, s.sums + padded, QuerySums{0, 0});
     for (std::int64_t r = 0; r < padded; r += kDepth) {
       const std::uint16_t* drawn[kDepth];
       for (std::int64_t i = 0; i < kDepth; ++i) {

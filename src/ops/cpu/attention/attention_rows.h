@@ -109,7 +109,7 @@ void weigh_rows(float* z, std::int64_t num_keys, std::int64_t padded, float scal
 }
 
 /// The sums of a row of z that differentiate_rows() reads: AttentionOp's log_sum_exp, and the sum of y dy over the row.
-struct RowSums {
+struct QuerySums {
   float log_sum_exp, y_dy;
 };
 
@@ -117,8 +117,9 @@ struct RowSums {
 /// dp = dy value^T. Overwrites dp by dz as factors of sums over keys, and z by p as factors of sums over queries. With
 /// a depth of 2, p for both rows is written to the first row of z, and dz for sums over queries to the second.
 template <typename Panels, typename Draws>
-void differentiate_rows(float* z, float* dp, std::int64_t num_keys, float scale, float kept_factor, const RowSums* sums,
-                        const Draws& draws, const std::uint16_t* const (&drawn)[Panels::kDepth]) {
+void differentiate_rows(float* z, float* dp, std::int64_t num_keys, float scale, float kept_factor,
+                        const QuerySums* sums, const Draws& draws,
+                        const std::uint16_t* const (&drawn)[Panels::kDepth]) {
   constexpr std::int64_t kDepth = Panels::kDepth;
   const float to_log2 = scale * kLog2E;
   for (std::int64_t k = 0; k < num_keys; k += kLanes) {

@@ -212,8 +212,8 @@ class Bf16WeightGradient final : public ConvolutionWeightGradient {
 bool is_faster(const ConvolutionSpec& spec) {
   const std::int64_t max_channels = spec.stride == 1 ? 64 : 128;
   const auto fits = [&](std::int64_t channels) { return channels % kLanes == 0 && channels <= max_channels; };
-  return spec.type == DataType::kBfloat16 && spec.kernel == kKernel && spec.groups == 1 && fits(spec.x.c) &&
-         fits(spec.num_filters) && !may_use_tiles();
+  return spec.type == DataType::kBfloat16 && spec.kernel == kKernel && spec.dilation == 1 && spec.groups == 1 &&
+         fits(spec.x.c) && fits(spec.num_filters) && !may_use_tiles();
 }
 
 }  // namespace

@@ -32,7 +32,7 @@ bool uses_whole_kernel(const ConvolutionSpec& spec) {
     for (std::int64_t r = 0; r < spec.kernel; ++r) {
       bool is_used = false;
       for (std::int64_t p = 0; p < num_windows && !is_used; ++p) {
-        const std::int64_t pixel = p * spec.stride - spec.padding + r;
+        const std::int64_t pixel = p * spec.stride - spec.padding + r * spec.dilation;
         is_used = pixel >= 0 && pixel < size;
       }
       if (!is_used) return false;
@@ -47,6 +47,8 @@ bool has_convolution(const ConvolutionSpec& spec, const DnnlRuntime& runtime) {
   if (spec.type == DataType::kFloat32) return true;
   // oneDNN 2.6 with AVX-512's products in bf16 leaves the gradients of unused elements as they were.
   if (!uses_whole_kernel(spec)) return false;
+  // With dilation, oneDNN 2.6 gives wrong weight gradients by tiles (AMX), unless it has whole vectors of channels.
+  if (spec.dilation > 1 && spec.x.c % 16 != 0) return false;
   const OneThread one_thread(runtime);
   const dnnl::engine& engine = runtime.engine();
   if (!has_dnnl([&] { return describe_forward(spec, engine); })) return false;
@@ -179,9 +181,9 @@ class WidenedConvolution final : public ConvolutionOp {
 template <>
 std::unique_ptr<ConvolutionOp> make_op(const ConvolutionSpec& spec, const Resources& resources) {
   DnnlRuntime& runtime = resources.dnnl;
-  const std::string what =
-      fmt::format("a convolution of {} by {} filters of {}x{} in {} groups, stride {}, padding {}", to_string(spec.x),
-                  spec.num_filters, spec.kernel, spec.kernel, spec.groups, spec.stride, spec.padding);
+  const std::string what = fmt::format(
+      "a convolution of {} by {} filters of {}x{} in {} groups, stride {}, padding {}, dilation {}", to_string(spec.x),
+      spec.num_filters, spec.kernel, spec.kernel, spec.groups, spec.stride, spec.padding, spec.dilation);
   return create_with_dnnl(runtime, what, [&]() -> std::unique_ptr<ConvolutionOp> {
     if (has_convolution(spec, runtime)) return std::make_unique<Convolution>(spec, runtime);
     return std::make_unique<WidenedConvolution>(spec, runtime, resources.widening);

@@ -30,14 +30,15 @@ template <typename Primitive, typename... Arguments, typename... Hint>
 typename Primitive::primitive_desc describe(const dnnl::engine& engine, const ConvolutionSpec& spec,
                                             const std::tuple<Arguments...>& arguments, const Hint&... hint) {
   const dnnl::memory::dims strides(2, spec.stride), padding(2, spec.padding);
+  const dnnl::memory::dims skipped(2, spec.kernel > 1 ? spec.dilation - 1 : 0);  // pixels between two of a window
   return std::apply(
       [&](const auto&... a) {
 #if DNNL_VERSION_MAJOR >= 3
-        return typename Primitive::primitive_desc(engine, a..., strides, padding, padding, hint...,
+        return typename Primitive::primitive_desc(engine, a..., strides, skipped, padding, padding, hint...,
                                                   DnnlRuntime::attributes());
 #else
-        return typename Primitive::primitive_desc({a..., strides, padding, padding}, DnnlRuntime::attributes(), engine,
-                                                  hint...);
+        return typename Primitive::primitive_desc({a..., strides, skipped, padding, padding}, DnnlRuntime::attributes(),
+                                                  engine, hint...);
 #endif
       },
       arguments);

@@ -99,6 +99,7 @@ bool is_faster(const ConvolutionSpec& spec) {
   constexpr std::int64_t kMaxPixels = 64, kMinChannels = 16;
   if (spec.groups > 1) return false;
   if (is_pointwise(spec)) return true;
+  if (spec.dilation > 1) return false;
   const Shape y = spec.y();
   return spec.x.c >= kMinChannels && (spec.stride > 1 || (spec.type != DataType::kFloat32 && y.h * y.w <= kMaxPixels));
 }

@@ -97,31 +97,19 @@ void map(const T* x, const T* dy, T* dx, Range range, Function&& f) {
 }
 
 template <typename T>
-void activate_values(Activation activation, const T* x, T* y, Range range) {
-  switch (activation) {
-    case Activation::kRelu:
-      return map(x, y, range, [](Vec v) { return Formulas::relu(v); });
-    case Activation::kGelu:
-      return map(x, y, range, [](Vec v) { return Formulas::gelu(v); });
-    case Activation::kGeluTanh:
-      return map(x, y, range, [](Vec v) { return Formulas::gelu_tanh(v); });
-    case Activation::kTanh:
-      return map(x, y, range, [](Vec v) { return Formulas::tanh(v); });
-  }
+void activate_values(const ActivationSpec& spec, const T* x, T* y, Range range) {
+  const ActivationNumbers numbers{spec.factor, spec.constant};
+  with_activation(spec.activation, [&]<Activation f>(ActivationTag<f>) {
+    map(x, y, range, [=](Vec v) { return Formulas::value<f>(v, numbers); });
+  });
 }
 
 template <typename T>
-void differentiate_values(Activation activation, const T* x, const T* dy, T* dx, Range range) {
-  switch (activation) {
-    case Activation::kRelu:
-      return map(x, dy, dx, range, [](Vec v, Vec dv) { return Formulas::relu_gradient(v, dv); });
-    case Activation::kGelu:
-      return map(x, dy, dx, range, [](Vec v, Vec dv) { return Formulas::gelu_gradient(v, dv); });
-    case Activation::kGeluTanh:
-      return map(x, dy, dx, range, [](Vec v, Vec dv) { return Formulas::gelu_tanh_gradient(v, dv); });
-    case Activation::kTanh:
-      return map(x, dy, dx, range, [](Vec v, Vec dv) { return Formulas::tanh_gradient(v, dv); });
-  }
+void differentiate_values(const ActivationSpec& spec, const T* x, const T* dy, T* dx, Range range) {
+  const ActivationNumbers numbers{spec.factor, spec.constant};
+  with_activation(spec.activation, [&]<Activation f>(ActivationTag<f>) {
+    map(x, dy, dx, range, [=](Vec v, Vec dv) { return Formulas::gradient<f>(v, dv, numbers); });
+  });
 }
 
 /// Calls loop(T*{}, the calling thread's range) on each thread.
@@ -141,8 +129,9 @@ class CpuActivation final : public ActivationOp {
   void forward(const void* x, void* y) override { activate(spec_, x, y, workspace_.threads()); }
 
   void backward(const void* x, const void* dy, void* dx) override {
+    if (spec_.activation == Activation::kAffine) x = dy;  // whose derivative does not depend on x
     in_parts(spec_, workspace_.threads(), [=, this]<typename T>(T*, Range range) {
-      differentiate_values(spec_.activation, values_at<T>(x), values_at<T>(dy), values_at<T>(dx), range);
+      differentiate_values(spec_, values_at<T>(x), values_at<T>(dy), values_at<T>(dx), range);
     });
   }
 
@@ -154,9 +143,8 @@ class CpuActivation final : public ActivationOp {
 }  // namespace
 
 void activate(const ActivationSpec& spec, const void* x, void* y, int threads) {
-  in_parts(spec, threads, [=]<typename T>(T*, Range range) {
-    activate_values(spec.activation, values_at<T>(x), values_at<T>(y), range);
-  });
+  in_parts(spec, threads,
+           [=]<typename T>(T*, Range range) { activate_values(spec, values_at<T>(x), values_at<T>(y), range); });
 }
 
 template <>

@@ -50,28 +50,41 @@ void add_part(const ColumnSumSpec& spec, const T* matrix, const T* factors, std:
   }
 }
 
+/// Adds up the sums of blocks of one matrix.
+template <typename Sum>
+void add_blocks(const ColumnSumSpec& spec, const double* block_sums, Sum* sums) {
+  for (std::int64_t k = 0; k < spec.num_columns; ++k) {
+    double sum = block_sums[k];
+    for (std::int64_t block = 1; block < num_blocks(spec); ++block) sum += block_sums[block * spec.num_columns + k];
+    sums[k] = rounded_to<Sum>(static_cast<float>(sum));
+  }
+}
+
 }  // namespace
 
 std::int64_t column_sum_scratch_bytes(const ColumnSumSpec& spec) {
-  return num_blocks(spec) * spec.num_columns * static_cast<std::int64_t>(sizeof(double));
+  return spec.num_matrices * num_blocks(spec) * spec.num_columns * static_cast<std::int64_t>(sizeof(double));
 }
 
-void column_sum(const ColumnSumSpec& spec, const void* matrix, float* sums, const Workspace& workspace,
+void column_sum(const ColumnSumSpec& spec, const void* matrix, void* sums, const Workspace& workspace,
                 const void* factors) {
   auto* block_sums = reinterpret_cast<double*>(workspace.scratch());
   const std::int64_t blocks = num_blocks(spec), parts = (spec.num_columns + kColumns - 1) / kColumns;
-  const bool alone = spec.num_rows * spec.num_columns < kWorthThreads || workspace.threads() == 1;
+  const std::int64_t count = spec.num_rows * spec.num_columns, sum_count = blocks * spec.num_columns;
+  const bool alone = spec.num_matrices * count < kWorthThreads || workspace.threads() == 1;
   with_storage(spec.type, [&]<typename T>() {
     const T *values = values_at<T>(matrix), *others = values_at<T>(factors);
-#pragma omp parallel for collapse(2) schedule(static) num_threads(workspace.threads()) if (!alone)
-    for (std::int64_t block = 0; block < blocks; ++block)
-      for (std::int64_t part = 0; part < parts; ++part) add_part(spec, values, others, block, part, block_sums);
+#pragma omp parallel for collapse(3) schedule(static) num_threads(workspace.threads()) if (!alone)
+    for (std::int64_t m = 0; m < spec.num_matrices; ++m)
+      for (std::int64_t block = 0; block < blocks; ++block)
+        for (std::int64_t part = 0; part < parts; ++part)
+          add_part(spec, values + m * count, others == nullptr ? nullptr : others + m * count, block, part,
+                   block_sums + m * sum_count);
   });
-  for (std::int64_t k = 0; k < spec.num_columns; ++k) {
-    double sum = block_sums[k];
-    for (std::int64_t block = 1; block < blocks; ++block) sum += block_sums[block * spec.num_columns + k];
-    sums[k] = static_cast<float>(sum);
-  }
+  with_storage(spec.sum_type, [&]<typename Sum>() {
+    for (std::int64_t m = 0; m < spec.num_matrices; ++m)
+      add_blocks(spec, block_sums + m * sum_count, values_at<Sum>(sums) + m * spec.num_columns);
+  });
 }
 
 }  // namespace convoy::ops::cpu

@@ -4,6 +4,7 @@
 
 #include <memory>
 
+#include "ops/average_axis.h"
 #include "ops/cpu/parallel.h"
 #include "ops/cpu/pooling/pooling_windows.h"
 #include "ops/cpu/resources.h"
@@ -81,19 +82,20 @@ class CpuMaxPool final : public MaxPoolOp {
 template <typename T>
 class CpuAveragePool final : public AveragePoolOp {
  public:
-  CpuAveragePool(const PoolingSpec& spec, const Workspace& workspace) : geometry_(spec), workspace_(workspace) {}
+  CpuAveragePool(const PoolingSpec& spec, const Workspace& workspace)
+      : geometry_(spec), rows_(Axis::rows(spec)), columns_(Axis::columns(spec)), workspace_(workspace) {}
 
   void forward(const void* x, void* y) override {
     for_my_pixels(geometry_.y, workspace_.threads(), [&](std::int64_t n, std::int64_t p, std::int64_t q) {
       const PoolingGeometry& g = geometry_;
-      const Span rows = g.window(p, g.x.h), columns = g.window(q, g.x.w);
+      const Indices rows = rows_.window(p), columns = columns_.window(q);
       for_lanes(0, g.x.c, [&]<typename V>(std::int64_t c, V) {
         V sum{};
         for (std::int64_t h = rows.begin; h < rows.end; ++h) {
           for (std::int64_t w = columns.begin; w < columns.end; ++w)
             sum += read<V>(values_at<T>(x) + g.x_at(n, h, w) + c);
         }
-        write(values_at<T>(y) + g.y_at(n, p, q) + c, V(sum / pixels_in(rows, columns)));
+        write(values_at<T>(y) + g.y_at(n, p, q) + c, V(sum / counted(p, q)));
       });
     });
   }
@@ -101,12 +103,12 @@ class CpuAveragePool final : public AveragePoolOp {
   void backward(const void* dy, void* dx) override {
     for_my_pixels(geometry_.x, workspace_.threads(), [&](std::int64_t n, std::int64_t h, std::int64_t w) {
       const PoolingGeometry& g = geometry_;
-      const Range rows = g.windows_over(h, g.y.h), columns = g.windows_over(w, g.y.w);
+      const Indices rows = rows_.windows_over(h), columns = columns_.windows_over(w);
       for_lanes(0, g.x.c, [&]<typename V>(std::int64_t c, V) {
         V sum{};
         for (std::int64_t p = rows.begin; p < rows.end; ++p) {
           for (std::int64_t q = columns.begin; q < columns.end; ++q) {
-            sum += read<V>(values_at<T>(dy) + g.y_at(n, p, q) + c) / pixels_in(g.window(p, g.x.h), g.window(q, g.x.w));
+            sum += read<V>(values_at<T>(dy) + g.y_at(n, p, q) + c) / counted(p, q);
           }
         }
         write(values_at<T>(dx) + g.x_at(n, h, w) + c, sum);
@@ -115,11 +117,15 @@ class CpuAveragePool final : public AveragePoolOp {
   }
 
  private:
-  static float pixels_in(const Span& rows, const Span& columns) {
-    return static_cast<float>((rows.end - rows.begin) * (columns.end - columns.begin));
+  using Axis = AverageAxis<std::int64_t>;
+  using Indices = Axis::Indices;
+
+  float counted(std::int64_t p, std::int64_t q) const {
+    return static_cast<float>(rows_.counted(p) * columns_.counted(q));
   }
 
   PoolingGeometry geometry_;
+  Axis rows_, columns_;
   const Workspace& workspace_;
 };
 

@@ -18,9 +18,11 @@ CudnnGraph* create(const CudnnGraphSpec& spec, CudnnRuntime& cudnn) {
   CudnnGraph* graph = CudnnGraph::create(spec, cudnn);
   if (graph == nullptr) {
     const ConvolutionSpec& conv = spec.convolution;
-    fail("cuDNN has no deterministic convolution of {} {} by {} filters {}x{} in {} groups, stride {}, padding {}",
-         to_string(conv.x), to_string(conv.type), conv.num_filters, conv.kernel, conv.kernel, conv.groups, conv.stride,
-         conv.padding);
+    fail(
+        "cuDNN has no deterministic convolution of {} {} by {} filters {}x{} in {} groups, stride {}, padding {}, "
+        "dilation {}",
+        to_string(conv.x), to_string(conv.type), conv.num_filters, conv.kernel, conv.kernel, conv.groups, conv.stride,
+        conv.padding, conv.dilation);
   }
   return graph;
 }

@@ -36,7 +36,7 @@ Attributes sliding(const ConvolutionSpec& spec) {
   Attributes attributes;
   attributes.set_padding({spec.padding, spec.padding});
   attributes.set_stride({spec.stride, spec.stride});
-  attributes.set_dilation({1, 1});
+  attributes.set_dilation({spec.dilation, spec.dilation});
   return attributes;
 }
 

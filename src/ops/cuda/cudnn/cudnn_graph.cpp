@@ -49,10 +49,11 @@ constexpr const char* kPassNames[] = {"forward", "backward by input", "backward 
 std::string to_string(const CudnnGraphSpec& spec) {
   const ConvolutionSpec& conv = spec.convolution;
   const std::string groups = conv.groups == 1 ? "" : fmt::format(" in {} groups", conv.groups);
-  return fmt::format("convolution {}, x {} {}, {} filters {}x{}{} {}, stride {}, padding {}",
+  const std::string dilation = conv.dilation == 1 ? "" : fmt::format(", dilation {}", conv.dilation);
+  return fmt::format("convolution {}, x {} {}, {} filters {}x{}{} {}, stride {}, padding {}{}",
                      kPassNames[static_cast<int>(spec.pass)], convoy::to_string(conv.x), convoy::to_string(conv.type),
                      conv.num_filters, conv.kernel, conv.kernel, groups, convoy::to_string(spec.weight_type),
-                     conv.stride, conv.padding);
+                     conv.stride, conv.padding, dilation);
 }
 
 /// The engine cache's entry for a graph: an engine, or that there is none.

@@ -20,8 +20,8 @@ struct CudnnSpec {
   std::string gpu;  ///< name of the GPU's model: "NVIDIA H200"
   bool tf32 = false;
   EngineCache& engine_cache;
-  /// The description, in cuDNN's JSON, of a GPU that need not exist. Operations can be created for it, but neither
-  /// measured nor run. Empty: the GPU of this process is used.
+  /// The description of a GPU in cuDNN's JSON. This machine need not have that GPU: operations are created for it, but
+  /// cannot be measured or run. Empty: the GPU of this process is used.
   std::string description = {};
 };
 

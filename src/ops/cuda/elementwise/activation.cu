@@ -26,54 +26,29 @@ struct DeviceMath {
 
 using Formulas = ActivationMath<DeviceMath>;
 
-template <Activation kActivation>
-__device__ float value_of(float x) {
-  if constexpr (kActivation == Activation::kRelu) {
-    return Formulas::relu(x);
-  } else if constexpr (kActivation == Activation::kGelu) {
-    return Formulas::gelu(x);
-  } else if constexpr (kActivation == Activation::kGeluTanh) {
-    return Formulas::gelu_tanh(x);
-  } else {
-    return Formulas::tanh(x);
-  }
-}
-
-template <Activation kActivation>
-__device__ float gradient_of(float x, float dy) {
-  if constexpr (kActivation == Activation::kRelu) {
-    return Formulas::relu_gradient(x, dy);
-  } else if constexpr (kActivation == Activation::kGelu) {
-    return Formulas::gelu_gradient(x, dy);
-  } else if constexpr (kActivation == Activation::kGeluTanh) {
-    return Formulas::gelu_tanh_gradient(x, dy);
-  } else {
-    return Formulas::tanh_gradient(x, dy);
-  }
-}
-
 /// Grid: over count / kWidth. y may be x.
-template <typename T, int kWidth, Activation kActivation>
-__global__ void __launch_bounds__(kThreads) activate(std::int64_t count, const T* x, T* y) {
+template <typename T, int kWidth, Activation f>
+__global__ void __launch_bounds__(kThreads) activate(std::int64_t count, ActivationNumbers numbers, const T* x, T* y) {
   const std::int64_t begin = my_index() * kWidth;
   if (begin >= count) return;
   float v[kWidth];
   load<kWidth>(x + begin, v);
 #pragma unroll
-  for (int i = 0; i < kWidth; ++i) v[i] = value_of<kActivation>(v[i]);
+  for (int i = 0; i < kWidth; ++i) v[i] = Formulas::template value<f>(v[i], numbers);
   store<kWidth>(v, y + begin);
 }
 
 /// Grid: over count / kWidth. dx may be dy.
-template <typename T, int kWidth, Activation kActivation>
-__global__ void __launch_bounds__(kThreads) differentiate(std::int64_t count, const T* x, const T* dy, T* dx) {
+template <typename T, int kWidth, Activation f>
+__global__ void __launch_bounds__(kThreads)
+    differentiate(std::int64_t count, ActivationNumbers numbers, const T* x, const T* dy, T* dx) {
   const std::int64_t begin = my_index() * kWidth;
   if (begin >= count) return;
   float v[kWidth], g[kWidth];
   load<kWidth>(x + begin, v);
   load<kWidth>(dy + begin, g);
 #pragma unroll
-  for (int i = 0; i < kWidth; ++i) g[i] = gradient_of<kActivation>(v[i], g[i]);
+  for (int i = 0; i < kWidth; ++i) g[i] = Formulas::template gradient<f>(v[i], g[i], numbers);
   store<kWidth>(g, dx + begin);
 }
 
@@ -83,35 +58,22 @@ class CudaActivation final : public ActivationOp {
   CudaActivation(const ActivationSpec& spec, const Context& context) : spec_(spec), context_(context) {}
 
   void forward(const void* x, void* y) override {
-    const auto start = [=, this](auto* kernel) { launch(kernel, shape(), context_.stream(), spec_.count, x, y); };
-    switch (spec_.activation) {
-      case Activation::kRelu:
-        return start(activate<T, kWidth, Activation::kRelu>);
-      case Activation::kGelu:
-        return start(activate<T, kWidth, Activation::kGelu>);
-      case Activation::kGeluTanh:
-        return start(activate<T, kWidth, Activation::kGeluTanh>);
-      case Activation::kTanh:
-        return start(activate<T, kWidth, Activation::kTanh>);
-    }
+    with_activation(spec_.activation, [&]<Activation f>(ActivationTag<f>) {
+      launch(activate<T, kWidth, f>, shape(), context_.stream(), spec_.count, numbers(), x, y);
+    });
   }
 
   void backward(const void* x, const void* dy, void* dx) override {
-    const auto start = [=, this](auto* kernel) { launch(kernel, shape(), context_.stream(), spec_.count, x, dy, dx); };
-    switch (spec_.activation) {
-      case Activation::kRelu:
-        return start(differentiate<T, kWidth, Activation::kRelu>);
-      case Activation::kGelu:
-        return start(differentiate<T, kWidth, Activation::kGelu>);
-      case Activation::kGeluTanh:
-        return start(differentiate<T, kWidth, Activation::kGeluTanh>);
-      case Activation::kTanh:
-        return start(differentiate<T, kWidth, Activation::kTanh>);
-    }
+    if (spec_.activation == Activation::kAffine) x = dy;  // whose derivative does not depend on x
+    with_activation(spec_.activation, [&]<Activation f>(ActivationTag<f>) {
+      launch(differentiate<T, kWidth, f>, shape(), context_.stream(), spec_.count, numbers(), x, dy, dx);
+    });
   }
 
  private:
   LaunchShape shape() const { return shape_for(spec_.count / kWidth); }
+  ActivationNumbers numbers() const { return {spec_.factor, spec_.constant}; }
+
   ActivationSpec spec_;
   const Context& context_;
 };

@@ -42,15 +42,18 @@ constexpr int kColumns = 32;  // of a block: a warp reads neighbours
 constexpr int kRows = 16;     // rows that a block reads at a time
 constexpr int kUnroll = 4;    // loads of a thread in flight at a time
 
-/// Grid: ceil(columns / 32) x blocks of rows. Block: 32 x 16. Shared: 2 KB. Thread (k, r) adds the rows r, r + 16, ...
-/// of its column in the block in float32, then a binary tree adds the 16 partial sums of a column. Writes a row of
-/// `sums` for each block. Reads the matrix once, and the factors, if any.
-template <typename T>
-__global__ __launch_bounds__(kColumns* kRows) void column_sum_kernel(const T* __restrict__ matrix,
-                                                                     const T* __restrict__ factors,
-                                                                     float* __restrict__ sums, std::int64_t num_rows,
+/// Grid: ceil(columns / 32) x blocks of rows x matrices. Block: 32 x 16. Shared: 2 KB. Thread (k, r) adds the rows r, r
+/// + 16, ... of its column in the block in float32, then a binary tree adds the 16 partial sums of a column. Writes a
+/// row of `sums` for each block. Reads the matrix once, and the factors, if any.
+template <typename T, typename Sum>
+__global__ __launch_bounds__(kColumns* kRows) void column_sum_kernel(const T* __restrict__ matrices,
+                                                                     const T* __restrict__ all_factors,
+                                                                     Sum* __restrict__ sums, std::int64_t num_rows,
                                                                      std::int64_t num_columns) {
   __shared__ float partial[kRows][kColumns];
+  const std::int64_t to_matrix = blockIdx.z * num_rows * num_columns;
+  const T* const matrix = matrices + to_matrix;
+  const T* const factors = all_factors == nullptr ? nullptr : all_factors + to_matrix;
   const std::int64_t column = static_cast<std::int64_t>(blockIdx.x) * kColumns + threadIdx.x;
   const std::int64_t first = static_cast<std::int64_t>(blockIdx.y) * kRowsOfBlock;
   const std::int64_t end = first + kRowsOfBlock < num_rows ? first + kRowsOfBlock : num_rows;
@@ -67,7 +70,9 @@ __global__ __launch_bounds__(kColumns* kRows) void column_sum_kernel(const T* __
     __syncthreads();
     if (threadIdx.y < half) partial[threadIdx.y][threadIdx.x] += partial[threadIdx.y + half][threadIdx.x];
   }
-  if (threadIdx.y == 0 && column < num_columns) sums[blockIdx.y * num_columns + column] = partial[0][threadIdx.x];
+  if (threadIdx.y == 0 && column < num_columns)
+    sums[(std::int64_t{blockIdx.z} * gridDim.y + blockIdx.y) * num_columns + column] =
+        from_float<Sum>(partial[0][threadIdx.x]);
 }
 
 std::int64_t num_blocks(std::int64_t num_rows) {
@@ -93,7 +98,7 @@ std::int64_t column_sum_scratch_bytes(const ColumnSumSpec& spec) {
   if (spec.num_rows <= kRowsOfBlock) return 0;
   const ColumnSumSpec blocks{num_blocks(spec.num_rows), spec.num_columns, DataType::kFloat32};
   const std::int64_t above = blocks.num_rows > kRowsOfBlock ? num_blocks(blocks.num_rows) : 0;
-  return (blocks.num_rows + above) * spec.num_columns * static_cast<std::int64_t>(sizeof(float));
+  return spec.num_matrices * (blocks.num_rows + above) * spec.num_columns * static_cast<std::int64_t>(sizeof(float));
 }
 
 // The sums of blocks are themselves a matrix whose columns are summed.
@@ -103,17 +108,19 @@ void column_sum(const ColumnSumSpec& spec, const ColumnSumArguments& args, const
   float* scratch = args.scratch;
   for (std::int64_t rows = spec.num_rows; rows > 0;) {
     const std::int64_t blocks = num_blocks(rows);
-    float* sums = blocks == 1 ? args.sums : scratch;
+    void* sums = blocks == 1 ? args.sums : scratch;
+    const LaunchShape shape = {dim3(static_cast<unsigned>(ceil_div(spec.num_columns, kColumns)),
+                                    static_cast<unsigned>(blocks), static_cast<unsigned>(spec.num_matrices)),
+                               dim3(kColumns, kRows)};
     with_type(type, [&]<typename T>(T*) {
-      const LaunchShape shape = {
-          dim3(static_cast<unsigned>(ceil_div(spec.num_columns, kColumns)), static_cast<unsigned>(blocks)),
-          dim3(kColumns, kRows)};
-      launch(&column_sum_kernel<T>, shape, context.stream(), matrix, factors, sums, rows, spec.num_columns);
+      with_type(blocks == 1 ? spec.sum_type : DataType::kFloat32, [&]<typename Sum>(Sum*) {
+        launch(&column_sum_kernel<T, Sum>, shape, context.stream(), matrix, factors, sums, rows, spec.num_columns);
+      });
     });
     matrix = sums;
     factors = nullptr;
     type = DataType::kFloat32;
-    scratch += blocks * spec.num_columns;
+    scratch += spec.num_matrices * blocks * spec.num_columns;
     rows = blocks == 1 ? 0 : blocks;
   }
 }

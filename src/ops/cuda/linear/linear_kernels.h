@@ -25,13 +25,15 @@ void plain_matmul(const MatmulSpec& spec, const MatmulArguments& args, const Con
 struct ColumnSumSpec {
   std::int64_t num_rows = 0;
   std::int64_t num_columns = 0;
-  DataType type = DataType::kFloat32;  ///< type of the matrix
+  DataType type = DataType::kFloat32;      ///< type of the matrix
+  std::int64_t num_matrices = 1;           ///< number of matrices, which follow one another in memory; at most 65535
+  DataType sum_type = DataType::kFloat32;  ///< type of the sums
 };
 
 struct ColumnSumArguments {
-  const void* matrix = nullptr;   ///< (num_rows, num_columns), row-major
+  const void* matrix = nullptr;   ///< (num_matrices, num_rows, num_columns), row-major
   const void* factors = nullptr;  ///< of the same shape: matrix[i] * factors[i] is summed; null: matrix[i] is summed
-  float* sums = nullptr;          ///< (num_columns): the results, overwritten
+  void* sums = nullptr;           ///< (num_matrices, num_columns): the results, overwritten
   float* scratch = nullptr;       ///< column_sum_scratch_bytes() bytes of scratch memory; may be null if that is 0
 };
 
@@ -40,8 +42,9 @@ inline constexpr std::int64_t kRowsOfBlock = 1024;  ///< number of rows that one
 /// Returns the size in bytes of column_sum()'s scratch memory; 0 for a matrix of at most kRowsOfBlock rows.
 std::int64_t column_sum_scratch_bytes(const ColumnSumSpec& spec);
 
-/// Computes sums[k], the sum of column k, in float32 and in an order that depends on num_rows alone. It is the gradient
-/// of a bias or, with factors, of a scale. All pointers are to device memory. Enqueued on the context's stream.
+/// Computes sums[m, k], the sum of column k of matrix m, in float32 and in an order that depends on num_rows alone. It
+/// is the gradient of a bias or, with factors, of a scale. All pointers are to device memory. Enqueued on the context's
+/// stream.
 void column_sum(const ColumnSumSpec& spec, const ColumnSumArguments& args, const Context& context);
 
 }  // namespace convoy::ops::cuda

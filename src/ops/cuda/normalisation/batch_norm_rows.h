@@ -2,9 +2,9 @@
 /// kernels: into tiles of channels and slabs of rows. Adds up sums over the rows.
 ///
 /// A block of kThreads threads is blockDim.x wide and blockDim.y high. Its width covers a tile of blockDim.x * kWidth
-/// channels, 128 bytes of a row if C allows that. Its height covers blockDim.y rows. A slab has kRows times as many
-/// rows: every thread reads kRows rows at once. Everything follows from the shape alone, so the bits do not depend on
-/// the GPU.
+/// channels: 128 bytes of a row, or fewer if rows are short. Its height covers blockDim.y rows. A slab has kRows times
+/// as many rows: every thread reads kRows rows at once. Everything follows from the shape alone, so the bits do not
+/// depend on the GPU.
 #pragma once
 
 #include <algorithm>

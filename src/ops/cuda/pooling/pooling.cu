@@ -4,6 +4,7 @@
 
 #include "convoy/ops/pooling.h"
 
+#include "ops/average_axis.h"
 #include "ops/cuda/image_extents.h"
 #include "ops/cuda/pooling/pooling_windows.h"
 #include "ops/cuda/resources.h"
@@ -64,12 +65,27 @@ class CudaMaxPool final : public MaxPoolOp {
 
 // --- Average --------------------------------------------------------------------------------------------------------
 
+struct AverageGeometry {
+  using Axis = AverageAxis<int>;
+
+  explicit AverageGeometry(const PoolingSpec& spec)
+      : x(spec.x), y(spec.y()), rows(Axis::rows(spec)), columns(Axis::columns(spec)) {}
+
+  ImageExtents x, y;
+  Axis rows, columns;
+
+  /// Returns the weight of each pixel in the average over window (p, q): 1 / number of pixels that the mean counts.
+  __device__ float share_of_pixel(int p, int q) const {
+    return __fdiv_rn(1.0f, static_cast<float>(rows.counted(p) * columns.counted(q)));
+  }
+};
+
 /// Grid: a thread for every kWidth values of y. Block: kPixelThreads. Reads x (overlaps from the caches), writes y,
 /// once each; float32 sums.
 template <typename T, int kWidth>
-__global__ void __launch_bounds__(kPixelThreads) average_forward(PoolingGeometry g, const T* x, T* y) {
+__global__ void __launch_bounds__(kPixelThreads) average_forward(AverageGeometry g, const T* x, T* y) {
   for_my_pixels<kWidth>(g.y, [&](int image, int row, int column, int c) {
-    const Span rows = g.window(row, g.x.h), columns = g.window(column, g.x.w);
+    const AverageGeometry::Axis::Indices rows = g.rows.window(row), columns = g.columns.window(column);
     float sum[kWidth] = {};
     for (int h = rows.begin; h < rows.end; ++h) {
 #pragma unroll 2
@@ -90,9 +106,9 @@ __global__ void __launch_bounds__(kPixelThreads) average_forward(PoolingGeometry
 /// Grid: a thread for every kWidth values of dx. Block: kPixelThreads. Reads dy (overlaps from the caches), writes dx,
 /// once each; float32 sums.
 template <typename T, int kWidth>
-__global__ void __launch_bounds__(kPixelThreads) average_backward(PoolingGeometry g, const T* dy, T* dx) {
+__global__ void __launch_bounds__(kPixelThreads) average_backward(AverageGeometry g, const T* dy, T* dx) {
   for_my_pixels<kWidth>(g.x, [&](int image, int row, int column, int c) {
-    const Span rows = g.windows_over(row, g.y.h), columns = g.windows_over(column, g.y.w);
+    const AverageGeometry::Axis::Indices rows = g.rows.windows_over(row), columns = g.columns.windows_over(column);
     float sum[kWidth] = {};
     for (int p = rows.begin; p < rows.end; ++p) {
       for (int q = columns.begin; q < columns.end; ++q) {
@@ -121,7 +137,7 @@ class CudaAveragePool final : public AveragePoolOp {
   }
 
  private:
-  PoolingGeometry geometry_;
+  AverageGeometry geometry_;
   const Context& context_;
 };
 

@@ -47,12 +47,6 @@ struct PoolingGeometry {
 
   /// Whether at most two windows cover a pixel along each axis.
   bool has_at_most_two_windows() const { return kernel <= 2 * stride; }
-
-  /// Returns the weight of each pixel in the average over window (row, column): 1 / number of its pixels in the image.
-  __device__ float share_of_pixel(int row, int column) const {
-    const Span rows = window(row, x.h), columns = window(column, x.w);
-    return __fdiv_rn(1.0f, static_cast<float>((rows.end - rows.begin) * (columns.end - columns.begin)));
-  }
 };
 
 /// The maximum of a window for each of kWidth channels, and its index in the window, row * kernel + column.
