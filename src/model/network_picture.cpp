@@ -25,7 +25,7 @@ namespace {
 // Sizes in pixels.
 constexpr int kMargin = 28, kTitleHeight = 84, kBoxWidth = 260, kBoxHeight = 50, kEdge = 34, kColumnGap = 40;
 constexpr int kDot = 7, kDotPitch = 10, kDotsPerLine = 23, kCardPadding = 20, kCardHead = 58, kCardGap = 22;
-constexpr int kMaxCardsWidth = 1180, kMinColumnHeight = 900;
+constexpr int kCardsWidth = 1180, kMinColumnHeight = 900;
 constexpr std::size_t kMaxCards = 24;                              // kinds of cells whose layers are drawn
 constexpr int kLetters = 27, kRunLetters = 21, kCardLetters = 40;  // of names in boxes of cells, of runs, and in cards
 
@@ -282,6 +282,8 @@ Drawing draw_card(const std::vector<DrawnCell>& cells, std::size_t kind) {
 /// Places cards in shelves, and in a shelf in columns: a card comes below another one of its shelf if it fits there.
 class Shelves {
  public:
+  explicit Shelves(int width) : width_(width) {}
+
   /// Returns the corner at which the card is drawn.
   std::pair<int, int> place(const Drawing& card) {
     int x = 0;
@@ -292,7 +294,7 @@ class Shelves {
       }
       x += column.width + kCardGap;
     }
-    if (x > 0 && x + card.width > kMaxCardsWidth) {
+    if (x > 0 && x + card.width > width_) {
       top_ += height_ + kCardGap;
       x = height_ = 0;
       columns_.clear();
@@ -304,15 +306,20 @@ class Shelves {
 
  private:
   std::vector<Drawing> columns_;  // of the last shelf
-  int top_ = 0, height_ = 0;
+  int width_ = 0, top_ = 0, height_ = 0;
 };
 
 Drawing draw_cards(const std::vector<DrawnCell>& cells) {
   const std::size_t num_kinds = 1 + std::ranges::max_element(cells, {}, &DrawnCell::kind)->kind;
-  Drawing all;
-  Shelves shelves;
+  std::vector<Drawing> cards;
+  double area = 0;
   for (std::size_t kind = 0; kind < std::min(num_kinds, kMaxCards); ++kind) {
-    const Drawing card = draw_card(cells, kind);
+    cards.push_back(draw_card(cells, kind));
+    area += static_cast<double>(cards.back().width) * cards.back().height;
+  }
+  Drawing all;
+  Shelves shelves(std::max(kCardsWidth, static_cast<int>(std::sqrt(2 * area))));  // many cards: wider than high
+  for (const Drawing& card : cards) {
     const auto [x, y] = shelves.place(card);
     all.svg += fmt::format("<g transform=\"translate({} {})\">\n{}</g>\n", x, y, card.svg);
     all.width = std::max(all.width, x + card.width);

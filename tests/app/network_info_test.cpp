@@ -22,10 +22,11 @@ void expect(const std::vector<std::string>& arguments, int status, const std::ve
 }
 
 TEST(NetworkInfo, OfANameHasCellsShapesAndTotals) {
+  const std::string assumed =
+      "data: no data set is opened. Assumed: images of 224x224x3, 1000 classes. To change this: --plan.image_size, "
+      "--plan.classes\n";
   expect({"info", "ResNet50"}, 0,
-         {"data: no data set is opened. Assumed: images of 224x224x3, 1000 classes. To change this: --plan.image_size, "
-          "--plan.classes\n",
-          "resnet50: 18 cells\n", "stem ", " 56x56x64 ", "layer4.2 ", " 7x7x2048 ",
+         {assumed, "resnet50: 18 cells\n", "stem ", " 56x56x64 ", "layer4.2 ", " 7x7x2048 ",
           "  17  head             1000       2.0 M         4.1 M          407.9 KiB\n", "all cells ", "25.6 M", "8.2 G",
           "a multiply-add counts as two. With backward: 24.", "has no parameters for model.set"});
 }
