@@ -3,7 +3,7 @@
 local name = network{
   names = {"efficientnet_b0", "efficientnet_b1", "efficientnet_b2", "efficientnet_b3", "efficientnet_b4", "efficientnet_b5",
            "efficientnet_b6", "efficientnet_b7"},
-  reads = "images",
+  reads = "images", image_size = 224, classes = 1000,
   about = "Tan & Le 2019, for photographs. Torchvision trains with stochastic_depth = 0.2 and with classifier_dropout = 0.2 " ..
           "(b0, b1), 0.3 (b2, b3), 0.4 (b4, b5) or 0.5. Names of parameters and their counts are those of torchvision",
 }

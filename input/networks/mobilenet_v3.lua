@@ -2,7 +2,7 @@
 -- parameters are those of torchvision.
 local name = network{
   names = {"mobilenet_v3_small", "mobilenet_v3_large"},
-  reads = "images",
+  reads = "images", image_size = 224, classes = 1000,
   about = "Howard et al. 2019, for photographs. Torchvision trains with classifier_dropout = 0.2. Names of parameters and " ..
           "their counts are those of torchvision",
 }

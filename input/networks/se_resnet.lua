@@ -3,7 +3,7 @@
 -- SqueezeExcitation, which is named se.
 local name = network{
   names = {"se_resnet18", "se_resnet34", "se_resnet50", "se_resnet101", "se_resnet152"},
-  reads = "images",
+  reads = "images", image_size = 224, classes = 1000,
   about = "Hu et al. 2018 for photographs: ResNets with squeeze-and-excitation in each block",
 }
 local reduction = parameter("reduction", 16, "number of channels of a block, divided by that between its two layers of " ..

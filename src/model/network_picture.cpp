@@ -258,7 +258,7 @@ class Chain {
 // "layer2.0, layer3.0, layer4.0, ...": as many as a card is wide.
 std::string shown_names(const std::vector<std::string>& names) {
   for (std::size_t count = 3; count > 1; --count)
-    if (const std::string text = first_few(names, count); std::ssize(text) <= kCardLetters) return text;
+    if (std::string text = first_few(names, count); std::ssize(text) <= kCardLetters) return text;
   return first_few(names, 1);
 }
 

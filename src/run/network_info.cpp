@@ -138,11 +138,6 @@ std::string describe_network(const Parameters& params) {
 std::string describe_network(const Parameters& params, const io::ModelMetadata& metadata) {
   NetworkSpec spec = runtime_spec(params, metadata).network;
   spec.micro_batch = 1;
-  if (spec.list == nullptr)  // a checkpoint of an earlier version
-    spec.list = std::make_shared<NetworkList>(
-        build_network_list(
-            {.name = spec.name, .settings = spec.settings, .input = spec.input, .num_classes = spec.num_classes})
-            .list);
   if (!params.info.draw.empty()) write_picture(params.info.draw, draw_network(spec.name, *spec.list, spec.input));
   return describe_cells(make_network(spec), spec.name);
 }

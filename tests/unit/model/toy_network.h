@@ -96,7 +96,7 @@ inline Network toy_network(const Shape& images, std::int64_t num_classes, DataTy
   network.push_back(joins_channels(network.back()->y().shape, type));
   CellBuilder head({.name = "head", .type = type});
   const Value x = head.input(network.back()->y().shape);
-  const Value a = adaptive_average_pool(relu(batch_norm("bn", x)), 2, 2);
+  const Value a = relu(batch_norm("bn", adaptive_average_pool(x, 2, 2)));
   network.push_back(head.finish(logits("fc", global_average_pool(a), num_classes)));
   return network;
 }
