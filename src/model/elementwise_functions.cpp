@@ -55,22 +55,13 @@ std::vector<LayerFunction> elementwise_functions() {
        .about = "batch normalisation of each channel. Parameters: NAME.weight, NAME.bias, NAME.running_mean and "
                 "NAME.running_var (C)",
        .has_name = true,
-       .arguments = {{.name = "epsilon",
-                      .kind = Kind::kNumber,
-                      .about = "added to the variance; without it 1e-5",
-                      .min = kMinEpsilon,
-                      .max = 1},
-                     {.name = "momentum",
-                      .kind = Kind::kNumber,
-                      .about = "weight of a step's statistics in the running ones; without it 0.1",
-                      .min = 0,
-                      .max = 1}},
+       .arguments = {number("epsilon", 1e-5, "added to the variance", kMinEpsilon, 1),
+                     number("momentum", 0.1, "weight of a step's statistics in the running ones", 0, 1)},
        .add =
            [](const LayerArguments& call) {
-             const BatchNormSettings usual;
-             return batch_norm(call.name(), call.x(),
-                               {.epsilon = static_cast<float>(call.number_or("epsilon", usual.epsilon)),
-                                .momentum = call.number_or("momentum", usual.momentum)});
+             return batch_norm(
+                 call.name(), call.x(),
+                 {.epsilon = static_cast<float>(call.number("epsilon")), .momentum = call.number("momentum")});
            }},
       {.name = "layer_norm",
        .about = "layer normalisation over the channels. Parameters: NAME.weight and NAME.bias (C)",

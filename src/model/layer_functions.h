@@ -40,9 +40,6 @@ class LayerArguments {
   bool has(const std::string& argument) const { return call_->arguments.contains(argument); }
   std::int64_t integer(const std::string& argument) const { return std::get<std::int64_t>(at(argument)); }
   double number(const std::string& argument) const { return std::get<double>(at(argument)); }
-  double number_or(const std::string& argument, double otherwise) const {
-    return has(argument) ? number(argument) : otherwise;
-  }
   bool flag(const std::string& argument) const { return std::get<bool>(at(argument)); }
   const std::vector<std::string>& names(const std::string& argument) const {
     return std::get<std::vector<std::string>>(at(argument));

@@ -102,12 +102,13 @@ TEST(NetworkFile, SumsAndProductsAreAlsoWrittenAsSigns) {
   EXPECT_THAT(complaint(stem(a + "return a + 1e999")), HasSubstr("shift: constant must be a number"));
 }
 
-// What is not given is not in the list either, so that older checkpoints have the list of the same network.
+// What has its default is not in the list, so that older checkpoints have the list of the same network.
 TEST(NetworkFile, BatchNormsHaveAnEpsilonAndAMomentum) {
   const auto list_of = [](const std::string& arguments) {
     return build(stem("return batch_norm('bn', conv('a', feature('image'), 8)" + arguments + ")")).list;
   };
   EXPECT_THAT(to_text(list_of("")), HasSubstr("[\"batch_norm\",\"bn\",[1],{}]"));
+  EXPECT_EQ(list_of(", {1e-5, momentum = 0.1}"), list_of(""));
   const NetworkList list = list_of(", {1e-3, momentum = 0.25}");
   EXPECT_THAT(to_text(list), HasSubstr("{\"epsilon\":0.001,\"momentum\":0.25}"));
   const Network network = build_cells(list, {.input = ImageShape{12, 10, 3}});
