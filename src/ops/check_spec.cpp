@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <limits>
 
 #include <fmt/format.h>
 
@@ -116,6 +117,13 @@ template <>
 void check<AveragePoolOp>(const PoolingSpec& spec) {
   if (!spec.is_adaptive() && spec.adaptive_w == 0) return check_pooling(AveragePoolOp::kName, spec);
   check_shape(AveragePoolOp::kName, spec.x);
+  const auto overflows = [](std::int64_t pixels, std::int64_t windows) {  // 32 bits, in which a GPU computes indices
+    return (pixels + 1) * (windows + 1) > std::numeric_limits<std::int32_t>::max();
+  };
+  if (overflows(spec.x.h, spec.adaptive_h) || overflows(spec.x.w, spec.adaptive_w)) {
+    fail("{} of {}: {} x {} adaptive windows are too many", AveragePoolOp::kName, to_string(spec.x), spec.adaptive_h,
+         spec.adaptive_w);
+  }
   if (std::min(spec.adaptive_h, spec.adaptive_w) < 1 || spec.counts_padding) {
     fail("{} of {}: {} x {} adaptive windows: at least 1 x 1 needed, and no padding to count", AveragePoolOp::kName,
          to_string(spec.x), spec.adaptive_h, spec.adaptive_w);

@@ -79,7 +79,7 @@ class CpuMaxPool final : public MaxPoolOp {
   const Workspace& workspace_;
 };
 
-template <typename T>
+template <typename T, bool kAdaptive>
 class CpuAveragePool final : public AveragePoolOp {
  public:
   CpuAveragePool(const PoolingSpec& spec, const Workspace& workspace)
@@ -117,8 +117,8 @@ class CpuAveragePool final : public AveragePoolOp {
   }
 
  private:
-  using Axis = AverageAxis<std::int64_t>;
-  using Indices = Axis::Indices;
+  using Axis = AverageAxis<std::int64_t, kAdaptive>;
+  using Indices = typename Axis::Indices;
 
   float counted(std::int64_t p, std::int64_t q) const {
     return static_cast<float>(rows_.counted(p) * columns_.counted(q));
@@ -128,6 +128,11 @@ class CpuAveragePool final : public AveragePoolOp {
   Axis rows_, columns_;
   const Workspace& workspace_;
 };
+
+template <typename T>
+using CpuSlidingAverage = CpuAveragePool<T, false>;
+template <typename T>
+using CpuAdaptiveAverage = CpuAveragePool<T, true>;
 
 template <typename T>
 class CpuGlobalAveragePool final : public GlobalAveragePoolOp {
@@ -168,7 +173,8 @@ std::unique_ptr<MaxPoolOp> make_op(const PoolingSpec& spec, const Resources& res
 
 template <>
 std::unique_ptr<AveragePoolOp> make_op(const PoolingSpec& spec, const Resources& resources) {
-  return make_stored<CpuAveragePool, AveragePoolOp>(spec, resources.workspace);
+  if (spec.is_adaptive()) return make_stored<CpuAdaptiveAverage, AveragePoolOp>(spec, resources.workspace);
+  return make_stored<CpuSlidingAverage, AveragePoolOp>(spec, resources.workspace);
 }
 
 template <>

@@ -65,8 +65,9 @@ class CudaMaxPool final : public MaxPoolOp {
 
 // --- Average --------------------------------------------------------------------------------------------------------
 
+template <bool kAdaptive>
 struct AverageGeometry {
-  using Axis = AverageAxis<int>;
+  using Axis = AverageAxis<int, kAdaptive>;
 
   explicit AverageGeometry(const PoolingSpec& spec)
       : x(spec.x), y(spec.y()), rows(Axis::rows(spec)), columns(Axis::columns(spec)) {}
@@ -75,17 +76,20 @@ struct AverageGeometry {
   Axis rows, columns;
 
   /// Returns the weight of each pixel in the average over window (p, q): 1 / number of pixels that the mean counts.
-  __device__ float share_of_pixel(int p, int q) const {
-    return __fdiv_rn(1.0f, static_cast<float>(rows.counted(p) * columns.counted(q)));
+  __device__ float share_of_pixel(int p, int q) const { return share_of_pixel_in_row(rows.counted(p), q); }
+  /// The same, for a window with `counted` rows that the mean counts.
+  __device__ float share_of_pixel_in_row(int counted, int q) const {
+    return __fdiv_rn(1.0f, static_cast<float>(counted * columns.counted(q)));
   }
 };
 
 /// Grid: a thread for every kWidth values of y. Block: kPixelThreads. Reads x (overlaps from the caches), writes y,
 /// once each; float32 sums.
-template <typename T, int kWidth>
-__global__ void __launch_bounds__(kPixelThreads) average_forward(AverageGeometry g, const T* x, T* y) {
+template <bool kAdaptive, typename T, int kWidth>
+__global__ void __launch_bounds__(kPixelThreads) average_forward(AverageGeometry<kAdaptive> g, const T* x, T* y) {
   for_my_pixels<kWidth>(g.y, [&](int image, int row, int column, int c) {
-    const AverageGeometry::Axis::Indices rows = g.rows.window(row), columns = g.columns.window(column);
+    const auto rows = g.rows.window(row), columns = g.columns.window(column);
+    const float share = g.share_of_pixel(row, column);
     float sum[kWidth] = {};
     for (int h = rows.begin; h < rows.end; ++h) {
 #pragma unroll 2
@@ -96,7 +100,6 @@ __global__ void __launch_bounds__(kPixelThreads) average_forward(AverageGeometry
         for (int i = 0; i < kWidth; ++i) sum[i] += v[i];
       }
     }
-    const float share = g.share_of_pixel(row, column);
 #pragma unroll
     for (int i = 0; i < kWidth; ++i) sum[i] *= share;
     store<kWidth>(sum, y + g.y.at(image, row, column) + c);
@@ -105,14 +108,16 @@ __global__ void __launch_bounds__(kPixelThreads) average_forward(AverageGeometry
 
 /// Grid: a thread for every kWidth values of dx. Block: kPixelThreads. Reads dy (overlaps from the caches), writes dx,
 /// once each; float32 sums.
-template <typename T, int kWidth>
-__global__ void __launch_bounds__(kPixelThreads) average_backward(AverageGeometry g, const T* dy, T* dx) {
+template <bool kAdaptive, typename T, int kWidth>
+__global__ void __launch_bounds__(kPixelThreads) average_backward(AverageGeometry<kAdaptive> g, const T* dy, T* dx) {
   for_my_pixels<kWidth>(g.x, [&](int image, int row, int column, int c) {
-    const AverageGeometry::Axis::Indices rows = g.rows.windows_over(row), columns = g.columns.windows_over(column);
+    const auto rows = g.rows.windows_over(row), columns = g.columns.windows_over(column);
     float sum[kWidth] = {};
     for (int p = rows.begin; p < rows.end; ++p) {
+      const int counted = g.rows.counted(p);
+#pragma unroll 1
       for (int q = columns.begin; q < columns.end; ++q) {
-        const float share = g.share_of_pixel(p, q);
+        const float share = g.share_of_pixel_in_row(counted, q);
         float v[kWidth];
         load<kWidth>(dy + g.y.at(image, p, q) + c, v);
 #pragma unroll
@@ -123,23 +128,29 @@ __global__ void __launch_bounds__(kPixelThreads) average_backward(AverageGeometr
   });
 }
 
-template <typename T, int kWidth>
+template <bool kAdaptive, typename T, int kWidth>
 class CudaAveragePool final : public AveragePoolOp {
  public:
   CudaAveragePool(const PoolingSpec& spec, const Context& context) : geometry_(spec), context_(context) {}
 
   void forward(const void* x, void* y) override {
-    launch(average_forward<T, kWidth>, shape_over<kWidth>(geometry_.y), context_.stream(), geometry_, x, y);
+    launch(average_forward<kAdaptive, T, kWidth>, shape_over<kWidth>(geometry_.y), context_.stream(), geometry_, x, y);
   }
 
   void backward(const void* dy, void* dx) override {
-    launch(average_backward<T, kWidth>, shape_over<kWidth>(geometry_.x), context_.stream(), geometry_, dy, dx);
+    launch(average_backward<kAdaptive, T, kWidth>, shape_over<kWidth>(geometry_.x), context_.stream(), geometry_, dy,
+           dx);
   }
 
  private:
-  AverageGeometry geometry_;
+  AverageGeometry<kAdaptive> geometry_;
   const Context& context_;
 };
+
+template <typename T, int kWidth>
+using CudaSlidingAverage = CudaAveragePool<false, T, kWidth>;
+template <typename T, int kWidth>
+using CudaAdaptiveAverage = CudaAveragePool<true, T, kWidth>;
 
 // --- Average over the whole image -----------------------------------------------------------------------------------
 
@@ -220,7 +231,8 @@ std::unique_ptr<MaxPoolOp> make_op(const PoolingSpec& spec, const Resources& res
 
 template <>
 std::unique_ptr<AveragePoolOp> make_op(const PoolingSpec& spec, const Resources& resources) {
-  return make_wide<CudaAveragePool, AveragePoolOp>(spec.x.c, spec, resources.context);
+  if (spec.is_adaptive()) return make_wide<CudaAdaptiveAverage, AveragePoolOp>(spec.x.c, spec, resources.context);
+  return make_wide<CudaSlidingAverage, AveragePoolOp>(spec.x.c, spec, resources.context);
 }
 
 template <>
