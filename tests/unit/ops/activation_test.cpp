@@ -56,7 +56,7 @@ class ActivationTest : public OpTest {
   static Vanishing vanishing_gradient(Activation activation) {
     return activation == Activation::kTanh ? Vanishing{-4, 0x1p-28} : vanishing(activation);
   }
-  /// The error that the contract allows at x, for terms of this size. The smallest subnormal number rounds by half.
+  /// The error that the contract allows at x, for terms of this size.
   static double allowed(Activation activation, const Vanishing& end, double x, double size) {
     if (x <= end.end) return end.error;
     return units(activation) * reference::format_of(DataType::kFloat32).unit(size);
