@@ -82,7 +82,8 @@ std::vector<LayerFunction> convolution_functions() {
                      integer("kernel", 1, "height and width of a filter"),
                      integer("stride", 1, "distance of two windows"),
                      {.name = "padding",
-                      .about = "rows and columns of zeros at each side; without it half of the kernel, rounded down",
+                      .about = "rows and columns of zeros at each side; without it half of the kernel, widened by "
+                               "dilation, rounded down",
                       .min = 0,
                       .max = kMaxKernel},
                      integer("dilation", 1,

@@ -21,7 +21,8 @@ using Kind = ArgumentSpec::Kind;
 constexpr double kMinEpsilon = 1e-12;
 
 ArgumentSpec share(const std::string& name, const std::string& about) {
-  return {.name = name, .kind = Kind::kNumber, .is_required = true, .about = about, .min = 0, .max = 1};
+  constexpr double kMaxShare = 0.999;  // 1 would leave nothing
+  return {.name = name, .kind = Kind::kNumber, .is_required = true, .about = about, .min = 0, .max = kMaxShare};
 }
 
 /// A number that must be given.

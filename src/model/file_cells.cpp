@@ -2,9 +2,11 @@
 #include "model/file_cells.h"
 
 #include <optional>
+#include <string_view>
 
 #include <fmt/format.h>
 
+#include "convoy/base/features.h"
 #include "convoy/base/text.h"
 
 #include "model/layer_functions.h"
@@ -14,6 +16,12 @@ namespace convoy {
 namespace {
 
 constexpr std::int64_t kOutput = 0xffffff;  // the number of a cell's output, in a handle
+
+// A text has one of three forms: as it is, with BERT's marks, or as a pair of spans with masked words.
+int form_of_text(std::string_view feature) {
+  if (feature.starts_with("marked_")) return 1;
+  return feature.starts_with("pair_") || feature.starts_with("masked_") || feature.starts_with("next_") ? 2 : 0;
+}
 
 std::optional<Argument> read_table(lua_State* lua, int index) {
   std::vector<std::string> names;
@@ -91,6 +99,8 @@ void FileCells::check_input(const std::string& name, bool has_x, const Handle& x
     refuse("cell '{}': its last argument is missing, the result of cell '{}'", name, last);
   if (has_x && (x.value != kOutput || x.cell != std::ssize(outputs_) - 1))
     refuse("cell '{}': it must read the result of the cell before it, '{}'", name, last);
+  if (has_x && outputs_.back().kind != ValueKind::kNumbers)
+    refuse("cell '{}': no cell can follow '{}', whose output is {}", name, last, name_of(outputs_.back().kind));
 }
 
 Returned FileCells::begin_cell(lua_State* lua) {
@@ -99,6 +109,7 @@ Returned FileCells::begin_cell(lua_State* lua) {
   context_.last_line = body.linedefined;
   lua_settop(lua, 3);
   const std::string name = excerpt(text_at(lua, 1));
+  if (!context_.is_declared) refuse("cell '{}': network{{...}} must come first", name);
   if (cell_ != nullptr)
     refuse("cell '{}': it is inside of cell '{}'; cells follow each other", name, cell_->list().name);
   if (!is_text(lua, 2)) refuse("cell '{}': the prefix is a text", name);
@@ -108,19 +119,23 @@ Returned FileCells::begin_cell(lua_State* lua) {
   if (!has_x && !lua_isnil(lua, 3)) refuse("cell '{}': its last argument is the result of the cell before it", name);
   check_input(name, has_x, has_x ? Handle::of(lua_touserdata(lua, 3)) : Handle{});
   cell_ = std::make_unique<ListedCell>(name, text_at(lua, 2), has_x ? &outputs_.back() : nullptr,
-                                       ListedCellSpec{.input = input_});
+                                       ListedCellSpec{.input = input_, .num_classes = num_classes_});
   return has_x ? Returned(Handle{.cell = std::ssize(outputs_), .value = 0}.pointer()) : Returned();
 }
 
 Returned FileCells::end_cell(lua_State* lua) {
   const std::string name = cell_->list().name;
-  if (!lua_islightuserdata(lua, 1)) refuse("cell '{}': its function must return the result of a layer", name);
+  if (!lua_islightuserdata(lua, 1))
+    refuse("cell '{}': its function must return the result of a layer{}", name,
+           lua_isnoneornil(lua, 1) ? ", but returns nothing" : "");
+  if (lua_gettop(lua) > 1)
+    refuse("cell '{}': its function returns {} values, and a cell has one output", name, lua_gettop(lua));
   try {
     const std::unique_ptr<Cell> cell = cell_->finish(value_of_current_cell(lua, 1));
     for (const auto& entry : cell->memory().parameters())
       if (!parameter_names_.insert(entry.spec.name).second)
         refuse("there is a parameter '{}' already: layers need different names", excerpt(entry.spec.name));
-    outputs_.push_back(cell->y().shape);
+    outputs_.push_back(cell_->output());
   } catch (const RequestError& error) {
     refuse("cell '{}': {}", name, error.what());
   }
@@ -134,8 +149,8 @@ std::int64_t FileCells::value_of_current_cell(lua_State* lua, int index) const {
   const Handle handle = Handle::of(lua_touserdata(lua, index));
   if (handle.value == kOutput || handle.cell != std::ssize(outputs_))
     refuse(
-        "the value belongs to cell '{}'. Give it to this cell as the last argument of cell(...), and use the argument "
-        "of the cell's function",
+        "the value belongs to cell '{}'. A cell reads only the result of the cell before it, by the argument of its "
+        "function; layers that share other values belong into one cell",
         cell_name(handle.cell));
   return handle.value;
 }
@@ -148,7 +163,14 @@ Returned FileCells::add_layer(LayerCall call) {
 Returned FileCells::feature(lua_State* lua) {
   check_inside("feature");
   if (!is_text(lua, 1)) refuse("feature: it needs a name, as in feature(\"image\")");
-  return add_layer({.function = kFeatureCall, .name = text_at(lua, 1), .inputs = {}, .arguments = {}});
+  const std::string name = text_at(lua, 1);
+  for (const std::string& other : features_)
+    if (form_of_text(other) != form_of_text(name))
+      refuse("feature: '{}' and '{}' belong to different forms of a text, and a network reads one form", other,
+             excerpt(name));
+  if (!features_.insert(name).second && !name.ends_with(features::kLength))
+    refuse("feature: '{}' is read already. Only lengths may be read several times", excerpt(name));
+  return add_layer({.function = kFeatureCall, .name = name, .inputs = {}, .arguments = {}});
 }
 
 Returned FileCells::layer(lua_State* lua) {
@@ -167,12 +189,13 @@ Returned FileCells::layer(lua_State* lua) {
     for (; index <= end && lua_islightuserdata(lua, index); ++index)
       call.inputs.push_back(value_of_current_cell(lua, index));
     if (call.inputs.empty())
-      refuse("its {} argument must be a value: the result of a layer, or the argument of the cell's function",
-             function.has_name ? "second" : "first");
+      refuse("its {} argument must be a value: the result of a layer, or the argument of the cell's function{}",
+             function.has_name ? "second" : "first",
+             lua_isnoneornil(lua, index) ? ". It is nil: does a function lack 'return'?" : "");
     if (index < end) refuse("{} arguments follow its inputs; give them in one table", end - index + 1);
     if (index == end && !lua_isnil(lua, index)) read_arguments(lua, index, function, call);
   } catch (const RequestError& error) {
-    refuse("{}: {}", function.name, error.what());
+    refuse("{}: {}", describe(call), error.what());
   }
   return add_layer(std::move(call));
 }
@@ -203,12 +226,16 @@ Returned FileCells::product(lua_State* lua) {
   return combine(lua, "*", "multiply", "scale");
 }
 
+Returned FileCells::no_operator(lua_State*) {
+  refuse("values have the operators + and * alone: write a + -1 * b for a difference, 0.5 * x for a half");
+}
+
 Returned FileCells::property(lua_State* lua) {
   const Handle handle = Handle::of(lua_touserdata(lua, 1));
   const bool is_past = handle.value != kOutput && handle.cell != std::ssize(outputs_);
   if (is_past || (handle.value != kOutput && cell_ == nullptr)) refuse("the value belongs to a cell that is finished");
   const Shape& shape =
-      handle.value == kOutput ? outputs_[static_cast<std::size_t>(handle.cell)] : cell_->shape_of(handle.value);
+      handle.value == kOutput ? outputs_[static_cast<std::size_t>(handle.cell)].shape : cell_->shape_of(handle.value);
   const std::string name = is_text(lua, 2) ? text_at(lua, 2) : "";
   if (name == "channels") return shape.c;
   if (name == "height" || name == "length") return shape.h;
@@ -222,10 +249,9 @@ NetworkList FileCells::take_list(lua_State* lua) {
   if (!is_value || handle.value != kOutput || handle.cell != std::ssize(outputs_) - 1)
     refuse("{}: a file ends with 'return' and the result of its last cell", context_.file);
   const CellList& last = list_.cells.back();
-  const std::string& function = last.layers.back().function;
-  if (function != "logits" && function != "objectives")
+  if (outputs_.back().kind == ValueKind::kNumbers)
     refuse("{}: the last cell, '{}', must end with logits(...) or objectives(...), not with {}", context_.file,
-           last.name, function);
+           last.name, last.layers.back().function);
   return std::move(list_);
 }
 

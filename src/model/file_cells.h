@@ -12,22 +12,22 @@
 
 namespace convoy {
 
-struct LayerFunction;
-
 class FileCells {
  public:
-  FileCells(const InputShape& input, LuaContext& context) : input_(input), context_(context) {}
+  FileCells(const InputShape& input, std::int64_t num_classes, LuaContext& context)
+      : input_(input), num_classes_(num_classes), context_(context) {}
 
   LuaContext& context() { return context_; }
 
   // The functions that files call, some of them through cell() of network_prelude.lua.
-  Returned begin_cell(lua_State* lua);  ///< (name, prefix, x, body): the cell's input
-  Returned end_cell(lua_State* lua);    ///< (y): the cell's output
-  Returned feature(lua_State* lua);     ///< (name)
-  Returned layer(lua_State* lua);       ///< ([name,] input, ..., [{arguments} or the first argument])
-  Returned sum(lua_State* lua);         ///< a + b, or x + 0.5
-  Returned product(lua_State* lua);     ///< a * b, or 2 * x
-  Returned property(lua_State* lua);    ///< x.channels, x.height, x.width, x.length
+  Returned begin_cell(lua_State* lua);   ///< (name, prefix, x, body): the cell's input
+  Returned end_cell(lua_State* lua);     ///< (y): the cell's output
+  Returned feature(lua_State* lua);      ///< (name)
+  Returned layer(lua_State* lua);        ///< ([name,] input, ..., [{arguments} or the first argument])
+  Returned sum(lua_State* lua);          ///< a + b, or x + 0.5
+  Returned product(lua_State* lua);      ///< a * b, or 2 * x
+  Returned no_operator(lua_State* lua);  ///< any other operator
+  Returned property(lua_State* lua);     ///< x.channels, x.height, x.width, x.length
 
   /// The list of all cells, if the value on top of the stack is the output of the last one. Throws RequestError if not,
   /// or if the last cell gives neither logits nor objectives.
@@ -44,11 +44,12 @@ class FileCells {
   std::string cell_name(std::int64_t cell) const;
 
   const InputShape& input_;
+  std::int64_t num_classes_;
   LuaContext& context_;
   NetworkList list_;
   std::unique_ptr<ListedCell> cell_;  // the cell that is being built
-  std::vector<Shape> outputs_;        // of all finished cells
-  std::set<std::string> cell_names_, parameter_names_;
+  std::vector<CellOutput> outputs_;   // of all finished cells
+  std::set<std::string> cell_names_, parameter_names_, features_;
   std::int64_t num_layers_ = 0;
 };
 

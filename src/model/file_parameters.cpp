@@ -84,6 +84,7 @@ Returned FileParameters::declare(lua_State* lua) {
   if (!is_text(lua, 3)) refuse("parameter {}: the third argument is a sentence that explains it", excerpt(name));
   if (std::ranges::count(declared_, name, &NetworkParameter::name) != 0)
     refuse("parameter {}: it is declared twice", excerpt(name));
+  if (!context_.is_declared) refuse("parameter {}: network{{...}} must come first", excerpt(name));
   if (std::ssize(declared_) >= kMaxParameters) refuse("parameter: more than {}", kMaxParameters);
   const Range range = read_range(lua, 4);
   const bool is_given = settings_.contains(name);

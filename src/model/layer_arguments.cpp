@@ -79,6 +79,34 @@ std::string shown_value(const ArgumentSpec& spec) {
 
 }  // namespace
 
+const char* name_of(ValueKind kind) {
+  switch (kind) {
+    case ValueKind::kNumbers:
+      return "numbers";
+    case ValueKind::kTokens:
+      return "tokens, as feature(\"tokens\")";
+    case ValueKind::kLengths:
+      return "lengths of texts, as feature(\"length\")";
+    case ValueKind::kPositions:
+      return "positions of words, as feature(\"masked_positions\")";
+    case ValueKind::kLabels:
+      return "labels, as feature(\"masked_words\")";
+    case ValueKind::kScores:
+      return "the result of linear_cross_entropy";
+    case ValueKind::kLogits:
+      return "the result of logits";
+    case ValueKind::kObjectives:
+      return "the result of objectives";
+  }
+  return "";
+}
+
+void LayerArguments::check_covers(const std::string& argument, std::size_t input) const {
+  if (integer(argument) < num_values_[input])
+    refuse("{} = {} are fewer than the {} values that its input can have", argument, integer(argument),
+           num_values_[input]);
+}
+
 void complete(const LayerFunction& function, LayerCall& call) {
   const auto num_inputs = std::ssize(call.inputs);
   if (num_inputs < function.min_inputs || num_inputs > function.max_inputs)

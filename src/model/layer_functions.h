@@ -17,6 +17,12 @@
 
 namespace convoy {
 
+/// What the numbers of a value mean. Most layers read and return plain numbers; the others say so in the table.
+enum class ValueKind { kNumbers, kTokens, kLengths, kPositions, kLabels, kScores, kLogits, kObjectives };
+
+/// Returns what a value of this kind is, for messages: "lengths of texts".
+const char* name_of(ValueKind kind);
+
 /// An argument that a layer function takes by its name.
 struct ArgumentSpec {
   enum class Kind { kInteger, kNumber, kFlag, kInitialValues, kNames };
@@ -32,11 +38,15 @@ struct ArgumentSpec {
 /// One call of a layer function in a cell that is being built.
 class LayerArguments {
  public:
-  LayerArguments(const LayerCall& call, std::span<const Value> inputs) : call_(&call), inputs_(inputs) {}
+  /// `num_values` has FeatureValue::num_values of each input, and 0 for results of layers.
+  LayerArguments(const LayerCall& call, std::span<const Value> inputs, std::span<const std::int64_t> num_values)
+      : call_(&call), inputs_(inputs), num_values_(num_values) {}
 
   const std::string& name() const { return call_->name; }
   std::span<const Value> inputs() const { return inputs_; }
   const Value& x() const { return inputs_.front(); }
+  /// Throws RequestError if this argument is less than the number of values that the input can have.
+  void check_covers(const std::string& argument, std::size_t input) const;
   bool has(const std::string& argument) const { return call_->arguments.contains(argument); }
   std::int64_t integer(const std::string& argument) const { return std::get<std::int64_t>(at(argument)); }
   double number(const std::string& argument) const { return std::get<double>(at(argument)); }
@@ -53,6 +63,7 @@ class LayerArguments {
 
   const LayerCall* call_;
   std::span<const Value> inputs_;
+  std::span<const std::int64_t> num_values_;
 };
 
 /// A function of network files that adds a layer to the current cell and returns its output.
@@ -61,7 +72,9 @@ struct LayerFunction {
   std::string about;      ///< what it computes, with the shapes: for the page of functions
   bool has_name = false;  ///< whether the first argument is the name of its parameters
   std::int64_t min_inputs = 1, max_inputs = 1;
-  std::vector<ArgumentSpec> arguments = {};  ///< the first may also be given without its name
+  std::vector<ArgumentSpec> arguments = {};              ///< the first may also be given without its name
+  std::vector<ValueKind> reads = {ValueKind::kNumbers};  ///< kinds of the inputs; the last one is of all that follow
+  ValueKind returns = ValueKind::kNumbers;
   /// Adds the layer. Throws RequestError if the shapes of the inputs and the arguments do not fit each other.
   Value (*add)(const LayerArguments& call) = nullptr;
 };
@@ -79,8 +92,15 @@ void complete(const LayerFunction& function, LayerCall& call);
 /// more.
 void drop_defaults(const LayerFunction& function, LayerCall& call);
 
+/// A feature that a cell reads.
+struct FeatureValue {
+  Value value;
+  ValueKind kind = ValueKind::kNumbers;
+  std::int64_t num_values = 0;  ///< integers are at least 0 and less than this; 0 for floating-point numbers
+};
+
 /// Adds the feature with this name to the cell that is being built, for n samples of the shape `input`. Throws
 /// RequestError if samples of this kind do not have the feature (with the names of those that they have).
-Value add_feature(CellBuilder& cell, const std::string& name, const InputShape& input, std::int64_t n);
+FeatureValue add_feature(CellBuilder& cell, const std::string& name, const InputShape& input, std::int64_t n);
 
 }  // namespace convoy

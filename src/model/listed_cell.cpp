@@ -40,32 +40,62 @@ const LayerFunction& function_of(const LayerCall& call) {
 
 }  // namespace
 
-ListedCell::ListedCell(const std::string& name, const std::string& prefix, const Shape* x, const ListedCellSpec& spec)
+ListedCell::ListedCell(const std::string& name, const std::string& prefix, const CellOutput* x,
+                       const ListedCellSpec& spec)
     : spec_(spec),
       list_{.name = name, .prefix = prefix, .has_input = x != nullptr, .layers = {}},
       builder_({.name = name, .parameters = prefix, .type = spec.type}) {
   check_name(name, "the name of the cell");
   if (!prefix.empty()) check_name(prefix, "the prefix");
-  if (x != nullptr) values_.push_back(builder_.input(*x));
+  if (x == nullptr) return;
+  if (x->kind != ValueKind::kNumbers) refuse("no cell can follow one whose output is {}", name_of(x->kind));
+  values_.push_back(builder_.input(x->shape));
+  kinds_.push_back(x->kind);
+  num_values_.push_back(0);
 }
 
 std::int64_t ListedCell::add(LayerCall call) try {
   if (call.function == kFeatureCall) {
-    values_.push_back(add_feature(builder_, call.name, spec_.input, spec_.micro_batch));
+    const FeatureValue feature = add_feature(builder_, call.name, spec_.input, spec_.micro_batch);
+    values_.push_back(feature.value);
+    kinds_.push_back(feature.kind);
+    num_values_.push_back(feature.num_values);
   } else {
     const LayerFunction& function = function_of(call);
     complete(function, call);
     if (function.has_name) check_name(call.name, "the name of its parameters");
+    check_inputs(function, call);
     std::vector<Value> inputs;
-    for (const std::int64_t input : call.inputs) inputs.push_back(values_.at(static_cast<std::size_t>(input)));
-    values_.push_back(function.add({call, inputs}));
+    std::vector<std::int64_t> num_values;
+    for (const std::int64_t input : call.inputs) {
+      inputs.push_back(values_.at(static_cast<std::size_t>(input)));
+      num_values.push_back(num_values_.at(static_cast<std::size_t>(input)));
+    }
+    values_.push_back(function.add({call, inputs, num_values}));
+    kinds_.push_back(function.returns);
+    num_values_.push_back(0);
     check_size();
     drop_defaults(function, call);
   }
   list_.layers.push_back(std::move(call));
   return num_values() - 1;
 } catch (const RequestError& error) {
-  refuse("{}: {}", excerpt(call.function), error.what());
+  refuse("{}: {}", describe(call), error.what());
+}
+
+void ListedCell::check_inputs(const LayerFunction& function, const LayerCall& call) const {
+  for (std::size_t i = 0; i < call.inputs.size(); ++i) {
+    const ValueKind wanted = function.reads[std::min(i, function.reads.size() - 1)];
+    const ValueKind given = kinds_.at(static_cast<std::size_t>(call.inputs[i]));
+    if (given != wanted)
+      refuse("its input{} must be {}, but is {}{}", call.inputs.size() > 1 ? fmt::format(" {}", i + 1) : "",
+             name_of(wanted), name_of(given),
+             wanted == ValueKind::kNumbers && given == ValueKind::kTokens ? ". embedding(...) turns them into numbers"
+                                                                          : "");
+    if (given != ValueKind::kLengths && given != ValueKind::kPositions) continue;
+    const std::int64_t words = shape_of(call.inputs.front()).h, length = std::get<TextShape>(spec_.input).length;
+    if (words != length) refuse("its first input has {} words, but the texts have up to {}", words, length);
+  }
 }
 
 // Checks the size of the layer that was added last.
@@ -87,17 +117,28 @@ void ListedCell::check_all_used(std::int64_t output) const {
   is_used.at(static_cast<std::size_t>(output)) = true;
   for (std::int64_t i = num_values() - 1; i >= first_layer; --i) {
     const LayerCall& layer = list_.layers[static_cast<std::size_t>(i - first_layer)];
-    if (!is_used[static_cast<std::size_t>(i)])
-      refuse("the result of {}{} is not used", layer.function,
-             layer.name.empty() ? "" : fmt::format(" '{}'", layer.name));
+    if (!is_used[static_cast<std::size_t>(i)]) refuse("the result of {} is not used", describe(layer));
     for (const std::int64_t input : layer.inputs) is_used[static_cast<std::size_t>(input)] = true;
   }
   if (list_.has_input && !is_used.front()) refuse("the input of the cell is not used");
 }
 
+void ListedCell::check_output(std::int64_t output) const {
+  const ValueKind kind = kinds_.at(static_cast<std::size_t>(output));
+  if (kind == ValueKind::kLogits && spec_.num_classes > 0 && shape_of(output).c != spec_.num_classes)
+    refuse("logits gives {} classes, and the data have {}: write num_classes", shape_of(output).c, spec_.num_classes);
+  if (kind != ValueKind::kNumbers && kind != ValueKind::kLogits && kind != ValueKind::kObjectives)
+    refuse("its output must not be {}", name_of(kind));
+}
+
+CellOutput ListedCell::output() const {
+  return {.shape = shape_of(list_.output), .kind = kinds_.at(static_cast<std::size_t>(list_.output))};
+}
+
 std::unique_ptr<Cell> ListedCell::finish(std::int64_t output) try {
   check_all_used(output);
   if (list_.layers.empty() || list_.layers.back().function == kFeatureCall) refuse("it has no layer after its inputs");
+  check_output(output);
   list_.output = output;
   return builder_.finish(values_.at(static_cast<std::size_t>(output)));
 } catch (const std::logic_error& error) {
@@ -106,16 +147,19 @@ std::unique_ptr<Cell> ListedCell::finish(std::int64_t output) try {
 
 Network build_cells(const NetworkList& list, const ListedCellSpec& spec) {
   Network network;
+  CellOutput output;
   for (const CellList& described : list.cells) {
     try {
       if (described.has_input == network.empty()) refuse("only the first cell of a network has no input");
-      ListedCell cell(described.name, described.prefix, network.empty() ? nullptr : &network.back()->y().shape, spec);
+      ListedCell cell(described.name, described.prefix, network.empty() ? nullptr : &output, spec);
       for (const LayerCall& call : described.layers) cell.add(call);
       network.push_back(cell.finish(described.output));
+      output = cell.output();
     } catch (const RequestError& error) {
       refuse("cell {}: {}", excerpt(described.name), error.what());
     }
   }
+  if (output.kind == ValueKind::kNumbers) refuse("the last cell ends with neither logits nor objectives");
   return network;
 }
 

@@ -1,19 +1,29 @@
 /// Results and errors on their way from C++ to Lua.
 #include "model/lua_calls.h"
 
+#include <span>
 #include <string_view>
+#include <vector>
 
-#include <fmt/core.h>
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 
 namespace convoy {
 
-std::string LuaContext::position(lua_State* lua) const {
+std::string LuaContext::placed(lua_State* lua, const std::string& message) const {
+  std::vector<int> lines;
   lua_Debug frame{};
   for (int level = 0; lua_getstack(lua, level, &frame) != 0; ++level) {
     lua_getinfo(lua, "Sl", &frame);
-    if (std::string_view(frame.source).substr(1) == file) return fmt::format("{}:{}: ", file, frame.currentline);
+    if (std::string_view(frame.source).substr(1) == file)
+      lines.push_back(frame.currentline);
+    else if (!lines.empty())
+      break;  // cell(), which called the function of the file
   }
-  return last_line > 0 ? fmt::format("{}:{}: ", file, last_line) : file + ": ";
+  if (lines.empty()) return last_line > 0 ? fmt::format("{}:{}: {}", file, last_line, message) : file + ": " + message;
+  const std::span<const int> callers = std::span(lines).subspan(1);
+  return fmt::format("{}:{}: {}", file, lines.front(), message) +
+         (callers.empty() ? "" : fmt::format(" (called from line {})", fmt::join(callers, ", from line ")));
 }
 
 std::string text_at(lua_State* lua, int index) {

@@ -27,8 +27,11 @@ struct LuaContext {
   Returned returned = {};
   std::string error = {};  ///< message of the function that has thrown
 
-  /// The line of the file from which the current function was called, as "my.lua:14: ".
-  std::string position(lua_State* lua) const;
+  bool is_declared = false;  ///< whether network{...} has been called
+
+  /// Returns the message with the line of the file from which the current function was called, and the lines from which
+  /// functions of the file called each other inside of a cell: "my.lua:14: MESSAGE (called from line 20)".
+  std::string placed(lua_State* lua, const std::string& message) const;
 };
 
 /// A refusal whose message is for the user alone, without the line in the file.
@@ -59,7 +62,7 @@ int guarded(lua_State* lua) {
   } catch (const Refusal& error) {
     context.error = error.what();
   } catch (const std::exception& error) {
-    context.error = context.position(lua) + error.what();
+    context.error = context.placed(lua, error.what());
   }
   return finish_call(lua, context, failed);
 }

@@ -40,7 +40,9 @@ NetworkList list_of(const NetworkSpec& spec) {
 
 Network make_cells(const NetworkSpec& spec) {
   if (spec.make_cells != nullptr) return spec.make_cells(spec);
-  return build_cells(list_of(spec), {.input = spec.input, .micro_batch = spec.micro_batch, .type = spec.type});
+  return build_cells(
+      list_of(spec),
+      {.input = spec.input, .num_classes = spec.num_classes, .micro_batch = spec.micro_batch, .type = spec.type});
 }
 
 }  // namespace

@@ -86,10 +86,6 @@ std::string value_text(const Argument& argument) {
   return to_json(argument).dump();
 }
 
-std::string describe(const LayerCall& call) {
-  return call.name.empty() ? call.function : fmt::format("{} '{}'", call.function, call.name);
-}
-
 std::string difference(const LayerCall& now, const LayerCall& before) {
   if (now.function != before.function || now.name != before.name)
     return fmt::format("{}, not {}", describe(now), describe(before));
@@ -125,6 +121,10 @@ std::string difference(const CellList& now, const CellList& before) {
 }
 
 }  // namespace
+
+std::string describe(const LayerCall& call) {
+  return excerpt(call.function) + (call.name.empty() ? "" : fmt::format(" '{}'", excerpt(call.name)));
+}
 
 bool reads_feature(const NetworkList& list, std::string_view name) {
   return std::ranges::any_of(list.cells, [&](const CellList& cell) {

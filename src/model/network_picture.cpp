@@ -89,13 +89,14 @@ std::string kind_of(const CellList& cell) {
 std::vector<DrawnCell> drawn_cells(const NetworkList& list, const InputShape& input) {
   std::vector<DrawnCell> cells;
   std::map<std::string, std::size_t> kinds;
+  CellOutput output;
   for (const CellList& described : list.cells) {
-    const Shape* const x = cells.empty() ? nullptr : &cells.back().output();
-    ListedCell built(described.name, described.prefix, x, {.input = input});
+    ListedCell built(described.name, described.prefix, cells.empty() ? nullptr : &output, {.input = input});
     for (const LayerCall& call : described.layers) built.add(call);
     DrawnCell drawn{.list = &described};
     for (std::int64_t i = 0; i < built.num_values(); ++i) drawn.shapes.push_back(built.shape_of(i));
     const std::unique_ptr<Cell> cell = built.finish(described.output);
+    output = built.output();
     for (const auto& entry : cell->memory().parameters())
       if (!entry.spec.is_statistic()) drawn.num_parameters += entry.spec.count();
     drawn.flop = cell->memory().forward_flop();

@@ -40,7 +40,7 @@ class NetworkFileRun {
         declares_only_(declares_only),
         context_{.file = source.name},
         parameters_(request.settings, context_),
-        cells_(request.input, context_) {}
+        cells_(request.input, request.num_classes, context_) {}
 
   BuiltNetwork run();
   const NetworkDeclaration& declaration() const { return declaration_; }
@@ -66,7 +66,6 @@ class NetworkFileRun {
   FileParameters parameters_;
   FileCells cells_;
   NetworkDeclaration declaration_;
-  bool is_declared_ = false;
 };
 
 // --- What the file finds. These functions may raise Lua's errors: they have no C++ objects -------------------------
@@ -86,6 +85,9 @@ void NetworkFileRun::add_values_type(lua_State* lua) {
   add_function<FileCells, &FileCells::sum>(lua, cells_, "__add");
   add_function<FileCells, &FileCells::product>(lua, cells_, "__mul");
   add_function<FileCells, &FileCells::property>(lua, cells_, "__index");
+  for (const char* const other :
+       {"__sub", "__div", "__idiv", "__mod", "__pow", "__unm", "__lt", "__le", "__len", "__concat"})
+    add_function<FileCells, &FileCells::no_operator>(lua, cells_, other);
   lua_setmetatable(lua, -2);
   lua_pop(lua, 1);
 }
@@ -169,7 +171,7 @@ BuiltNetwork NetworkFileRun::run() {
   try {
     run_in(sandbox);
   } catch (const RequestError& error) {
-    if (is_declared_ && declares_only_) return {};
+    if (context_.is_declared && declares_only_) return {};
     const std::string message = printable(error.what());
     const bool is_placed = message == context_.error || message.find(source_.name) != std::string::npos;
     refuse("{}{}", is_placed ? "" : source_.name + ": ", message);
@@ -193,7 +195,7 @@ Returned NetworkFileRun::unknown_global(lua_State* lua) {
 // network{names = {...}, form = ..., about = ..., image_size = ..., classes = ...} returns the name of the network that
 // is wanted.
 Returned NetworkFileRun::declare(lua_State* lua) {
-  if (is_declared_) refuse("network: it is declared twice");
+  if (context_.is_declared) refuse("network: it is declared twice");
   if (!lua_istable(lua, 1)) refuse("network: it needs a table, as in network{{about = \"...\"}}");
   lua_settop(lua, 1);
   for (lua_pushnil(lua); lua_next(lua, 1) != 0; lua_settop(lua, 2)) {
@@ -218,8 +220,12 @@ Returned NetworkFileRun::declare(lua_State* lua) {
           kMaxUsual, excerpt(key));
     }
   }
-  is_declared_ = true;
+  context_.is_declared = true;
   if (declares_only_) throw Declared();
+  const std::string& reads = declaration_.reads;
+  if (!reads.empty() && reads != input_kinds::kImages && reads != input_kinds::kText)
+    refuse("network: reads = \"{}\" must be \"{}\" or \"{}\"", excerpt(reads), input_kinds::kImages,
+           input_kinds::kText);
   if (!declaration_.reads.empty() && declaration_.reads != kind_of(request_.input))
     throw Refusal(
         fmt::format("the network reads {0}, and the data holds {1}. Give a network of {1}, or a data set of {0}.",

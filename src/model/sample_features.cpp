@@ -18,6 +18,7 @@ struct FeatureKind {
   const char* name;
   TensorSpec (*spec)(std::int64_t n, const TextShape& text);
   std::int64_t (*num_values)(const TextShape& text);  ///< see Feature::num_values
+  ValueKind kind;
 };
 
 TensorSpec words_spec(std::int64_t n, const TextShape& text) {
@@ -42,21 +43,25 @@ std::int64_t num_lengths(const TextShape& text) {
   return text.length + 1;
 }
 
-constexpr FeatureKind kTextFeatures[] = {
-    {features::kTokens, words_spec, num_tokens},         {features::kLength, sample_spec, num_lengths},
-    {features::kMarkedTokens, words_spec, num_tokens},   {features::kMarkedSegments, words_spec, two},
-    {features::kMarkedLength, sample_spec, num_lengths}, {features::kPairTokens, words_spec, num_tokens},
-    {features::kPairSegments, words_spec, two},          {features::kPairLength, sample_spec, num_lengths},
-    {features::kMaskedPositions, masked_spec, length},   {features::kMaskedWords, masked_spec, num_tokens},
-    {features::kNextSentence, sample_spec, two}};
+constexpr FeatureKind kTextFeatures[] = {{features::kTokens, words_spec, num_tokens, ValueKind::kTokens},
+                                         {features::kLength, sample_spec, num_lengths, ValueKind::kLengths},
+                                         {features::kMarkedTokens, words_spec, num_tokens, ValueKind::kTokens},
+                                         {features::kMarkedSegments, words_spec, two, ValueKind::kTokens},
+                                         {features::kMarkedLength, sample_spec, num_lengths, ValueKind::kLengths},
+                                         {features::kPairTokens, words_spec, num_tokens, ValueKind::kTokens},
+                                         {features::kPairSegments, words_spec, two, ValueKind::kTokens},
+                                         {features::kPairLength, sample_spec, num_lengths, ValueKind::kLengths},
+                                         {features::kMaskedPositions, masked_spec, length, ValueKind::kPositions},
+                                         {features::kMaskedWords, masked_spec, num_tokens, ValueKind::kLabels},
+                                         {features::kNextSentence, sample_spec, two, ValueKind::kLabels}};
 
 }  // namespace
 
-Value add_feature(CellBuilder& cell, const std::string& name, const InputShape& input, std::int64_t n) {
+FeatureValue add_feature(CellBuilder& cell, const std::string& name, const InputShape& input, std::int64_t n) {
   const auto found = std::ranges::find(kTextFeatures, name, &FeatureKind::name);
   const bool is_of_texts = found != std::end(kTextFeatures);
   if (const auto* const image = std::get_if<ImageShape>(&input)) {
-    if (name == features::kImage) return cell.feature(name, {image->batch(n), cell.type()});
+    if (name == features::kImage) return {.value = cell.feature(name, {image->batch(n), cell.type()})};
     if (is_of_texts)
       refuse("the network reads texts, and the data holds images. Give a network of images, or a data set of texts");
     refuse("the data holds images, which have the feature '{}' and not '{}'", features::kImage, excerpt(name));
@@ -70,7 +75,8 @@ Value add_feature(CellBuilder& cell, const std::string& name, const InputShape& 
            fmt::join(names, ", "));
   }
   const TextShape& text = std::get<TextShape>(input);
-  return cell.feature(name, found->spec(n, text), found->num_values(text));
+  const std::int64_t num_values = found->num_values(text);
+  return {.value = cell.feature(name, found->spec(n, text), num_values), .kind = found->kind, .num_values = num_values};
 }
 
 }  // namespace convoy

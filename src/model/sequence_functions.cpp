@@ -30,6 +30,17 @@ Value add_linear(const LayerArguments& call) {
                            .initial_bias = call.initial("initial_bias")});
 }
 
+Value add_logits(const LayerArguments& call) {
+  const Shape& x = call.x().shape();
+  if (x.h * x.w != 1)
+    refuse(
+        "its input has {} x {} pixels or words, and a sample has one class: put global_average_pool(x) before it, or "
+        "for "
+        "texts sequence_mean(x, feature(\"length\")) or first_word(x)",
+        x.h, x.w);
+  return logits(call.name(), call.x(), call.integer("classes"));
+}
+
 Value add_attention(const LayerArguments& call) {
   const std::int64_t heads = call.integer("heads"), width = call.x().shape().c;
   check_divides("heads", heads, width, "channels of the input");
@@ -79,7 +90,8 @@ std::vector<LayerFunction> sequence_functions() {
        .about = "the last linear layer of a network, with results in float32 in any precision. Parameters as of linear",
        .has_name = true,
        .arguments = {count("classes", "number of classes")},
-       .add = [](const LayerArguments& call) { return logits(call.name(), call.x(), call.integer("classes")); }},
+       .returns = ValueKind::kLogits,
+       .add = add_logits},
       {.name = "self_attention",
        .about = "self-attention of words (T,1,C) with projections before and after it; the second input is the feature "
                 "with the texts' lengths, if they differ. Parameters as of torch.nn.MultiheadAttention",
@@ -87,6 +99,7 @@ std::vector<LayerFunction> sequence_functions() {
        .max_inputs = 2,
        .arguments = {count("heads", "number of heads, which share the channels"),
                      number("dropout", 0, "probability that training sets an attention weight to 0", 0, 1)},
+       .reads = {ValueKind::kNumbers, ValueKind::kLengths},
        .add = add_attention},
       {.name = "class_token",
        .about =
@@ -115,8 +128,10 @@ std::vector<LayerFunction> sequence_functions() {
                       .kind = Kind::kFlag,
                       .initial = false,
                       .about = "whether sinusoids of the position are added (Vaswani et al. 2017)"}},
+       .reads = {ValueKind::kTokens},
        .add =
            [](const LayerArguments& call) {
+             call.check_covers("rows", 0);
              EmbeddingSettings settings = embedding_of(call);
              settings.scale = static_cast<float>(call.number("scale"));
              settings.sinusoids = call.flag("sinusoids");
@@ -127,6 +142,7 @@ std::vector<LayerFunction> sequence_functions() {
        .has_name = true,
        .arguments = {count("rows", "number of vectors, at least T"), count("width", "channels of the result"),
                      number("stddev", 1, "standard deviation of the initial values", 0, kNoLimit)},
+       .reads = {ValueKind::kTokens},
        .add =
            [](const LayerArguments& call) {
              if (call.integer("rows") < call.x().shape().h)
@@ -137,6 +153,7 @@ std::vector<LayerFunction> sequence_functions() {
        .about = "the words of x (T,1,C) at the positions (K,1,1) of the second input, y (K,1,C)",
        .min_inputs = 2,
        .max_inputs = 2,
+       .reads = {ValueKind::kNumbers, ValueKind::kPositions},
        .add = [](const LayerArguments& call) { return gather(call.inputs()[0], call.inputs()[1]); }},
       {.name = "first_word",
        .about = "the first word of x (T,1,C), y (1,1,C)",
@@ -147,6 +164,7 @@ std::vector<LayerFunction> sequence_functions() {
            "texts' lengths",
        .min_inputs = 2,
        .max_inputs = 2,
+       .reads = {ValueKind::kNumbers, ValueKind::kLengths},
        .add = [](const LayerArguments& call) { return sequence_mean(call.inputs()[0], call.inputs()[1]); }},
       {.name = "linear_cross_entropy",
        .about =
@@ -156,8 +174,13 @@ std::vector<LayerFunction> sequence_functions() {
        .min_inputs = 2,
        .max_inputs = 2,
        .arguments = {count("classes", "number of classes")},
+       .reads = {ValueKind::kNumbers, ValueKind::kLabels},
+       .returns = ValueKind::kScores,
        .add =
            [](const LayerArguments& call) {
+             call.check_covers("classes", 1);
+             const std::int64_t words = call.x().shape().h, labels = call.inputs()[1].shape().h;
+             if (words != labels) refuse("{} words have {} labels", words, labels);
              return linear_cross_entropy(call.name(), call.inputs()[0], call.inputs()[1], call.integer("classes"));
            }},
       {.name = "objectives",
@@ -167,6 +190,8 @@ std::vector<LayerFunction> sequence_functions() {
                       .kind = Kind::kNames,
                       .is_required = true,
                       .about = "names of the objectives, in the order of the inputs"}},
+       .reads = {ValueKind::kScores},
+       .returns = ValueKind::kObjectives,
        .add = add_objectives},
   };
 }

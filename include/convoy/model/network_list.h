@@ -50,6 +50,9 @@ struct NetworkList {
   bool operator==(const NetworkList&) const = default;
 };
 
+/// Returns the function and the name of a call, for messages: "conv 'conv1'".
+std::string describe(const LayerCall& call);
+
 /// Returns whether a layer reads the feature with this name (convoy/base/features.h).
 bool reads_feature(const NetworkList& list, std::string_view name);
 

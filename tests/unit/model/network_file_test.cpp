@@ -121,8 +121,8 @@ TEST(NetworkFile, NormsRefuseGroupsThatDoNotDivideTheChannels) {
     return stem("return " + call + "('n', conv('a', feature('image'), 8), 3)");
   };
   EXPECT_EQ(complaint(norm("group_norm")),
-            "my.lua:3: group_norm: groups = 3 does not divide the 8 channels of the input");
-  EXPECT_EQ(complaint(norm("rms_norm")), "my.lua:3: rms_norm: epsilon = 3 is too large: at most 1");
+            "my.lua:3: group_norm 'n': groups = 3 does not divide the 8 channels of the input");
+  EXPECT_EQ(complaint(norm("rms_norm")), "my.lua:3: rms_norm 'n': epsilon = 3 is too large: at most 1");
 }
 
 TEST(NetworkFile, ACommentChangesNothing) {
@@ -145,24 +145,25 @@ TEST(NetworkFile, MistakesAreToldWithLineCallShapesAndTheNearestName) {
   EXPECT_EQ(complaint(stem("return cnov('a', feature('image'), 8)")),
             "my.lua:3: there is no function or variable 'cnov'. Nearest: conv");
   EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, kernal = 3})")),
-            "my.lua:3: conv: it has no argument 'kernal'. Nearest: kernel");
+            "my.lua:3: conv 'a': it has no argument 'kernal'. Nearest: kernel");
   EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, groups = 5})")),
-            "my.lua:3: conv: groups = 5 does not divide the 3 channels of the input");
+            "my.lua:3: conv 'a': groups = 5 does not divide the 3 channels of the input");
   EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, kernel = 20, padding = 1})")),
-            "my.lua:3: conv: the kernel of 20 x 20 does not fit into an input of 12 x 10 x 3 with padding 1");
+            "my.lua:3: conv 'a': the kernel of 20 x 20 does not fit into an input of 12 x 10 x 3 with padding 1");
   EXPECT_EQ(complaint(stem("return conv('a', feature('image'))")),
-            "my.lua:3: conv: the argument 'filters' is missing: number of filters, the channels of the result");
+            "my.lua:3: conv 'a': the argument 'filters' is missing: number of filters, the channels of the result");
   EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, stride = 0})")),
-            "my.lua:3: conv: stride = 0 is too small: at least 1");
+            "my.lua:3: conv 'a': stride = 0 is too small: at least 1");
   EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, bias = 'yes'})")),
-            "my.lua:3: conv: the argument 'bias' is a string, which no layer takes");
+            "my.lua:3: conv 'a': the argument 'bias' is a string, which no layer takes");
   EXPECT_EQ(complaint(stem("return conv(feature('image'), 8)")),
             "my.lua:3: conv: its first argument is the name of its parameters, as in conv(\"name\", x)");
-  EXPECT_THAT(complaint(stem("return conv('a', 8)")), HasSubstr("my.lua:3: conv: its second argument must be a value"));
+  EXPECT_THAT(complaint(stem("return conv('a', 8)")),
+              HasSubstr("my.lua:3: conv 'a': its second argument must be a value"));
   EXPECT_EQ(complaint(stem("local a = conv('a', feature('image'), 8)\nreturn a + conv('b', a, 9)")),
             "my.lua:4: add: the shapes 12 x 10 x 8 and 12 x 10 x 9 (height x width x channels) differ");
   EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, kernel = 11, dilation = 2, padding = 1})")),
-            "my.lua:3: conv: the kernel of 21 x 21 does not fit into an input of 12 x 10 x 3 with padding 1");
+            "my.lua:3: conv 'a': the kernel of 21 x 21 does not fit into an input of 12 x 10 x 3 with padding 1");
   EXPECT_EQ(complaint(stem("return conv('a', slice_channels(feature('image'), {3, first = 1}), 8)")),
             "my.lua:3: slice_channels: 3 channels from channel 1 on are more than the 3 of the input");
   EXPECT_EQ(
@@ -171,7 +172,7 @@ TEST(NetworkFile, MistakesAreToldWithLineCallShapesAndTheNearestName) {
   EXPECT_EQ(complaint(stem("return concat(feature('image'))")),
             "my.lua:3: concat: 1 inputs are given; it reads 2 to 64");
   EXPECT_EQ(complaint(stem("return conv('a', feature('images'), 8)")),
-            "my.lua:3: feature: the data holds images, which have the feature 'image' and not 'images'");
+            "my.lua:3: feature 'images': the data holds images, which have the feature 'image' and not 'images'");
   EXPECT_EQ(complaint(stem("return conv('a', feature('image').depth, 8)")),
             "my.lua:3: a value has channels, height, width and length, but no 'depth'");
 }
@@ -182,18 +183,116 @@ TEST(NetworkFile, MistakesWithCellsAreTold) {
   EXPECT_EQ(complaint(stem("local a = conv('a', feature('image'), 8)\nreturn conv('a', a, 8)")),
             "my.lua:2: cell 'stem': there is a parameter 'stem.a.weight' already: layers need different names");
   EXPECT_EQ(complaint(stem("conv('a', feature('image'), 8)")),
-            "my.lua:2: cell 'stem': its function must return the result of a layer");
+            "my.lua:2: cell 'stem': its function must return the result of a layer, but returns nothing");
   EXPECT_EQ(complaint("network{}\nconv('a', 1, 8)"),
             "my.lua:2: conv: a layer belongs to a cell: call it in the function of cell(...)");
   const std::string first = "network{}\nlocal x = cell('a', function() return conv('c', feature('image'), 8) end)\n";
-  EXPECT_THAT(complaint(first + "return cell('b', function(y) return relu(x) end, x)"),
-              HasSubstr("my.lua:3: relu: the value belongs to cell 'a'. Give it to this cell as the last argument"));
+  EXPECT_THAT(
+      complaint(first + "return cell('b', function(y) return relu(x) end, x)"),
+      HasSubstr("my.lua:3: relu: the value belongs to cell 'a'. A cell reads only the result of the cell before"));
   EXPECT_EQ(complaint(first + "return cell('b', function(x) return relu(x) end)"),
             "my.lua:3: cell 'b': its last argument is missing, the result of cell 'a'");
   EXPECT_EQ(complaint(first + "return cell('a', function(x) return relu(x) end, x)"),
             "my.lua:3: cell 'a': there is a cell with this name already");
   EXPECT_THAT(complaint(first + "return x"), HasSubstr("must end with logits(...) or objectives(...), not with conv"));
   EXPECT_EQ(complaint(first), "my.lua: a file ends with 'return' and the result of its last cell");
+}
+
+TEST(NetworkFile, ValuesOfAnotherKindAreRefused) {
+  const auto text = [](const std::string& cells) {
+    return test::message_of<RequestError>([&] {
+      run_network_file({.name = "my.lua", .text = "network{reads = 'text'}\n" + cells},
+                       {.name = "", .input = TextShape{.length = 16, .vocabulary = 100}, .num_classes = 4});
+    });
+  };
+  const auto first = [&](const std::string& layers) {
+    return text(
+        "local x = cell('a', function()\n" + layers +
+        "\nend)\nreturn cell('b', function(x) return logits('fc', sequence_mean(x, feature('length')), 4) end, x)");
+  };
+  const std::string words = "local x = embedding('e', feature('tokens'), {100, width = 16})\n";
+  EXPECT_EQ(first(words + "return silu(x)"), "(nothing was thrown)");
+  EXPECT_EQ(
+      first("return conv('c', feature('tokens'), 8)"),
+      "my.lua:3: conv 'c': its input must be numbers, but is tokens, as feature(\"tokens\"). embedding(...) turns "
+      "them into numbers");
+  EXPECT_EQ(first("return embedding('e', feature('length'), {100, width = 16})"),
+            "my.lua:3: embedding 'e': its input must be tokens, as feature(\"tokens\"), but is lengths of texts, as "
+            "feature(\"length\")");
+  EXPECT_EQ(first("return embedding('e', feature('tokens'), {99, width = 16})"),
+            "my.lua:3: embedding 'e': rows = 99 are fewer than the 100 values that its input can have");
+  EXPECT_EQ(
+      first(words + "return self_attention('s', x, x, 1)"),
+      "my.lua:4: self_attention 's': its input 2 must be lengths of texts, as feature(\"length\"), but is numbers");
+  EXPECT_EQ(first(words + "return self_attention('s', conv('c', x, {16, stride = 2}), feature('length'), 1)"),
+            "my.lua:4: self_attention 's': its first input has 8 words, but the texts have up to 16");
+  EXPECT_EQ(
+      first(words + "return gather(x, x)"),
+      "my.lua:4: gather: its input 2 must be positions of words, as feature(\"masked_positions\"), but is numbers");
+  const std::string scores =
+      "local s = linear_cross_entropy('l', first_word(embedding('e', feature('pair_tokens'), {100, width = 16})), "
+      "feature('next_sentence'), 2)\n";
+  EXPECT_THAT(first(scores + "return objectives(s, {names = {'a,b'}})"), HasSubstr("no name of an objective"));
+  EXPECT_EQ(first(words + "return objectives(x, {{'a'}})"),
+            "my.lua:4: objectives: its input must be the result of linear_cross_entropy, but is numbers");
+  EXPECT_EQ(first("return linear_cross_entropy('l', gather(embedding('e', feature('pair_tokens'), {100, width = 16}), "
+                  "feature('masked_positions')), feature('masked_words'), 99)"),
+            "my.lua:3: linear_cross_entropy 'l': classes = 99 are fewer than the 100 values that its input can have");
+  EXPECT_EQ(first("return linear_cross_entropy('l', embedding('e', feature('pair_tokens'), {100, width = 16}), "
+                  "feature('next_sentence'), 2)"),
+            "my.lua:3: linear_cross_entropy 'l': 16 words have 1 labels");
+  EXPECT_EQ(
+      first(words + "return sequence_mean(x, feature('pair_length'))"),
+      "my.lua:4: feature: 'tokens' and 'pair_length' belong to different forms of a text, and a network reads one "
+      "form");
+  EXPECT_EQ(first(words + "return x + position_embedding('p', feature('tokens'), {16, width = 16})"),
+            "my.lua:4: feature: 'tokens' is read already. Only lengths may be read several times");
+  EXPECT_EQ(first(words + "return logits('fc', x, 4)"),
+            "my.lua:4: logits 'fc': its input has 16 x 1 pixels or words, and a sample has one class: put "
+            "global_average_pool(x) before it, or for texts sequence_mean(x, feature(\"length\")) or first_word(x)");
+  EXPECT_EQ(first(words + "return logits('fc', first_word(x), 4)"),
+            "my.lua:6: cell 'b': no cell can follow 'a', whose output is the result of logits");
+  EXPECT_EQ(text("return cell('a', function() return logits('fc', first_word(embedding('e', feature('tokens'), {100, "
+                 "width = 16})), 5) end)"),
+            "my.lua:2: cell 'a': logits gives 5 classes, and the data have 4: write num_classes");
+}
+
+TEST(NetworkFile, ListsThatNoFileCanHaveBuiltAreRefused) {
+  const NetworkList good = build(kSmall).list;
+  const auto complaint_of = [&](const auto& change) {
+    NetworkList list = good;
+    change(list);
+    return test::message_of<RequestError>([&] {
+      build_cells(list, {.input = ImageShape{12, 10, 3}, .num_classes = 4});
+    });
+  };
+  EXPECT_EQ(complaint_of([](NetworkList&) {}), "(nothing was thrown)");
+  EXPECT_THAT(complaint_of([](NetworkList& list) { list.cells.pop_back(); }),
+              HasSubstr("the last cell ends with neither logits nor objectives"));
+  EXPECT_THAT(
+      complaint_of([](NetworkList& list) { list.cells.back().layers.back().arguments["classes"] = std::int64_t{3}; }),
+      HasSubstr("logits gives 3 classes, and the data have 4"));
+}
+
+TEST(NetworkFile, HelpersAreTracedToTheirCaller) {
+  EXPECT_EQ(complaint("network{}\nlocal function f(x)\n  return relu(conv('a', x, {8, kernel_size = 3}))\nend\n" +
+                      stem("local y = f(feature('image'))\nreturn y").substr(10)),
+            "my.lua:3: conv 'a': it has no argument 'kernel_size'. Nearest: kernel (called from line 6)");
+}
+
+TEST(NetworkFile, HabitsFromElsewhereAreExplained) {
+  const std::string image = "local x = conv('a', feature('image'), 8)\n";
+  EXPECT_EQ(complaint("local w = parameter('w', 8, 'filters')"), "my.lua:1: parameter w: network{...} must come first");
+  EXPECT_EQ(complaint("network{reads = 'image'}"),
+            "my.lua:1: network: reads = \"image\" must be \"images\" or \"text\"");
+  EXPECT_EQ(complaint(stem(image + "return x - x")),
+            "my.lua:4: values have the operators + and * alone: write a + -1 * b for a difference, 0.5 * x for a half");
+  EXPECT_EQ(complaint(stem(image + "return x, x")),
+            "my.lua:2: cell 'stem': its function returns 2 values, and a cell has one output");
+  EXPECT_THAT(complaint(stem(image + "return relu(nil)")), HasSubstr("It is nil: does a function lack 'return'?"));
+  EXPECT_EQ(complaint("network{}\nlocal n = input.heigth"),
+            "my.lua:2: input has no 'heigth': it has height, width and channels, as the data hold images");
+  EXPECT_THAT(complaint(stem(image + "return dropout(x, 1)")), HasSubstr("my.lua:4: dropout: share = 1 is too large"));
 }
 
 TEST(NetworkFile, AParameterThatIsWrongIsRefused) {
@@ -229,14 +328,12 @@ TEST(NetworkFile, WhatCouldReachTheMachineDoesNotExist) {
 
 TEST(NetworkFile, NamesCannotReachATerminalOrAPathInACheckpoint) {
   for (const std::string name : {"", "a/b", "..\\n", "\\27[31mred", "a b", "a*", "a,b"}) {
-    EXPECT_THAT(
-        complaint(stem("return conv('" + name + "', feature('image'), 8)")),
-        AllOf(HasSubstr("my.lua:3: conv: the name of its parameters is '"), HasSubstr("a name has 1 to 200 letters")));
+    EXPECT_THAT(complaint(stem("return conv('" + name + "', feature('image'), 8)")),
+                AllOf(HasSubstr(": the name of its parameters is '"), HasSubstr("a name has 1 to 200 letters")));
     const std::string as_cell = complaint("network{}\nlocal x = cell('" + name + "', function() return nil end)");
     EXPECT_THAT(as_cell, HasSubstr("the name of the cell is '"));
     EXPECT_EQ(as_cell.find('\x1b'), std::string::npos);
   }
-  EXPECT_THAT(complaint(stem("return objectives(feature('image'), {{'a,b'}})")), HasSubstr("no name of an objective"));
 }
 
 TEST(NetworkFile, PairsHasOneOrder) {
