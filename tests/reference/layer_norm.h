@@ -23,7 +23,8 @@ inline std::size_t statistic_of(const ops::LayerNormSpec& spec, std::size_t i) {
 }
 /// The number of values that are normalised together.
 inline double values_of_statistic(const ops::LayerNormSpec& spec) {
-  return static_cast<double>(spec.num_pixels * (spec.width / spec.num_groups));
+  const std::int64_t columns = spec.width / spec.num_groups;
+  return static_cast<double>(spec.num_pixels * columns);
 }
 
 inline LayerNormResult layer_norm(const ops::LayerNormSpec& spec, const Array& x, const Array& gamma,
