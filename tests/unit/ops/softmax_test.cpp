@@ -1,6 +1,7 @@
 /// SoftmaxOp against its definition.
 #include "reference/softmax.h"
 
+#include <algorithm>
 #include <cmath>
 #include <limits>
 
