@@ -1,1 +1,0 @@
-/// The target that compiles the headers that most tests include; they are listed in CMakeLists.txt.
