@@ -226,10 +226,10 @@ Returned NetworkFileRun::declare(lua_State* lua) {
   if (!reads.empty() && reads != input_kinds::kImages && reads != input_kinds::kText)
     refuse("network: reads = \"{}\" must be \"{}\" or \"{}\"", excerpt(reads), input_kinds::kImages,
            input_kinds::kText);
-  if (!declaration_.reads.empty() && declaration_.reads != kind_of(request_.input))
+  if (!reads.empty() && reads != kind_of(request_.input))
     throw Refusal(
         fmt::format("the network reads {0}, and the data holds {1}. Give a network of {1}, or a data set of {0}.",
-                    excerpt(declaration_.reads), kind_of(request_.input)));
+                    reads, kind_of(request_.input)));
   if (!request_.name.empty()) return request_.name;
   return parameters_.take("name", declaration_.names.empty() ? "" : declaration_.names.front());
 }

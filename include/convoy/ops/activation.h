@@ -24,7 +24,7 @@ struct ActivationSpec {
   std::int64_t count = 0;
   Activation activation = Activation::kRelu;
   DataType type = DataType::kFloat32;  ///< storage type of x, y, dy and dx
-  float factor = 1;                    ///< only kLeakyRelu, where it is at least 0, and kAffine
+  float factor = 1;                    ///< only kLeakyRelu, at least 0, and kAffine
   float constant = 0;                  ///< only kAffine
 };
 
@@ -33,7 +33,7 @@ struct ActivationSpec {
 ///   gelu, gelu_tanh               f: 6 ULP if x > -4; f': 6 ULP of the sum of the sizes of its two terms (Phi and
 ///                                 |x| phi), which cancel at x = -0.75, if x > -4; for smaller x, where both tend to 0,
 ///                                 absolute 2^-28
-///   tanh                          f: 6 ULP; f': 6 ULP if |x| < 4, else, where it tends to 0, absolute 2^-28
+///   tanh                          f: 6 ULP; f': 6 ULP if |x| < 4, else absolute 2^-28, as it tends to 0
 ///   sigmoid                       f: 6 ULP if x > -87, else absolute 2^-125; f': the same by |x|
 ///   silu                          f: 6 ULP if x > -87; f': 6 ULP of the sum of the sizes of its two terms, s(x) and
 ///                                 x s'(x), if x > -87; for smaller x, where both tend to 0, absolute 2^-118
