@@ -26,7 +26,7 @@ inline constexpr std::int64_t kNumComputations = 5;
 
 /// The checksums of one rank for a step that an audit has refused.
 struct AuditEvidence {
-  std::uint64_t memory_changes = 0;                   ///< result of MemoryChecksums::changes()
+  std::uint64_t memory_changes = 0;                   ///< parts that have changed: bits of MemoryChecksums::changes()
   std::uint64_t parameters = 0;                       ///< checksum of the parameters before the step
   std::vector<std::vector<std::uint64_t>> checksums;  ///< by Computation: MicroBatchChecksums::values()
 };
@@ -42,7 +42,7 @@ struct AuditFinding {
   Kind kind = Kind::kComputation;
   std::int64_t replica = 0, stage = 0;
   bool is_certain = true;            ///< false: another finding may be the cause instead
-  std::uint64_t memory_changes = 0;  ///< for kMemory: result of MemoryChecksums::changes()
+  std::uint64_t memory_changes = 0;  ///< for kMemory: parts that have changed, bits of MemoryChecksums::changes()
   ChecksumItem item;  ///< for kComputation: the first item that differs, in the order in which a step computes them
 };
 

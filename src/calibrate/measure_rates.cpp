@@ -104,17 +104,17 @@ Repetitions repeat_sums(std::int64_t bytes, ops::Backend& backend) {
 
 double measure_memory(std::int64_t bytes, const NodeLoad& node, const mpi::Communicator& world, ops::Backend& backend) {
   constexpr double kTrips = 3;  // a, b, their sum
-  constexpr double kMaxSpread = 0.5;
+  constexpr double kMaxMemorySpread = 0.5;
   const Steadiest best =
-      measure_together(world, node, /*in_pairs=*/false, kMaxSpread, [&] { return repeat_sums(bytes, backend); });
+      measure_together(world, node, /*in_pairs=*/false, kMaxMemorySpread, [&] { return repeat_sums(bytes, backend); });
   return kTrips * static_cast<double>(bytes) / std::max(best.repetitions.median_seconds, kMinSeconds);
 }
 
 constexpr std::int64_t kMinSide = 128, kMaxSide = 8192;  // rows and columns of all three matrices
 constexpr double kLargeSeconds = 0.01;  // a product of this length keeps all cores or multiprocessors busy
 
-constexpr int kMinRounds = 3;
-constexpr double kEnoughSeconds = 0.3;
+constexpr int kMinProductRounds = 3;
+constexpr double kEnoughProductSeconds = 0.3;
 
 /// The product y = x w^T of square matrices.
 class Product {
@@ -180,7 +180,7 @@ double measure_product_rate(ops::Backend& backend, DataType type) {
     best = std::max(best, product.flop() / seconds);
     if (seconds < kLargeSeconds && side < kMaxSide) continue;
     const double begin = now_seconds();
-    for (int round = 0; round < kMinRounds || now_seconds() - begin < kEnoughSeconds; ++round)
+    for (int round = 0; round < kMinProductRounds || now_seconds() - begin < kEnoughProductSeconds; ++round)
       best = std::max(best, product.flop() / product.time_once());
     break;
   }

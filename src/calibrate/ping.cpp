@@ -12,7 +12,7 @@ namespace convoy {
 namespace {
 
 constexpr int kTag = 0;
-constexpr double kMaxSpread = 0.5;  // spread of repetitions: short messages always vary
+constexpr double kMaxPingSpread = 0.5;  // spread of repetitions: short messages always vary
 
 /// This rank's messages of a ping; none without a partner.
 class PairMessages {
@@ -100,7 +100,7 @@ std::vector<std::vector<double>> ping(const std::vector<Ping>& pings, const Node
   std::vector<std::vector<double>> seconds;
   for (const auto& of_ping : messages) {
     std::vector<double> attempts;
-    const Steadiest best = measure_together(world, node, /*in_pairs=*/true, kMaxSpread, [&] {
+    const Steadiest best = measure_together(world, node, /*in_pairs=*/true, kMaxPingSpread, [&] {
       const Repetitions mine = of_ping->measure();
       attempts.push_back(mine.median_seconds);
       return mine;

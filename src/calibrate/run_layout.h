@@ -18,7 +18,7 @@ namespace convoy {
 struct Parameters;
 struct RuntimeSpec;
 
-/// The layout of a run.
+/// The number of stages, the schedule and the chunks with which a run trains, and the costs by which they were chosen.
 struct RunLayout {
   std::int64_t stages = 1;
   ScheduleKind schedule = ScheduleKind::k1F1B;

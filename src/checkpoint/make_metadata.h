@@ -23,7 +23,8 @@ struct Parameters;
 NetworkRequest network_request(const Parameters& params);
 
 /// Returns the metadata of the network that `params` trains on the data set `train`. Throws RequestError if its images
-/// have different sizes and augment.size does not bring them to one.
+/// have different sizes and augment.size does not bring them to one, or as network_request() and build_network_list()
+/// do. If there are `ranks`, all of them call it, and rank 0 reads the network's file.
 io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo& train,
                                  const mpi::Communicator* ranks = nullptr);
 

@@ -18,7 +18,7 @@ namespace convoy {
 /// One bit per processor, for as many processors as Linux can have (8192); ranks compare theirs byte by byte.
 using AffinityMask = std::array<std::uint64_t, 8192 / 64>;
 
-/// The processors that this process may run on.
+/// Returns the processors that this process may run on. Throws Error if the system does not say it.
 AffinityMask affinity_mask();
 
 std::int64_t count_processors(const AffinityMask& mask);

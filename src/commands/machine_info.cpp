@@ -88,10 +88,11 @@ std::string describe_own_processors() {
 std::string describe_machine_and_ranks(const std::vector<std::string>& hosts,
                                        const std::vector<std::string>& processors) {
   const bool takes_cpu = ops::computes_on_host(DeviceKind::kAuto);
-  std::string text = fmt::format(
-      "convoy {} on {}\n{}{}{}", version(), hosts.front(), line("libraries", preflight::library_versions(takes_cpu)),
-      line("device", fmt::format("run.device = auto takes {}", takes_cpu ? "the CPU" : "a GPU")),
-      describe_machine(own_machine()));
+  std::string text =
+      fmt::format("convoy {} on {}\n{}{}{}", convoy::version(), hosts.front(),
+                  line("libraries", preflight::library_versions(takes_cpu)),
+                  line("device", fmt::format("run.device = auto takes {}", takes_cpu ? "the CPU" : "a GPU")),
+                  describe_machine(own_machine()));
   for (std::size_t rank = 0; rank < processors.size(); ++rank)
     text += fmt::format("rank {} on {}: processors {}\n", rank, hosts[rank], processors[rank]);
   return text;

@@ -33,7 +33,8 @@ class ImportInput {
   /// Finds the properties that all samples have in common (as a vocabulary), which must be known before the first
   /// sample is stored. Called by all ranks of the group, before the functions below.
   virtual void prepare(const ShowImport& show) = 0;
-  /// Returns the mean size in bytes of a sample as a shard stores it. The result is the same on all ranks of the group.
+  /// Estimates the mean size in bytes of a sample as a shard stores it, from some samples of the split. All ranks of
+  /// the group call it, and get the same. A file whose size cannot be found counts as empty.
   virtual std::int64_t mean_sample_bytes(std::size_t split) = 0;
   /// Sets the fields of `info` for the properties that all samples have in common.
   virtual void describe(io::DatasetInfo& info) const = 0;

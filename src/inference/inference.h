@@ -10,13 +10,14 @@ namespace convoy {
 struct Request;
 class StatusBoard;
 
-/// Measures loss, top-1, top-5, balanced accuracy and macro F1 on data.test or, without it, on data.val. The weights
-/// are those of the best checkpoint in run.directory (the newest if there is no best one), or of the file that the
-/// command line names. All ranks of the grid call it.
+/// Measures loss, top-1, top-5, balanced accuracy and macro F1 of the weights that find_weights() finds, on the data
+/// set that find_measured_data() finds. Throws RequestError if one of them is missing, or if they do not fit each
+/// other, and Error on rank 0 if the loss is infinite or NaN. All ranks of the grid call it.
 ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board);
 
-/// Writes a row for each sample of predict.data to predict.output, and its logits to a .h5 file next to it. The weights
-/// are those that evaluate() would use. Any grid writes the same bytes. All ranks of the grid call it.
+/// Writes a row for each sample of predict.data to predict.output, and its logits to a .h5 file next to it; any grid
+/// writes the same bytes. The weights are those that evaluate() would use. Throws RequestError if weights, samples or
+/// output cannot be used, and Error on rank 0 if logits are infinite or NaN. All ranks of the grid call it.
 ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board);
 
 /// Writes the weights to export.output, in the form that torchvision's load_state_dict reads, and prints what was

@@ -14,7 +14,7 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "logits are written as they are in memory");
 
-constexpr std::uint64_t kBeginBytes = std::uint64_t{64} << 10;  // HDF5 keeps the names of a file's members there
+constexpr std::uint64_t kNamesBytes = std::uint64_t{64} << 10;  // HDF5 keeps the names of a file's members there
 
 std::vector<std::byte> encode_head(const PredictedSamples& samples) {
   const std::int64_t count = std::ssize(samples.names), num_classes = std::ssize(samples.class_names);
@@ -45,7 +45,7 @@ std::vector<std::byte> encode_head(const PredictedSamples& samples) {
 bool is_predictions_file(const std::string& path) {
   const FileDescriptor file = open_for_reading(path);
   const std::uint64_t size_bytes = file_size(file, path);
-  std::vector<std::byte> begin(std::min(size_bytes, kBeginBytes));
+  std::vector<std::byte> begin(std::min(size_bytes, kNamesBytes));
   read_at(file, 0, begin, path);
   try {
     const hdf5::File opened = hdf5::open_in_memory(begin, size_bytes);

@@ -49,7 +49,7 @@ std::string own_name() {
   return fmt::format("process {} on {}{}", getpid(), host_name(), job != nullptr ? fmt::format(", job {}", job) : "");
 }
 
-void make_directory(const std::string& directory) {
+void make_run_directory(const std::string& directory) {
   std::error_code error;
   std::filesystem::create_directories(directory, error);
   if (error)
@@ -67,7 +67,7 @@ bool is_at(const FileDescriptor& file, const std::string& path) {
 }  // namespace
 
 RunLock::RunLock(const std::string& directory) : directory_(directory) {
-  make_directory(directory);
+  make_run_directory(directory);
   folder_ = FileDescriptor(open(directory.c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
   const std::string path = directory_ + "/lock";
   file_ = FileDescriptor(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0666));

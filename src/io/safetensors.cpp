@@ -25,7 +25,7 @@ using Json = nlohmann::json;
 
 constexpr std::size_t kLengthBytes = 8;
 constexpr std::uint64_t kMaxHeaderBytes = 100'000'000;  // the limit of the format's own library
-constexpr std::size_t kMaxDims = 16;
+constexpr std::size_t kMaxListLength = 16;
 constexpr std::size_t kMaxNameBytes = 1000;
 constexpr const char *kMetadata = "__metadata__", *kWrittenBy = "written_by", *kConvoy = "convoy";
 constexpr std::string_view kCounterSuffix = "num_batches_tracked";
@@ -135,7 +135,7 @@ class HeaderGuard final : public nlohmann::json_sax<Json> {
 
  private:
   bool count_value() {
-    if (in_list_ && ++list_length_ > kMaxDims) fail("its header has a list of more than {} numbers", kMaxDims);
+    if (in_list_ && ++list_length_ > kMaxListLength) fail("its header has a list of more than {} numbers", kMaxDims);
     return true;
   }
 

@@ -73,7 +73,7 @@ struct OpenShard {
 OpenShard open_shard(const std::string& path);
 
 /// Reads the whole body and compares its hash with the trailer's. Returns a description of the damage if they differ;
-/// else nothing. `path` is for messages.
+/// else nothing. Throws Error, naming `path`, if the file cannot be read or is too short.
 std::optional<std::string> find_damage_in_body(const OpenShard& shard, const std::string& path);
 
 }  // namespace convoy::io

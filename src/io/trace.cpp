@@ -12,7 +12,7 @@ namespace convoy::io {
 
 namespace {
 
-using Json = nlohmann::ordered_json;
+using OrderedJson = nlohmann::ordered_json;
 
 class TraceWriter {
  public:
@@ -29,11 +29,11 @@ class TraceWriter {
       for (std::int64_t step = 0; step < spec_.timeline.num_steps; ++step) add_step(rank, step);
     }
     add_flows();
-    const Json other = {{"ranks", spec_.timeline.num_ranks()},
-                        {"stages", spec_.timeline.num_stages},
-                        {"first_step", spec_.first_step},
-                        {"steps", spec_.timeline.num_steps},
-                        {"clock_error_us", microseconds(nanoseconds(spec_.clock_error_seconds))}};
+    const OrderedJson other = {{"ranks", spec_.timeline.num_ranks()},
+                               {"stages", spec_.timeline.num_stages},
+                               {"first_step", spec_.first_step},
+                               {"steps", spec_.timeline.num_steps},
+                               {"clock_error_us", microseconds(nanoseconds(spec_.clock_error_seconds))}};
     return fmt::format("{{\"displayTimeUnit\":\"ms\",\"otherData\":{},\"traceEvents\":[\n{}\n]}}\n", other.dump(),
                        events_);
   }
@@ -43,8 +43,8 @@ class TraceWriter {
   static double microseconds(std::int64_t nanoseconds) { return static_cast<double>(nanoseconds) / 1e3; }
   std::int64_t since_first(double seconds) const { return nanoseconds(seconds - first_seconds_); }
 
-  void add(const char* phase, std::size_t rank, const Json& fields) {
-    Json event = {{"ph", phase}, {"pid", spec_.timeline.replica_of(rank)}, {"tid", rank}};
+  void add(const char* phase, std::size_t rank, const OrderedJson& fields) {
+    OrderedJson event = {{"ph", phase}, {"pid", spec_.timeline.replica_of(rank)}, {"tid", rank}};
     event.update(fields);
     if (!events_.empty()) events_ += ",\n";
     events_ += event.dump();
@@ -52,7 +52,9 @@ class TraceWriter {
 
   void name(std::size_t rank) {
     const std::size_t replica = spec_.timeline.replica_of(rank), stage = spec_.timeline.stage_of(rank);
-    const auto say = [&](const char* what, const Json& args) { add("M", rank, {{"name", what}, {"args", args}}); };
+    const auto say = [&](const char* what, const OrderedJson& args) {
+      add("M", rank, {{"name", what}, {"args", args}});
+    };
     if (stage == 0) say("process_name", {{"name", fmt::format("replica {}", replica)}});
     say("thread_name", {{"name", fmt::format("rank {}, stage {}", rank, stage)}});
     say("thread_sort_index", {{"sort_index", rank}});
@@ -60,7 +62,7 @@ class TraceWriter {
 
   /// Rounds begin and end, not the length, so that neighbours still meet.
   void add_slice(std::size_t rank, const std::string& name, const char* category, double begin, double end,
-                 const Json& args) {
+                 const OrderedJson& args) {
     const std::int64_t from = since_first(begin), to = since_first(end);
     add("X", rank,
         {{"name", name},
@@ -91,7 +93,7 @@ class TraceWriter {
 
   void add_instruction(std::size_t rank, const Span& timed) {
     const Instruction& i = timed.instruction;
-    Json args = Json::object();
+    OrderedJson args = OrderedJson::object();
     if (i.micro_batch >= 0) args["micro_batch"] = i.micro_batch;
     if (i.bucket != kAllBuckets) args["bucket"] = i.bucket;
     args["cells"] = spec_.cells(rank, i);
@@ -105,11 +107,11 @@ class TraceWriter {
       const Span& send = spec_.timeline.ranks[passage.from_rank][passage.send];
       const Span& receive = spec_.timeline.ranks[passage.to_rank][passage.receive];
       const char* name = send.instruction.op == Op::kSendActivation ? "activation" : "gradient";
-      const auto end_of_flow = [&](double seconds) -> Json {
+      const auto end_of_flow = [&](double seconds) -> OrderedJson {
         return {{"name", name}, {"cat", "message"}, {"id", id}, {"ts", microseconds(since_first(seconds))}};
       };
       add("s", passage.from_rank, end_of_flow(send.begin_seconds));
-      Json arrival = end_of_flow(receive.ready_seconds);
+      OrderedJson arrival = end_of_flow(receive.ready_seconds);
       arrival["bp"] = "e";  // the flow ends in the slice around it, not in the next one
       add("f", passage.to_rank, arrival);
       ++id;

@@ -42,8 +42,8 @@ class CellBuilder {
  public:
   explicit CellBuilder(const CellSpec& spec);
 
-  /// Returns the cell's input, which is the output of the cell before it. Must be called first, and once. A network's
-  /// first cell does not call it.
+  /// Returns the cell's input, which is the output of the cell before it. Must be called first, and once: else it
+  /// throws std::logic_error. A network's first cell does not call it.
   Value input(const Shape& x);
   /// Returns a feature of the samples, which the loader gives; no gradient with respect to it is computed. If the cell
   /// has no input, its first feature takes the place of the input, in Frame::x. num_values: see Feature::num_values.

@@ -33,8 +33,10 @@ std::optional<Argument> read_table(lua_State* lua, int index) {
   const double size = has_number ? lua_tonumber(lua, -1) : 0;
   lua_settop(lua, index);
   if (!has_number) return names.empty() ? std::nullopt : std::optional<Argument>(names);
-  using Kind = InitialValues::Kind;
-  const Kind kind = names[0] == "normal" ? Kind::kNormal : names[0] == "uniform" ? Kind::kUniform : Kind::kConstant;
+  using Values = InitialValues::Kind;
+  const auto kind = names[0] == "normal"    ? Values::kNormal
+                    : names[0] == "uniform" ? Values::kUniform
+                                            : Values::kConstant;
   return InitialValues{kind, size};
 }
 

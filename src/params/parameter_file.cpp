@@ -179,7 +179,6 @@ void assign(ParameterBuilder& builder, const Given& given) {
 void assign_text(ParameterBuilder& builder, const std::string& text, const std::string& where) {
   if (text.find('\0') != std::string::npos)
     refuse("{}: this is not a text file, but a parameter file is expected.", where);
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";  // some editors write it before the first line
   std::istringstream lines(text.starts_with(kByteOrderMark) ? text.substr(kByteOrderMark.size()) : text);
   std::map<std::string, std::string> seen;  // key, file and line
   std::string section, line;

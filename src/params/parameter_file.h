@@ -29,6 +29,7 @@ struct ParameterBuilder {
 void assign(ParameterBuilder& builder, const Given& given);
 
 /// Sets all keys of an INI text, each line by attempt(); `where` names the text in messages. A key may be given once.
+/// Throws RequestError if the text has a byte 0 or, unless the builder collects errors, at the first wrong line.
 void assign_text(ParameterBuilder& builder, const std::string& text, const std::string& where);
 
 /// Sets all keys of a parameter file, as assign_text() does. Throws RequestError if there is no such file, and Error if

@@ -26,9 +26,9 @@ void check_paths(ParameterBuilder& builder);
 /// too long, symbolic links that form a cycle, or links without a target.
 void check_reachable(ParameterBuilder& builder, const Command& command);
 
-/// Throws RequestError if one of `files`, the parameter files of the command line, is the params.cfg in a run's
-/// directory and sets run.directory to another directory. Then the run's directory was moved or copied, and the command
-/// would begin a new run, or continue another one.
+/// Throws RequestError if one of `files`, the parameter files of the command line, is the params.cfg of a run and sets
+/// run.directory to another directory: the run was moved or copied, and the command would use another run, or begin
+/// one. Checks only the commands train, check, evaluate, predict, export and replay.
 void check_moved(ParameterBuilder& builder, const Command& command, const std::vector<std::string>& files);
 
 /// Throws RequestError if keys contradict each other. The message names the keys, their values, the files and lines

@@ -39,7 +39,7 @@ struct ChunkPlan {
   std::vector<std::int64_t> activation_offsets;             ///< offset of the activations that each cell keeps
   std::vector<std::int64_t> statistic_offsets;              ///< offset of each cell's statistics
   std::vector<std::int64_t> weight_gradient_input_offsets;  ///< one offset per cell; empty if the backward is not split
-  std::int64_t output_gradient_offset = 0;                  ///< offset of dy; only the network's last chunk has one
+  std::int64_t output_gradient_offset = 0;                  ///< offset of dy; only if `is_last`, and with backward
   bool draws = false;                                       ///< whether a cell draws random numbers in training
   std::int64_t draw_key_offset = 0;                         ///< offset of the key with which it draws, if `draws`
   std::int64_t frame_bytes = 0;

@@ -42,12 +42,14 @@ class CheckpointSaver {
   /// save.
   void trust(const std::string& path) { keeper_.trust(path); }
   /// Saves a checkpoint. All ranks of the grid call it, between steps, when rank 0 has recorded all steps up to this
-  /// one.
+  /// one. Throws Error on all ranks if weights of the previous save were infinite or NaN; with checkpoint.background =
+  /// false, also if this save fails.
   void save(SaveRequest request);
   /// Advances the save as far as possible without waiting. Any rank may call it, between steps. Rank 0 warns if the
   /// file could not be written, and throws DivergenceError if weights are infinite or NaN.
   void go_on();
-  /// Waits until the last checkpoint is written, and warns if it could not be written. All ranks of the grid call it.
+  /// Waits until the last checkpoint is written, and warns if it could not be written. Throws Error on all ranks if its
+  /// weights were infinite or NaN. All ranks of the grid call it.
   void settle();
   /// Waits until the last checkpoint is written. Throws Error on all ranks if it could not be written. All ranks of the
   /// grid call it.

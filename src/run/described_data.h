@@ -15,7 +15,7 @@ struct DescribedData {
   std::string note;      ///< a line about what is assumed, with the keys that say something else; or empty
 };
 
-/// Whether the parameters describe the data: with plan.samples, and if there is no data.train.
+/// Whether the parameters describe the data: plan.samples is set, or there is no data.train.
 bool describes_data(const Parameters& params);
 
 /// Returns the data set that plan.samples, plan.classes, plan.image_size and plan.vocabulary describe. What they do not

@@ -51,6 +51,7 @@ inline std::int64_t first_step_not_to_resume(std::int64_t left_step) {
 
 /// Returns a sentence, without its full stop, on how to continue after the loss left its range in step `left_step`:
 /// from the newest checkpoint before that, or from the beginning. `checkpoints` is the folder of the checkpoints.
+/// Throws Error if it cannot be listed.
 std::string describe_way_back(const std::string& checkpoints, std::int64_t left_step);
 
 /// Returns the name of the first tensor that has an infinity or NaN; empty if all values are finite.

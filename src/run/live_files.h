@@ -43,7 +43,8 @@ struct LiveStart {
   StepCount steps;
 };
 
-/// Writes the files that show a run while it trains.
+/// Writes the files that show a run while it trains. All members that write throw Error if they cannot; only
+/// add_start(), add_checkpoint() and the destructor ignore it.
 class LiveFiles {
  public:
   /// Opens the files of the run directory, and keeps the existing rows that `keep` names. From here on, warnings of

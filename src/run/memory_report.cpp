@@ -32,16 +32,16 @@ std::int64_t count_values(const Network& network) {
 
 // Memory of one rank in bytes. Predicted is the sum of its row of describe_memory(), of the host memory that is needed
 // in addition to it, and of what the table leaves out.
-struct Comparison {
+struct MemoryComparison {
   std::int64_t measured = 0;
   std::int64_t plan = 0, beside = 0, program = 0;
 
   std::int64_t predicted() const { return plan + beside + program; }
 };
 
-Comparison comparison_of(const RankRuntime& runtime, const Resident& before, bool resumed) {
-  Comparison mine{.plan = runtime.plan().memory_of(runtime.grid().stage()).total(),
-                  .program = runtime.operations().scratch_bytes()};
+MemoryComparison comparison_of(const RankRuntime& runtime, const Resident& before, bool resumed) {
+  MemoryComparison mine{.plan = runtime.plan().memory_of(runtime.grid().stage()).total(),
+                        .program = runtime.operations().scratch_bytes()};
   mine.measured = measured_memory(runtime, before);
   if (!runtime.device().is_host()) {
     mine.plan -= runtime.plan().memory_of(runtime.grid().stage()).libraries;  // libraries have buffers of their own
@@ -52,7 +52,7 @@ Comparison comparison_of(const RankRuntime& runtime, const Resident& before, boo
   return mine;
 }
 
-std::string describe_sum(const Comparison& largest, bool is_host) {
+std::string describe_sum(const MemoryComparison& largest, bool is_host) {
   const std::string plan = "plan " + human_bytes(largest.plan);
   if (!is_host) return fmt::format("{}, scratch {}", plan, human_bytes(largest.program));
   return fmt::format("{}, outside the plan {}, program {}", plan, human_bytes(largest.beside),
@@ -134,13 +134,14 @@ std::int64_t measured_memory(const RankRuntime& runtime, const Resident& before)
 }
 
 std::string compare_memory(const RankRuntime& runtime, const Resident& before, bool resumed) {
-  const Comparison mine = comparison_of(runtime, before, resumed);
+  const MemoryComparison mine = comparison_of(runtime, before, resumed);
   const auto bytes = runtime.grid().world().gather(std::as_bytes(std::span(&mine, 1)), 0);
   if (bytes.empty()) return "";
-  std::vector<Comparison> all(bytes.size() / sizeof(Comparison));
+  std::vector<MemoryComparison> all(bytes.size() / sizeof(MemoryComparison));
   std::memcpy(all.data(), bytes.data(), bytes.size());
-  const auto largest = std::max_element(
-      all.begin(), all.end(), [](const Comparison& a, const Comparison& b) { return a.measured < b.measured; });
+  const auto largest =
+      std::max_element(all.begin(), all.end(),
+                       [](const MemoryComparison& a, const MemoryComparison& b) { return a.measured < b.measured; });
   const bool is_host = runtime.device().is_host();
   return fmt::format("memory: at most {} on rank {}{}, predicted {} ({})", human_bytes(largest->measured),
                      largest - all.begin(), is_host ? "" : " in buffers of its GPU", human_bytes(largest->predicted()),

@@ -50,7 +50,8 @@ struct TestResult {
   StepMetrics metrics;
 };
 
-/// Writes log.csv and steps.csv.
+/// Writes log.csv, steps.csv and test.csv. All members that write throw Error with the file and the system's reason if
+/// they cannot.
 class RunLog {
  public:
   /// Which rows of the existing tables stay: those of steps up to these numbers; 0: none.
@@ -59,18 +60,18 @@ class RunLog {
     ExpectedRows expected_epochs = {}, expected_steps = {};
   };
 
-  /// Opens both tables in `directory`. Each of `metrics` has columns of its own: train_masked_words_loss, val_macro_f1.
-  /// Throws Error with the file and the system's reason, also if the name belongs to something other than a regular
+  /// Opens log.csv and steps.csv in `directory`, and removes the test.csv of an earlier end of the run. Each of
+  /// `metrics` has columns of its own: train_masked_words_loss, val_macro_f1. Also throws if a table is not a regular
   /// file.
   RunLog(const std::string& directory, const Keep& keep, const MetricList& metrics = {});
 
   /// Sentences about expected rows that are missing in the existing tables.
   const std::vector<std::string>& losses() const { return losses_; }
 
-  /// Adds a row to steps.csv. Rows are written to the file when the oldest has waited for kMaxWaitSeconds. `now` is the
-  /// result of now_seconds().
+  /// Adds a row to steps.csv. Writes all waiting rows to the file if the oldest has waited for kMaxWaitSeconds. `now`
+  /// is the result of now_seconds().
   void add_step(const StepRow& row, double now);
-  /// Adds a row to log.csv.
+  /// Adds a row to log.csv, and calls flush(), which waits for the disk.
   void add_epoch(const EpochRow& row);
   /// Writes test.csv, which has one row: the latest result.
   void write_test(const TestResult& result) const;

@@ -45,7 +45,8 @@ struct RunEnd {
   std::string step;    ///< result of compare_step(); empty: the duration of a step was not predicted
 };
 
-/// Records the steps and epochs of a run. Exists on rank 0 only.
+/// Records the steps and epochs of a run. Exists on rank 0 only. Members that write rows throw Error with the file and
+/// the system's reason if they cannot; only add_start() and add_checkpoint() ignore it.
 class RunRecord {
  public:
   /// Begins at the state `start`, and continues the sums of its epoch. Warns if rows of earlier steps are missing in
@@ -54,12 +55,12 @@ class RunRecord {
 
   /// Records the start of the run in log.jsonl.
   void add_start(const std::string& version, const std::string& machine);
-  /// Prints a line.
+  /// Prints the text as a line of its own on standard output, as ProgressLine::line() does.
   void say(const std::string& text) { progress_line_.line(text); }
   /// Adds a step. A step that was not applied (kBad, kWrong) counts neither for the epoch's sums nor for the range of
   /// the loss.
   void add_step(const StepRow& row);
-  /// Continues from this state of an earlier step: removes the rows of later steps.
+  /// Continues from this state of an earlier step: removes the rows of later steps from the tables.
   void go_back_to(const io::TrainingState& state);
   /// Adds the row of an epoch, at its end or at the end of the run. `measured` is set if an evaluation was due.
   /// `wait_seconds` is the time that the slowest loader has waited for samples in the epoch.

@@ -53,8 +53,8 @@ MeasuredData find_measured_data(const Parameters& params, const TrainedModel& mo
 /// found. A rank with `needs_tensors` = false gets everything except the tensors. All ranks of the world call it.
 TrainedModel load_trained(const Request& request, const mpi::Communicator& world, bool needs_tensors);
 
-/// Loads the checkpoint that find_best() finds, as load_trained() does; empty if there is none. All ranks of the world
-/// call it.
+/// Loads the checkpoint that find_best() finds, as load_trained() does; empty if there is none. Throws RequestError on
+/// all ranks if a value is infinite or NaN (check_values()). All ranks of the world call it.
 std::optional<TrainedModel> load_best(const Parameters& params, std::int64_t step, const mpi::Communicator& world);
 
 }  // namespace convoy

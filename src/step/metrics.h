@@ -63,8 +63,8 @@ class MetricsChannel {
   }
   /// Called on rank 0: returns the sums of the oldest posted step. Waits until they have arrived.
   StepMetrics collect();
-  /// Called on rank 0: adds the oldest posted step to `metrics`, micro-batch by micro-batch. So the sum over several
-  /// steps does not depend on the number of micro-batches of each.
+  /// Called on rank 0: waits until the sums of the oldest posted step have arrived, and adds them to `metrics`,
+  /// micro-batch by micro-batch. So the sum over several steps does not depend on the number of micro-batches of each.
   void collect_into(StepMetrics& metrics);
   /// Waits until all posted messages are complete. Called before this object is destroyed.
   void finish() { channel_.finish(); }

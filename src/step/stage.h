@@ -53,7 +53,8 @@ class Stage {
   void* output_of(const FrameId& frame, std::int64_t i) const {
     return at(frame, plan_.chunks[frame.chunk].x_offsets[i + 1]);
   }
-  /// The gradient of the network's output; exists only in the last chunk of the last stage.
+  /// The gradient of the network's output. Only the last chunk of the last stage has it, and only if the network has a
+  /// backward. Elsewhere it returns a wrong address, not null.
   void* output_gradient(const FrameId& frame) const {
     return at(frame, plan_.chunks[frame.chunk].output_gradient_offset);
   }

@@ -99,7 +99,8 @@ class StepAudit {
   MicroBatchRepeat& repeat() { return repeat_; }
   /// The checksums of this rank's memory.
   MemoryChecksums& memory() { return memory_; }
-  /// The result of MemoryChecksums::changes() in the last call of holds().
+  /// The parts of the memory that had changed in the last call of holds(), as the bits of MemoryChecksums::changes();
+  /// 0: none had.
   std::uint64_t memory_changes() const { return memory_changes_; }
 
  private:

@@ -46,7 +46,7 @@ class StepLoss {
   bool is_bad(std::int64_t m, double limit) const;
   std::int64_t num_micro_batches() const { return std::ssize(sums()) / num_objectives_; }
 
-  /// The sums for each objective of each micro-batch, in order. Valid after Device::synchronize().
+  /// The sums, micro-batch by micro-batch, and within a micro-batch by objective. Valid after Device::synchronize().
   std::span<const ops::LossSums> sums() const { return sums_.as<const ops::LossSums>(); }
   std::span<const ops::LossSums> sums_of_micro_batch(std::int64_t m) const {
     return sums().subspan(m * num_objectives_, num_objectives_);

@@ -8,8 +8,9 @@
 
 namespace convoy {
 
-/// Is told of each instruction of a step. For an instruction the calls come in the order in which they are declared;
-/// ready() and waited() only if it waits. They allocate no memory and wait for no other rank.
+/// An object that is told of each instruction of a step: by begin(), then by ready() if the instruction waits for
+/// messages or other ranks, or by waited() if it loads samples, and at last by end(). Its members allocate no memory
+/// and wait for no other rank.
 class InstructionObserver {
  public:
   virtual ~InstructionObserver() = default;
@@ -19,7 +20,7 @@ class InstructionObserver {
   virtual void begin(const Action&) {}
   /// The data that the instruction waited for have arrived: the device work issued from here on is its work.
   virtual void ready() {}
-  /// The host waited at the begin of the instruction, for `seconds`.
+  /// The instruction loads samples, and the host has waited for them for `seconds`, which may be 0.
   virtual void waited(double /*seconds*/) {}
   /// The device work of the instruction is issued.
   virtual void end(const Action&) {}

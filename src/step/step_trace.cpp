@@ -16,7 +16,7 @@ namespace convoy {
 
 namespace {
 
-constexpr std::int64_t kWarmUpSteps = 3;
+constexpr std::int64_t kStepsBeforeTrace = 3;
 
 std::vector<Schedule> schedules_of(const StepPlan& plan) {
   std::vector<Schedule> replicas;
@@ -71,7 +71,7 @@ std::string draw_steps(const Timeline& measured, const Timeline& planned, std::i
 }  // namespace
 
 TraceWindow trace_window(std::int64_t wanted, std::int64_t steps_left) {
-  TraceWindow window{.first = std::clamp<std::int64_t>(steps_left - wanted, 1, kWarmUpSteps)};
+  TraceWindow window{.first = std::clamp<std::int64_t>(steps_left - wanted, 1, kStepsBeforeTrace)};
   window.num = std::clamp<std::int64_t>(steps_left - window.first, 0, wanted);
   return window;
 }

@@ -28,10 +28,11 @@ class EventFile {
   /// the file and the system's reason.
   EventFile(const std::string& directory, std::int64_t last_step, double wall_time);
 
-  /// Adds scalars of a step. They are written to the file when the oldest has waited for kMaxWaitSeconds. `now` is the
-  /// result of now_seconds(), `wall_time` the same moment in seconds since 1970.
+  /// Adds scalars of a step. Writes all waiting scalars to the file if the oldest has waited for kMaxWaitSeconds;
+  /// throws Error if it cannot. `now` is the result of now_seconds(), `wall_time` the same moment in seconds since
+  /// 1970.
   void add(std::int64_t step, double wall_time, const std::vector<Scalar>& scalars, double now);
-  /// Writes all waiting scalars to the file.
+  /// Writes all waiting scalars to the file. Throws Error if it cannot.
   void flush() { file_.write(); }
 
   const std::string& path() const { return file_.path(); }

@@ -48,8 +48,8 @@ class JsonLog {
   /// system's reason.
   JsonLog(const std::string& path, const Keep& keep);
 
-  /// Adds a row. Rows are written to the file when the oldest has waited for kMaxWaitSeconds. `now` is the result of
-  /// now_seconds().
+  /// Adds a row. Writes all waiting rows to the file if the oldest has waited for kMaxWaitSeconds; throws Error if it
+  /// cannot. `now` is the result of now_seconds().
   void add(const JsonRow& row, double now) { file_.add(row.line(), now); }
   /// Writes a row at once, before rows that wait. Any thread may call it. Errors (a full disk) are ignored.
   void add_at_once(const JsonRow& row) const { file_.add_at_once(row.line()); }

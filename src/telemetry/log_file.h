@@ -27,7 +27,7 @@ class LogFile {
   LogFile& operator=(LogFile&&) = default;
 
   const std::string& path() const { return path_; }
-  /// Adds a text. All texts are written when the oldest has waited for max_wait_seconds. `now` is the result of
+  /// Adds a text. Writes all waiting texts if the oldest has waited for max_wait_seconds. `now` is the result of
   /// now_seconds().
   void add(std::string_view text, double now);
   /// Writes a text at once, before those that wait. Any thread may call it. Errors (a full disk) are ignored.

@@ -12,7 +12,7 @@ namespace convoy {
 
 namespace {
 
-constexpr std::chrono::milliseconds kLook{50};
+constexpr std::chrono::milliseconds kListenTime{50};
 constexpr double kNeighbourSeconds = 1;
 // A rank that has not listened for this long, as it was stopped itself, may have missed that others connect again.
 constexpr double kMissedSeconds = 1;
@@ -126,7 +126,7 @@ void Roster::ask(std::int64_t first, std::int64_t last, double seconds) {
       send(rank, Packet::Kind::kAsk);
       is_asked[static_cast<std::size_t>(rank)] = true;
     }
-    listen(kLook);
+    listen(kListenTime);
   } while (!ends_ && awaits_answers(first, last) && now_seconds() - start < seconds);
   report_of(own_rank_).status = own_(Packet::Kind::kStatus).status;
 }
@@ -197,7 +197,8 @@ void Roster::ask_neighbours() {
     links_->send(neighbour->rank, question);
     asked = true;
   }
-  for (const double start = now_seconds(); asked && !ends_ && now_seconds() - start < kNeighbourSeconds;) listen(kLook);
+  for (const double start = now_seconds(); asked && !ends_ && now_seconds() - start < kNeighbourSeconds;)
+    listen(kListenTime);
 }
 
 }  // namespace convoy

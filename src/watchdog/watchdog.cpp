@@ -17,7 +17,7 @@ namespace convoy {
 
 namespace {
 
-constexpr std::chrono::milliseconds kLook{50};
+constexpr std::chrono::milliseconds kWaitPerRound{50};
 // Rank 0 answers an alarm at once. If it has not after this time, the others ask each other.
 constexpr double kRootSilentSeconds = 2;
 // While rank 0 answers, a rank that stands still hears it at least this often.
@@ -66,7 +66,7 @@ Packet Watchdog::packet(Packet::Kind kind) const {
 void Watchdog::run() {
   block_signals();
   while (!ends_) {
-    const bool others_alarm = roster_.listen(kLook);
+    const bool others_alarm = roster_.listen(kWaitPerRound);
     if (!has_begun_) continue;
     if (is_root()) {
       call_roll_if(others_alarm || stands_still(board_.read()) || (!is_ending() && roster_.is_any_gone()));

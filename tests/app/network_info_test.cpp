@@ -9,7 +9,7 @@
 namespace convoy::test {
 namespace {
 
-const std::string kFile = R"(network{about = "for images"}
+const std::string kSmallNetwork = R"(network{about = "for images"}
 local width = parameter("width", 8, "filters of the stem", {min = 1, max = 64})
 local x = cell("stem", function() return conv("conv", feature("image"), {width, kernel = 3, stride = 2}) end)
 return cell("head", function(x) return logits("fc", global_average_pool(x), num_classes) end, x)
@@ -44,7 +44,7 @@ TEST(NetworkInfo, FollowsTheKeysThatDescribeTheData) {
 TEST(NetworkInfo, OfAFileListsItsParametersAndDrawsIt) {
   const WorkingDirectory directory;
   const std::string file = directory / "my.lua", picture = directory / "my.svg";
-  write_text(file, kFile);
+  write_text(file, kSmallNetwork);
   expect({"info", file, "--model.set=width=16", "--info.draw=" + picture}, 0,
          {"images of 32x32x3, 10 classes", "my: 2 cells", "16x16x16", "--model.set=width=16",
           "width  16 (default 8)  whole number, at least 1, at most 64  filters of the stem"});
@@ -55,7 +55,7 @@ TEST(NetworkInfo, OfAFileListsItsParametersAndDrawsIt) {
 TEST(NetworkInfo, TeachesWhatIsWrong) {
   const WorkingDirectory directory;
   const std::string file = directory / "my.lua";
-  write_text(file, kFile);
+  write_text(file, kSmallNetwork);
   import_small_data(directory / "small");
   expect({"info", "resnt50"}, 2, {"there is no such file or folder", "Nearest: resnet50"});
   expect({"info", "wrn28"}, 2, {"the name of such a network is wrnDEPTH-WIDTH"});
@@ -73,7 +73,7 @@ TEST(NetworkInfo, TeachesWhatIsWrong) {
 TEST(NetworkPlan, NeedsNoData) {
   const WorkingDirectory directory;
   const std::string file = directory / "my.lua";
-  write_text(file, kFile);
+  write_text(file, kSmallNetwork);
   expect({"plan", "resnet50", "--grid.stages=2"}, 0,
          {"images of 224x224x3, 1000 classes", "resnet50: 25.6 M parameters; samples 224x224x3, 1000 classes\n",
           "grid: 2 stages x 1 replica"});

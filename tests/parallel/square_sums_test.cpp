@@ -17,8 +17,8 @@ namespace convoy::test {
 namespace {
 
 // Tensors up to 36,864 values, most of them cut by slices; buckets of one cell and of several.
-struct Small {
-  explicit Small(std::int64_t bucket_floats)
+struct SmallNetwork {
+  explicit SmallNetwork(std::int64_t bucket_floats)
       : layout(make_arena_layout(network, {{0, std::ssize(network)}}, bucket_floats)) {}
 
   Network network =
@@ -63,7 +63,7 @@ double sum_of(const float* values, std::int64_t count) {
 TEST(SquareSums, AreThoseOfTheWholeTensorBitForBitWhereverSlicesCutIt) {
   const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = 1});
   for (const std::int64_t bucket_floats : {1, 5'000, 1'000'000}) {
-    const Small small(bucket_floats);
+    const SmallNetwork small(bucket_floats);
     const ArenaLayout& layout = small.layout;
     SquareSums sums(layout, world(), 2, backend->device(), backend->elementwise());
     const std::vector<std::vector<float>> kinds = {values_of(layout, 1), values_of(layout, 2)};

@@ -30,7 +30,7 @@ using test::message_of;
 using test::world;
 using Tokens = std::vector<std::int32_t>;
 
-void ignore(const ImportProgress&) {}
+void ignore_progress(const ImportProgress&) {}
 
 std::string review(const std::string& split, const std::string& kind, int i) {
   const char* const judgement = kind == "pos" ? "Wonderful" : "Terrible";
@@ -63,7 +63,7 @@ class TextImport : public testing::Test {
     if (world().rank() == 0) work();
     world().barrier();
   }
-  ImportSummary import() const { return import_samples(params_, 3, world(), ignore); }
+  ImportSummary import() const { return import_samples(params_, 3, world(), ignore_progress); }
   static std::map<std::string, std::vector<std::byte>> files_of(const std::string& folder) {
     std::map<std::string, std::vector<std::byte>> files;
     for (const fs::directory_entry& file : fs::directory_iterator(folder))
@@ -75,7 +75,7 @@ class TextImport : public testing::Test {
     on_root([&] {
       ImportParams params = params_;
       params.output = root_ + "/alone";
-      import_samples(params, 3, alone_, ignore);
+      import_samples(params, 3, alone_, ignore_progress);
       EXPECT_TRUE(files_of(params_.output) == files_of(params.output));
       for (const io::Verdict& verdict : io::verify(params_.output)) EXPECT_EQ(verdict.damage, std::nullopt);
       fs::remove_all(params_.output);

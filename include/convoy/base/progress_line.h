@@ -70,7 +70,8 @@ class CountedProgress {
   CountedWork counted_;
 };
 
-/// Returns "  3 min 20 s left", with two leading blanks; empty if `seconds` is less than 0.5 or negative (not known).
+/// Returns "  3 min 20 s left", with two leading blanks. Empty if `seconds` is less than 0.5: almost nothing is left,
+/// or the time is not known and given as a negative number.
 std::string shown_seconds_left(double seconds);
 
 }  // namespace convoy

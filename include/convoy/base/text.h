@@ -33,6 +33,9 @@ std::string printable(std::string_view text);
 /// made to look like another name. `what` is its description in the message: "the name of a class".
 void check_is_name(std::string_view name, const char* what);
 
+/// Some editors write these bytes before the first line of a UTF-8 file.
+inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
+
 /// Returns the text with A to Z replaced by lower-case letters.
 std::string lower_case(std::string_view text);
 

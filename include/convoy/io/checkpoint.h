@@ -109,10 +109,12 @@ std::optional<FoundCheckpoint> find_newest_checkpoint(
     const std::function<void(const std::string& path, const std::string& reason)>& skipped,
     std::int64_t below = std::numeric_limits<std::int64_t>::max());
 
-/// Removes the checkpoints of steps in (step, last], and best.h5 if it is of such a step.
+/// Removes the checkpoints of steps in (step, last], and best.h5 if it is of such a step. Warns of a file that cannot
+/// be removed. Throws Error if the directory cannot be listed.
 void remove_checkpoints_after(const std::string& directory, std::int64_t step, std::int64_t last);
 /// Renames the checkpoints of steps in (step, last], and best.h5 if it is of such a step, to names that end in
-/// ".suspect", so that no run finds them.
+/// ".suspect", so that no run finds them. Warns of a file that cannot be renamed. Throws Error if the directory cannot
+/// be listed.
 void set_aside_checkpoints_after(const std::string& directory, std::int64_t step, std::int64_t last);
 
 /// Keeps the newest checkpoints, step-*.h5, of a run's directory and removes older ones. Only usable files are counted:

@@ -90,7 +90,8 @@ class Dataset final : public SampleStore {
 
  private:
   struct Shard;
-  /// Returns the shard that holds the sample, and the sample's index in this shard.
+  /// Returns the shard that holds the sample, and the sample's index in this shard. Throws Error if there is no such
+  /// sample.
   std::pair<const Shard&, std::size_t> find(std::int64_t sample) const;
   void count_classes();
 

@@ -45,7 +45,8 @@ std::vector<std::byte> read_safetensors_file(const std::string& path);
 StateDict decode_safetensors(std::span<const std::byte> bytes, const std::string& where);
 
 /// Returns the bytes of a safetensors file: counters as 64-bit integers, then tensors as float32, both in the order of
-/// their names. The metadata are "format": "pt", as PyTorch's loaders ask, and "written_by": "convoy".
+/// their names. The metadata are "format": "pt", as PyTorch's loaders ask, and "written_by": "convoy". Throws Error if
+/// two counters or tensors have the same name.
 std::vector<std::byte> encode_safetensors(const StateDict& dict);
 
 }  // namespace convoy::io

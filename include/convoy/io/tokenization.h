@@ -15,10 +15,11 @@ struct ColumnNames {
   bool operator==(const ColumnNames&) const = default;
 };
 
-/// The vocabulary or model that turns texts into tokens (src/data/text).
+/// The vocabulary or model that turns texts into tokens (src/data/text). `model` holds its content, not its path.
 struct Tokenization {
   std::string kind;  ///< kind of tokens: "words" or "subwords"
-  /// For words: the words, one per line, in the order of their tokens; for subwords: the model file of SentencePiece.
+  /// For words: the words, one per line, in the order of their tokens; for subwords: the bytes of a model file of
+  /// SentencePiece.
   std::string model;
   std::int64_t vocabulary = 0;  ///< number of different tokens, which are 0 .. vocabulary - 1
 

@@ -17,7 +17,8 @@ struct BatchStatistics {
 };
 
 /// Lists every layer that normalises by the statistics of a micro-batch when the network is trained, in order: the
-/// layers with running statistics, in cells that are not frozen.
+/// layers with running statistics, in cells that are not frozen. Throws std::logic_error if a running variance belongs
+/// to no layer.
 std::vector<BatchStatistics> trained_batch_statistics(const Network& network);
 
 }  // namespace convoy

@@ -24,7 +24,7 @@ struct ScoreSumsArguments {
 
 /// Adds up the scores of all samples for each objective, in double and in an order that depends on N alone.
 /// LossSums::num_samples is the number of samples that have a label. The gradient with respect to each sample's loss is
-/// loss_scale * gradient_scale; with respect to the counts it is 0.
+/// loss_scale * gradient_scale; the gradients with respect to num_correct and num_labels are 0.
 class ScoreSumsOp {
  public:
   using Spec = ScoreSumsSpec;

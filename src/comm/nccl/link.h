@@ -54,7 +54,7 @@ class Link {
   void will_reduce() { reduces_ = true; }
 
   /// Connects the members, and uses the link once for each kind and peer, which sets up what it needs. All members call
-  /// it, with equal `blocks`; it blocks.
+  /// it, with equal `blocks`, and wait for each other. Throws Error if NCCL, CUDA or MPI reports a failure.
   void connect(const LinkBlocks& blocks);
 
   ncclComm_t handle() const { return communicator_.get(); }

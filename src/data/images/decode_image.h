@@ -73,8 +73,10 @@ struct ImageView {
 class ImageCodec {
  public:
   virtual ~ImageCodec() = default;
+  /// Reads a file's header. Throws Error with a reason if the file is faulty.
   virtual ImageHeader read_header(std::span<const std::byte> file) = 0;
-  /// Decodes at least the requested window to `pixels`, which it resizes as needed. Returns a view of `pixels`.
+  /// Decodes at least the requested window to `pixels`, which it resizes as needed. Returns a view of `pixels`. Throws
+  /// Error with a reason if the file is faulty, or if the window is not inside the picture.
   virtual ImageView decode(std::span<const std::byte> file, const DecodeRequest& request,
                            std::vector<std::uint8_t>& pixels) = 0;
 };

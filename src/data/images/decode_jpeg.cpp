@@ -22,7 +22,7 @@ constexpr int kMaxScans = 100;
 // Harmless oddities (bytes between segments, an unknown version) are accepted, up to this number.
 constexpr long kMaxWarnings = 100;
 // A block of 64 pixels takes at least one bit; the limit is four times higher, for arithmetic coding can do with less.
-constexpr std::int64_t kMaxPixelsAByte = 4 * 8 * 64;
+constexpr std::int64_t kMaxJpegPixelsPerByte = 4 * 8 * 64;
 constexpr std::int64_t kMaxShrink = 8;
 
 // Chroma at half the resolution is interpolated between two values, which cover two pixels each; at the edge of what is
@@ -181,7 +181,7 @@ class JpegCodec final : public ImageCodec {
     }));
     const ImageHeader header{jpeg_.image_height, jpeg_.image_width, jpeg_.jpeg_color_space == JCS_GRAYSCALE,
                              kMaxShrink};
-    check_dimensions(header.h, header.w, file.size(), kMaxPixelsAByte);
+    check_dimensions(header.h, header.w, file.size(), kMaxJpegPixelsPerByte);
     if (jpeg_.jpeg_color_space == JCS_UNKNOWN) fail("it has {} channels of unknown meaning", jpeg_.num_components);
     return header;
   }

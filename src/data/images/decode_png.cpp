@@ -22,7 +22,7 @@ namespace {
 constexpr png_uint_32 kMaxChunks = 128;
 constexpr png_alloc_size_t kMaxChunkBytes = png_alloc_size_t{8} << 20;
 // A pixel has at least one bit, and deflate packs at most 1032 bytes in one (zlib's documentation).
-constexpr std::int64_t kMaxPixelsAByte = 8 * 1032;
+constexpr std::int64_t kMaxPngPixelsPerByte = 8 * 1032;
 
 /// Checks that every chunk up to the first `last` lies within the file: libpng takes the memory that a text or profile
 /// claims before it reads it, and only warns if that is more than png_set_chunk_malloc_max allows. A chunk: length N
@@ -61,9 +61,9 @@ void read_bytes(png_structp png, png_bytep out, std::size_t size) {
 }
 
 /// libpng's two structures for one image: they cannot be used again for another.
-class Reading {
+class PngReading {
  public:
-  explicit Reading(std::span<const std::byte> file) : file_(file) {
+  explicit PngReading(std::span<const std::byte> file) : file_(file) {
     context_.rest = file;
     png_ = png_create_read_struct(PNG_LIBPNG_VER_STRING, &context_, on_error, on_warning);
     info_ = png_ == nullptr ? nullptr : png_create_info_struct(png_);
@@ -72,9 +72,9 @@ class Reading {
       fail("libpng cannot start: out of memory, or its version is not the one that Convoy was built with");
     }
   }
-  ~Reading() { png_destroy_read_struct(&png_, &info_, nullptr); }
-  Reading(const Reading&) = delete;
-  Reading& operator=(const Reading&) = delete;
+  ~PngReading() { png_destroy_read_struct(&png_, &info_, nullptr); }
+  PngReading(const PngReading&) = delete;
+  PngReading& operator=(const PngReading&) = delete;
 
   /// Reads the header. The file may be cut off within its first pixels.
   ImageHeader begin() {
@@ -87,7 +87,7 @@ class Reading {
       png_read_info(png_, info_);
     });
     const ImageHeader header{png_get_image_height(png_, info_), png_get_image_width(png_, info_), is_grey()};
-    check_dimensions(header.h, header.w, file_.size(), kMaxPixelsAByte);
+    check_dimensions(header.h, header.w, file_.size(), kMaxPngPixelsPerByte);
     return header;
   }
 
@@ -140,12 +140,12 @@ class Reading {
 
 class PngCodec final : public ImageCodec {
  public:
-  ImageHeader read_header(std::span<const std::byte> file) override { return Reading(file).begin(); }
+  ImageHeader read_header(std::span<const std::byte> file) override { return PngReading(file).begin(); }
 
   /// Decodes the whole picture, always: deflate cannot begin or end within it.
   ImageView decode(std::span<const std::byte> file, const DecodeRequest& request,
                    std::vector<std::uint8_t>& pixels) override {
-    Reading reading(file);
+    PngReading reading(file);
     const ImageHeader header = reading.begin();
     check_window(header, request);
     const std::size_t row_bytes = reading.convert(static_cast<int>(request.channels));

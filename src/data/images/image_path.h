@@ -20,7 +20,7 @@ namespace convoy {
 class ImagePath final : public SamplePath {
  public:
   /// `type` is the storage type of the network's input, and `batch_micro` the number of samples per micro-batch.
-  /// `samples` must outlive the path.
+  /// `samples` must outlive the path. Throws Error if `augmenter` is for images of another shape than `samples` has.
   ImagePath(const io::SampleStore& samples, Augmenter augmenter, std::int64_t batch_micro, DataType type);
 
   const io::SampleStore& samples() const { return samples_; }

@@ -12,8 +12,6 @@ namespace convoy {
 
 namespace {
 
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
-
 unsigned byte_at(std::string_view bytes, std::int64_t at) {
   return static_cast<unsigned char>(bytes[static_cast<std::size_t>(at)]);
 }

@@ -19,7 +19,8 @@ struct ColumnContent {
 
 /// Returns whether the text is a number, whole or not.
 bool is_number(std::string_view text);
-/// Returns whether the text is a whole number, as the names of classes often are.
+/// Returns whether the text is a whole number of 64 bits, as the names of classes often are. It may begin with "-", but
+/// not with "+" or a blank.
 bool is_whole_number(std::string_view text);
 
 /// Checks the columns of the table `path`. Throws RequestError if there are more than 10 classes and more than

@@ -14,7 +14,7 @@ namespace {
 constexpr std::int64_t kNumMarks = 3;  // [CLS], [SEP], [SEP]
 
 /// Indices of Purpose::kSentencePair.
-enum PairDraw : std::uint64_t { kFollows, kOther, kBegin, kCut, kOtherBegin };
+enum PairDraw : std::uint64_t { kFollows, kOther, kFirstBegin, kCut, kOtherBegin };
 
 class Draws {
  public:
@@ -39,7 +39,7 @@ class Draws {
 SpanPair MaskedPairs::pair(std::int64_t epoch, std::int64_t sample) const {
   const Draws draws(spec_.seed, Purpose::kSentencePair, epoch, sample);
   const std::int64_t room = spec_.length - kNumMarks, num = samples_.num_tokens(sample), total = std::min(num, room);
-  SpanPair pair{.a = {.sample = sample, .begin = draws.below(kBegin, num - total + 1), .count = total}};
+  SpanPair pair{.a = {.sample = sample, .begin = draws.below(kFirstBegin, num - total + 1), .count = total}};
   std::int64_t rest = room - total;
   if (total > 1) {
     const std::int64_t first = std::max<std::int64_t>(1, total / 4), last = std::max(first, 3 * total / 4);

@@ -13,7 +13,6 @@ namespace convoy {
 namespace {
 
 constexpr std::int64_t kBlockBytes = std::int64_t{16} << 10;
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 }  // namespace
 

@@ -9,8 +9,8 @@
 
 namespace convoy {
 
-/// Adds y = max(0, x). It needs no extra pass over memory if x is the output of a linear layer, of a batch norm, or of
-/// a sum with a batch norm's output.
+/// Adds y = max(0, x). It needs no extra pass over memory if no other layer reads x, and x is the output of a linear
+/// layer, of a batch norm, or of a sum with a batch norm's output.
 Value relu(const Value& x);
 
 /// The numbers of an activation: see ops::ActivationSpec.
@@ -18,8 +18,8 @@ struct ActivationSettings {
   float factor = 1, constant = 0;
 };
 
-/// Adds y = f(x). It needs no extra pass over memory in forward if x is the output of a linear layer and f has no
-/// numbers.
+/// Adds y = f(x). It needs no extra pass over memory in forward if f has no numbers, and x is the output of a linear
+/// layer that no other layer reads.
 Value activate(ops::Activation f, const Value& x, const ActivationSettings& settings = {});
 
 class ActivationLayer final : public Layer {

@@ -18,7 +18,9 @@ struct PoolingSettings {
   bool counts_padding = false;  ///< average only: whether the mean counts the padding as zeros
 };
 
-/// Adds max pooling: y is the maximum over each window.    x (N,H,W,C)   y (N,P,Q,C)
+/// Adds max pooling: y is the maximum over each window, in which padding never counts. Cell::create_ops() throws Error
+/// if a window does not fit into the padded image, or if the kernel is larger than MaxPoolOp::kMaxKernel.
+/// x (N,H,W,C)   y (N,P,Q,C) = PoolingSpec::y()
 Value max_pool(const Value& x, const PoolingSettings& settings);
 
 /// Max pooling. Its backward adds dy of each window to dx of the pixel that was the window's maximum.

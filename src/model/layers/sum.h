@@ -6,7 +6,7 @@
 namespace convoy {
 
 /// Adds the layer y = a + b, rounded to the network's type. It needs no extra pass over memory if a or b is the output
-/// of a batch norm. Throws std::logic_error if the shapes differ.
+/// of a batch norm without a ReLU, and no other layer reads it. Throws std::logic_error if the shapes differ.
 Value operator+(const Value& a, const Value& b);
 
 class Sum final : public Layer {

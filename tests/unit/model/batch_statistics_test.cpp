@@ -9,7 +9,7 @@ namespace convoy {
 
 namespace {
 
-NetworkSpec spec_of(const std::string& name) {
+NetworkSpec resnet_spec(const std::string& name) {
   return {.name = name, .input = ImageShape{32, 32, 3}, .micro_batch = 2, .num_classes = 10};
 }
 
@@ -30,7 +30,7 @@ TEST(BatchStatistics, OfEveryNetworkOfImagesAreAllFound) {
     if (name.starts_with("resne") || name.starts_with("convnext") || name.starts_with("vit")) names.push_back(name);
   ASSERT_GT(names.size(), 10u);
   for (const std::string& name : names) {
-    const Network network = make_network(spec_of(name));
+    const Network network = make_network(resnet_spec(name));
     const std::vector<BatchStatistics> found = trained_batch_statistics(network);
     EXPECT_EQ(std::ssize(found), count_running_variances(network)) << name;
     EXPECT_EQ(found.empty(), name.starts_with("convnext") || name.starts_with("vit")) << name;
@@ -39,7 +39,7 @@ TEST(BatchStatistics, OfEveryNetworkOfImagesAreAllFound) {
 }
 
 TEST(BatchStatistics, AreOverTheSamplesRowsAndColumnsThatTheLayerSees) {
-  const std::vector<BatchStatistics> found = trained_batch_statistics(make_network(spec_of("resnet18")));
+  const std::vector<BatchStatistics> found = trained_batch_statistics(make_network(resnet_spec("resnet18")));
   const auto values_of = [&](const std::string& layer) {
     const auto norm = std::ranges::find(found, layer, &BatchStatistics::layer);
     return norm == found.end() ? 0 : norm->num_values();
@@ -52,7 +52,7 @@ TEST(BatchStatistics, AreOverTheSamplesRowsAndColumnsThatTheLayerSees) {
 }
 
 TEST(BatchStatistics, OfFrozenCellsDoNotCount) {
-  NetworkSpec spec = spec_of("resnet18");
+  NetworkSpec spec = resnet_spec("resnet18");
   const auto has_layer4 = [&] {
     return std::ranges::any_of(trained_batch_statistics(make_network(spec)),
                                [](const BatchStatistics& norm) { return norm.layer.starts_with("layer4."); });

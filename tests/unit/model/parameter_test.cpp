@@ -21,7 +21,7 @@ const ParameterSpec kConv{.name = "conv1.weight",
                           .file_order = FileOrder::kChannelsBeforePixels};
 
 // The spec of a parameter of resnet18 with 1000 classes.
-ParameterSpec spec_of(const std::string& name) {
+ParameterSpec parameter_spec(const std::string& name) {
   const Network network =
       make_network({.name = "resnet18", .input = ImageShape{64, 64, 3}, .micro_batch = 1, .num_classes = 1000});
   for (const auto& cell : network)
@@ -75,7 +75,7 @@ TEST(Parameter, InitialValuesDependOnSeedAndNameAlone) {
 
 // He et al. 2015, "Delving deep": variance 2 / (O H W).
 TEST(Parameter, ConvolutionsStartWithHeVariance) {
-  const ParameterSpec spec = spec_of("layer1.0.conv1.weight");
+  const ParameterSpec spec = parameter_spec("layer1.0.conv1.weight");
   const std::vector<float> values = initial_values(spec, {.seed = 3});
   double sum = 0, squares = 0;
   for (const float value : values) sum += value, squares += static_cast<double>(value) * value;
@@ -87,7 +87,7 @@ TEST(Parameter, ConvolutionsStartWithHeVariance) {
 }
 
 TEST(Parameter, LinearLayersStartWithinTheirBound) {
-  const ParameterSpec spec = spec_of("fc.bias");
+  const ParameterSpec spec = parameter_spec("fc.bias");
   float largest = 0;
   for (const float value : initial_values(spec, {.seed = 3})) largest = std::max(largest, std::abs(value));
   const float bound = 1.0f / std::sqrt(512.0f);
@@ -96,13 +96,13 @@ TEST(Parameter, LinearLayersStartWithinTheirBound) {
 }
 
 TEST(Parameter, VariancesStartAtOne) {
-  const ParameterSpec spec = spec_of("bn1.running_var");
+  const ParameterSpec spec = parameter_spec("bn1.running_var");
   EXPECT_EQ(initial_values(spec, {.seed = 1}), std::vector<float>(64, 1.0f));
   EXPECT_TRUE(spec.is_statistic());
 }
 
 TEST(Parameter, ScalesThatJoinAShortcutStartAtZeroWhereAsked) {
-  const ParameterSpec last = spec_of("layer1.0.bn2.weight"), other = spec_of("layer1.0.bn1.weight");
+  const ParameterSpec last = parameter_spec("layer1.0.bn2.weight"), other = parameter_spec("layer1.0.bn1.weight");
   EXPECT_EQ(initial_values(last, {.seed = 1}), std::vector<float>(64, 1.0f));
   EXPECT_EQ(initial_values(last, {.seed = 1, .zero_residual = true}), std::vector<float>(64, 0.0f));
   EXPECT_EQ(initial_values(other, {.seed = 1, .zero_residual = true}), std::vector<float>(64, 1.0f));

@@ -48,8 +48,8 @@ struct Inputs {
 };
 
 /// The inputs, and the results of either way of computing, in poisoned memory.
-struct Results : BatchNormArrays {
-  Results(ops::Backend& backend, const PoolingSpec& spec, const Inputs& in)
+struct PoolingResults : BatchNormArrays {
+  PoolingResults(ops::Backend& backend, const PoolingSpec& spec, const Inputs& in)
       : BatchNormArrays(backend, in.values),
         y(backend, spec.y().count(), spec.type),
         winner(backend, spec.y().count()) {}
@@ -81,12 +81,12 @@ struct Results : BatchNormArrays {
   DeviceBytes winner;
 };
 
-void train(BatchNormOp& op, const void* dy, const Results& out) {
+void train(BatchNormOp& op, const void* dy, const PoolingResults& out) {
   op.forward(out.training(out.y));
   op.backward(out.gradient(dy));
 }
 
-void infer(BatchNormOp& op, const Inputs& in, const Results& out) {
+void infer(BatchNormOp& op, const Inputs& in, const PoolingResults& out) {
   op.infer(out.inference(in, out.y));
   op.infer_backward(out.inference_gradient(in, in.dy));
 }
@@ -99,14 +99,14 @@ struct Parts {
         normalised(backend, spec.x.count(), spec.type),
         gradient(backend, spec.x.count(), spec.type) {}
 
-  void train(const Inputs& in, const Results& out) const {
+  void train(const Inputs& in, const PoolingResults& out) const {
     batch_norm->forward(out.training(normalised));
     max_pool->forward(normalised, out.y, out.winner.data());
     max_pool->backward(in.dy, out.winner.data(), gradient);
     batch_norm->backward(out.gradient(gradient));
   }
 
-  void infer(const Inputs& in, const Results& out) const {
+  void infer(const Inputs& in, const PoolingResults& out) const {
     batch_norm->infer(out.inference(in, normalised));
     max_pool->forward(normalised, out.y, out.winner.data());
     max_pool->backward(in.dy, out.winner.data(), gradient);
@@ -121,7 +121,7 @@ struct Parts {
 };
 
 /// The winners of max pooling, with kNoWinner if the ReLU lets no gradient through.
-std::vector<std::uint8_t> positive_winners(const Results& parts) {
+std::vector<std::uint8_t> positive_winners(const PoolingResults& parts) {
   std::vector<std::uint8_t> winners = parts.winner.values();
   const std::vector<float> y = parts.y.values();
   for (std::size_t i = 0; i < y.size(); ++i)
@@ -139,7 +139,7 @@ TEST_P(BatchNormPoolingTest, EqualsDoubleLoops) {
     Array dy = random_array(spec.y().count(), 6);
     for (double& value : dy) value = std::round(16 * value) / 16;
     const Inputs in(*backend_, spec, values);
-    const Results got(*backend_, spec, in);
+    const PoolingResults got(*backend_, spec, in);
     const auto op = backend_->create<BatchNormOp>(batch_norm_before(spec));
     train(*op, DeviceArray(*backend_, dy, spec.type), got);
 
@@ -162,7 +162,7 @@ TEST_P(BatchNormPoolingTest, GivesTheBitsOfBatchNormThenMaxPooling) {
   for (const PoolingSpec& spec : with_types(kSpecs, types())) {
     SCOPED_TRACE(describe(spec));
     const Inputs in(*backend_, spec, values_of(spec));
-    const Results got(*backend_, spec, in), want(*backend_, spec, in);
+    const PoolingResults got(*backend_, spec, in), want(*backend_, spec, in);
     train(*backend_->create<BatchNormOp>(batch_norm_before(spec)), in.dy, got);
     Parts(*backend_, spec).train(in, want);
     EXPECT_EQ(got.all_bits(), want.all_bits());
@@ -179,7 +179,7 @@ TEST_P(BatchNormPoolingTest, InferenceGivesTheBitsOfBatchNormThenMaxPoolingWithN
     values.x[values.x.size() / 2 + 8] = infinity;
     values.x[values.x.size() / 2 + 9] = -infinity;
     const Inputs in(*backend_, spec, values);
-    const Results got(*backend_, spec, in), want(*backend_, spec, in);
+    const PoolingResults got(*backend_, spec, in), want(*backend_, spec, in);
     infer(*backend_->create<BatchNormOp>(batch_norm_before(spec)), in, got);
     Parts(*backend_, spec).infer(in, want);
     EXPECT_EQ(bits(got.y), bits(want.y));
@@ -192,7 +192,7 @@ TEST_P(BatchNormPoolingTest, ForwardAgainGivesTheSameBits) {
   for (const PoolingSpec& spec : with_types(kSpecs, types())) {
     SCOPED_TRACE(describe(spec));
     const Inputs in(*backend_, spec, values_of(spec));
-    const Results first(*backend_, spec, in), again(*backend_, spec, in);
+    const PoolingResults first(*backend_, spec, in), again(*backend_, spec, in);
     const auto op = backend_->create<BatchNormOp>(batch_norm_before(spec));
     train(*op, in.dy, first);
     ops::BatchNormForward args = first.training(again.y);
@@ -210,7 +210,7 @@ TEST(BatchNormPoolingOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
     for (const std::int64_t threads : {1, 2, 3}) {
       const auto backend = ops::make_backend({.device = DeviceKind::kCpu, .threads = threads});
       const Inputs in(*backend, spec, values_of(spec));
-      const Results got(*backend, spec, in);
+      const PoolingResults got(*backend, spec, in);
       train(*backend->create<BatchNormOp>(batch_norm_before(spec)), in.dy, got);
       if (first.empty()) first = got.all_bits();
       EXPECT_EQ(first, got.all_bits()) << threads << " threads";

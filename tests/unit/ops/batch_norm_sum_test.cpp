@@ -11,7 +11,7 @@ namespace {
 
 // Rows and tails of every kind, as in BatchNormTest. On a GPU: accesses of one value, of 4, and of 8, which backward
 // divides into two.
-const std::vector<Shape> kShapes = {
+const std::vector<Shape> kSumShapes = {
     Shape::images(1, 1, 1, 1),     Shape::images(2, 1, 1, 3),    Shape::images(3, 5, 7, 3),
     Shape::images(2, 9, 9, 16),    Shape::images(8, 32, 32, 16), Shape::images(1, 1, 1, 64),
     Shape::images(2, 7, 7, 37),    Shape::images(5, 11, 13, 37), Shape::images(3, 3, 3, 100),
@@ -113,7 +113,7 @@ class BatchNormSumTest : public OpTest {
 };
 
 TEST_P(BatchNormSumTest, EqualsDoubleLoops) {
-  expect_double_loops(kShapes);
+  expect_double_loops(kSumShapes);
 }
 
 // The shapes are so large that a block of a GPU sums several slabs, and that blocks have different numbers of slabs.
@@ -123,7 +123,7 @@ TEST_P(BatchNormSumTest, EqualsDoubleLoopsOnManyRows) {
 
 // It has the bits of the two operations that it replaces: in float32, nothing is rounded in between.
 TEST_P(BatchNormSumTest, HasTheBitsOfTwoBatchNormsInFloat32) {
-  for (const Shape& shape : kShapes) {
+  for (const Shape& shape : kSumShapes) {
     SCOPED_TRACE(to_string(shape));
     const SumValues values(shape);
     SumPass both(*backend_, shape, values);
@@ -196,7 +196,7 @@ TEST_P(BatchNormSumTest, InferenceUsesTheRunningStatistics) {
 
 TEST_P(BatchNormSumTest, BackwardOfInferenceMatchesDoubleLoopsInPlaceToo) {
   for (const DataType type : types()) {
-    for (const Shape& shape : kShapes) {
+    for (const Shape& shape : kSumShapes) {
       SCOPED_TRACE(fmt::format("{}, {}", to_string(shape), to_string(type)));
       const SumValues values(shape, type);
       const Array var_a = random_array(shape.c, 8, 2, 1), var_b = random_array(shape.c, 18, 3, 2),

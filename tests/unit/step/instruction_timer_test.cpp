@@ -14,7 +14,7 @@
 namespace convoy {
 namespace {
 
-void pass(int milliseconds) {
+void sleep_ms(int milliseconds) {
   std::this_thread::sleep_for(std::chrono::milliseconds(milliseconds));
 }
 
@@ -24,13 +24,13 @@ TEST(InstructionTimer, TellsWaitingFromWorkingAndLeavesNoGaps) {
   const double start = now_seconds();
   for (int step = 0; step < 2; ++step) {
     timer.begin_step();
-    pass(3);  // works only
+    sleep_ms(3);  // works only
     timer.end_instruction();
-    pass(4);  // waits, then works
+    sleep_ms(4);  // waits, then works
     timer.ready();
-    pass(2);
+    sleep_ms(2);
     timer.end_instruction();
-    pass(6);  // a loader that says how long it waited
+    sleep_ms(6);  // a loader that says how long it waited
     timer.waited(0.005);
     timer.end_instruction();
   }

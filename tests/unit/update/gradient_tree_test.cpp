@@ -15,12 +15,12 @@ namespace convoy {
 
 namespace {
 
-constexpr std::int64_t kCount = 48;
+constexpr std::int64_t kTreeFloats = 48;
 
 // Leaves of very different sizes: another order of additions gives other bits.
 std::vector<float> leaf_values(std::int64_t leaf) {
-  std::vector<float> values(kCount);
-  for (std::int64_t i = 0; i < kCount; ++i)
+  std::vector<float> values(kTreeFloats);
+  for (std::int64_t i = 0; i < kTreeFloats; ++i)
     values[i] = static_cast<float>(random_normal({.seed = 5, .item = static_cast<std::uint64_t>(leaf)}, i) *
                                    std::exp2(static_cast<double>((leaf * 7 + i) % 20)));
   return values;
@@ -32,21 +32,21 @@ std::vector<float> tree_sum(std::int64_t begin, std::int64_t end) {
   const auto left_size = static_cast<std::int64_t>(std::bit_floor(static_cast<std::uint64_t>(end - begin - 1)));
   std::vector<float> left = tree_sum(begin, begin + left_size);
   const std::vector<float> right = tree_sum(begin + left_size, end);
-  for (std::int64_t i = 0; i < kCount; ++i) left[i] += right[i];
+  for (std::int64_t i = 0; i < kTreeFloats; ++i) left[i] += right[i];
   return left;
 }
 
 std::vector<float> sum_by_counter(ops::Backend& backend, std::int64_t first, std::int64_t leaves) {
-  GradientTree tree(backend.device(), backend.elementwise(), kCount, leaves);
+  GradientTree tree(backend.device(), backend.elementwise(), kTreeFloats, leaves);
   for (std::int64_t i = 0; i < leaves; ++i) {
     const std::vector<float> values = leaf_values(first + i);
     std::copy(values.begin(), values.end(), tree.leaf(i));
-    tree.merge(i, 16, kCount);  // in pieces, as buckets do
+    tree.merge(i, 16, kTreeFloats);  // in pieces, as buckets do
     tree.merge(i, 0, 16);
   }
-  tree.finish(16, kCount);
+  tree.finish(16, kTreeFloats);
   tree.finish(0, 16);
-  return {tree.sum(), tree.sum() + kCount};
+  return {tree.sum(), tree.sum() + kTreeFloats};
 }
 
 }  // namespace
@@ -65,7 +65,7 @@ TEST(GradientTree, BlocksOfPowersOfTwoFoldToTheSameBits) {
       for (std::int64_t r = 0; r < replicas; ++r) sums.push_back(sum_by_counter(*backend, r * block, block));
       std::vector<const float*> blocks;
       for (auto& sum : sums) blocks.push_back(sum.data());
-      backend->elementwise().fold(blocks, sums[0].data(), kCount);
+      backend->elementwise().fold(blocks, sums[0].data(), kTreeFloats);
       EXPECT_EQ(sums[0], tree_sum(0, replicas * block)) << replicas << " replicas of " << block;
     }
   }
@@ -76,7 +76,7 @@ TEST(GradientTree, TheOrderMatters) {
   std::vector<float> in_a_row = leaf_values(0);
   for (std::int64_t leaf = 1; leaf < 8; ++leaf) {
     const std::vector<float> values = leaf_values(leaf);
-    for (std::int64_t i = 0; i < kCount; ++i) in_a_row[i] += values[i];
+    for (std::int64_t i = 0; i < kTreeFloats; ++i) in_a_row[i] += values[i];
   }
   EXPECT_NE(in_a_row, tree_sum(0, 8));
 }

@@ -21,7 +21,7 @@ namespace convoy {
 namespace {
 
 constexpr double kAlarmSeconds = 0.5;
-constexpr Secret kSecret = {42, 43};
+constexpr Secret kJobSecret = {42, 43};
 
 volatile std::sig_atomic_t g_loader_hangs = 0;
 
@@ -57,7 +57,8 @@ class WatchdogTest : public testing::Test {
   /// Makes the links of all ranks, before their processes are started.
   void listen(int num_ranks) {
     for (int rank = 0; rank < num_ranks; ++rank)
-      links_.push_back(std::make_unique<ControlLinks>(rank, num_ranks, kSecret, std::vector<std::string>{"127.0.0.1"}));
+      links_.push_back(
+          std::make_unique<ControlLinks>(rank, num_ranks, kJobSecret, std::vector<std::string>{"127.0.0.1"}));
   }
 
   /// In the process of that rank: its links, as MPI would have told it of the others. Rank 0 is behind a relay.

@@ -76,7 +76,7 @@ class DnnlCall {
 
   /// Runs the primitive with these pointers, which are in the order of the arguments at creation. The part of the
   /// workspace's scratch memory that it overwrites begins at `scratchpad_offset` bytes. If that is not 0, the caller
-  /// must have reserved the memory.
+  /// must have reserved the memory. Throws Error if oneDNN fails.
   void run(std::initializer_list<const void*> pointers, std::int64_t scratchpad_offset = 0);
 
  private:
@@ -105,8 +105,8 @@ inline dnnl::memory::desc dnnl_layout(const dnnl::memory::dims& dims, dnnl::memo
 }
 
 /// Returns whether oneDNN has an optimised implementation, not only its reference loops, of the primitive whose
-/// descriptor describe() returns. In bf16 that depends on the processor: for most it has none, for some only for some
-/// shapes.
+/// descriptor describe() returns. In bf16 it has none for most processors, and for some only for some shapes. Throws
+/// dnnl::error if describe() throws one with another status than dnnl_unimplemented.
 template <typename Describe>
 bool has_dnnl(Describe&& describe) {
   try {

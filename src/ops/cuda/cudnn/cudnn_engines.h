@@ -41,7 +41,7 @@ bool build(cudnn_frontend::graph::Graph& graph, const CudnnGraphSpec& spec, cons
 /// available. The best one by cuDNN's own estimate comes first; cuDNN may name an engine twice.
 std::vector<std::int64_t> candidates_of(cudnn_frontend::graph::Graph& graph);
 
-/// Returns cuDNN's name of an engine with its settings: "eng65_k2=3_k6=1".
+/// Returns cuDNN's name of an engine with its settings: "eng65_k2=3_k6=1". Throws Error if cuDNN does not give it.
 std::string name_of(const cudnn_frontend::graph::Graph& graph, std::int64_t engine);
 
 }  // namespace convoy::ops::cuda

@@ -29,7 +29,8 @@ class CudnnGraph;
 
 class CudnnRuntime {
  public:
-  /// Creates a handle whose work goes to the context's stream, or no handle for a GPU that is only described.
+  /// Creates a handle whose work goes to the context's stream, or no handle for a GPU that is only described. Throws
+  /// Error if cuDNN cannot create it.
   CudnnRuntime(Context& context, const CudnnSpec& spec);
   ~CudnnRuntime();
   CudnnRuntime(const CudnnRuntime&) = delete;

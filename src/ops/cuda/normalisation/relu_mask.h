@@ -8,7 +8,8 @@
 
 namespace convoy::ops::cuda {
 
-/// The largest float32 value that becomes 0 when it is stored as T: half of the smallest positive T, which is a tie.
+/// The largest float32 value that becomes 0 when it is stored as T. It is half of the smallest positive T, since ties
+/// are rounded to even; for float32 it is 0.
 template <typename T>
 inline constexpr float kRoundsToZero = 0;
 template <>
