@@ -138,8 +138,10 @@ std::string describe_network(const Parameters& params) {
 std::string describe_network(const Parameters& params, const io::ModelMetadata& metadata) {
   NetworkSpec spec = runtime_spec(params, metadata).network;
   spec.micro_batch = 1;
-  if (!params.info.draw.empty()) write_picture(params.info.draw, draw_network(spec.name, *spec.list, spec.input));
-  return describe_cells(make_network(spec), spec.name);
+  const std::string text = describe_cells(make_network(spec), spec.name), &picture = params.info.draw;
+  if (picture.empty()) return text;
+  write_picture(picture, draw_network(spec.name, *spec.list, spec.input));
+  return text + fmt::format("picture written: {}\n", picture);
 }
 
 }  // namespace convoy
