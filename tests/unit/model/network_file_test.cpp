@@ -2,6 +2,7 @@
 #include <chrono>
 #include <set>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -323,7 +324,7 @@ TEST(NetworkFile, NamesOfOtherLanguagesAreTranslated) {
       {"F", "Layers are functions without a module"}};
   for (const auto& [name, advice] : advice_of_name)
     EXPECT_THAT(complaint("network{}\nlocal y = " + name),
-                HasSubstr("my.lua:2: there is no function or variable '" + name + "'. " + advice));
+                HasSubstr(fmt::format("my.lua:2: there is no function or variable '{}'. {}", name, advice)));
   EXPECT_EQ(complaint("network{}\nlocal y = f"), "my.lua:2: there is no function or variable 'f'. Nearest: feature");
 }
 
