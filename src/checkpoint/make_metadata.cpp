@@ -98,14 +98,14 @@ void check_images(const io::ImageInput& input, const io::DatasetInfo& data, cons
 
 namespace {
 
-// Reads the file of a network; its name is the last part of its path.
+// Reads the file of a network, which messages call as the user does.
 NetworkSource read_network(const std::string& path) try {
   const FileDescriptor file = io::open_for_reading(path);
   const auto size = static_cast<std::int64_t>(io::file_size(file, path));
   if (size > kMaxNetworkFileBytes) fail("'{}' is larger than {}", path, human_bytes(kMaxNetworkFileBytes));
   std::string text(static_cast<std::size_t>(size), '\0');
   io::read_at(file, 0, std::as_writable_bytes(std::span(text)), path);
-  return {.name = std::filesystem::path(path).filename().string(), .text = std::move(text)};
+  return {.name = path, .text = std::move(text)};
 } catch (const Error& error) {
   refuse("model.file = {}: {}", path, error.what());
 }
