@@ -41,7 +41,6 @@ void show(const std::string& printed) {
 
 // Returns the text without the byte-order mark that some editors write at its beginning.
 std::string_view without_mark(std::string_view text) {
-  constexpr std::string_view kByteOrderMark = "\xEF\xBB\xBF";
   return text.substr(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
 }
 
