@@ -94,10 +94,6 @@ void check_images(const io::ImageInput& input, const io::DatasetInfo& data, cons
         to_string(image));
 }
 
-}  // namespace
-
-namespace {
-
 // Reads the file of a network, which messages call as the user does.
 NetworkSource read_network(const std::string& path) try {
   const FileDescriptor file = io::open_for_reading(path);
@@ -117,13 +113,6 @@ void build_network(const Parameters& params, io::ModelMetadata& metadata) {
   const BuiltNetwork built = build_network_list(request);
   metadata.network = to_text(built.list);
   metadata.network_file = built.source.text;
-}
-
-void broadcast(const mpi::Communicator& ranks, std::string& text) {
-  std::int64_t size = std::ssize(text);
-  ranks.broadcast(&size, sizeof size, 0);
-  text.resize(static_cast<std::size_t>(size));
-  ranks.broadcast(text.data(), size, 0);
 }
 
 }  // namespace
@@ -150,8 +139,8 @@ io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo
     return metadata;
   }
   mpi::on_root(*ranks, [&] { build_network(params, metadata); });
-  broadcast(*ranks, metadata.network);
-  broadcast(*ranks, metadata.network_file);
+  metadata.network = ranks->broadcast(metadata.network, 0);
+  metadata.network_file = ranks->broadcast(metadata.network_file, 0);
   return metadata;
 }
 
