@@ -26,7 +26,7 @@ struct Style {
 struct Scene {
   std::string directory;
   double now = 0;                 ///< time in seconds since 1970
-  std::optional<bool> is_locked;  ///< result of RunReader::is_locked(): whether a process still runs
+  std::optional<bool> is_locked;  ///< result of io::is_locked(): whether the run's process still runs
 };
 
 /// Returns the text. No line is longer than the terminal is wide. If there are many ranks, it shows those with the

@@ -145,7 +145,8 @@ ValueType value_type() {
   }
 }
 
-/// Writes all values of an array, in row-major order.
+/// Writes all values of an array, in row-major order. `values` must have array.count() of them, which is not checked;
+/// if it is empty, nothing is written.
 template <typename Values>
 void write_values(const Array& array, const Values& values) {
   using Value = std::remove_cv_t<typename Values::value_type>;

@@ -29,8 +29,7 @@ inline MatmulSpec forward_product(const LinearSpec& spec) {
           .output_type = spec.y_type};
 }
 
-/// Returns the spec of the activation function of y, an operation that the linear layer creates and runs itself.
-/// spec.activation must be set.
+/// Returns the spec of the activation function that the linear layer itself applies to y. spec.activation must be set.
 inline ActivationSpec activation_of(const LinearSpec& spec) {
   return {.count = spec.n * spec.num_outputs, .activation = *spec.activation, .type = spec.y_type};
 }

@@ -149,7 +149,7 @@ std::size_t read_word(const Given& given, const Words& words);
 /// The indices of the words in a list "a, b, c"; an empty text has none. Throws RequestError for an unknown word.
 std::vector<std::size_t> read_words(const Given& given, const Words& words);
 
-/// The words of an enumeration.
+/// Returns the words of an enumeration and their synonyms, in the order of kChoices<T>.
 template <typename T>
 Words words_of() {
   Words words;

@@ -11,7 +11,8 @@
 
 namespace convoy {
 
-/// The memory that a stage needs, in bytes, known before anything is allocated.
+/// The memory that each rank of a stage needs on its device, in bytes, known before anything is allocated. On a CPU
+/// this is host memory. HostMemory has what a rank needs besides.
 struct StageMemory {
   std::int64_t parameters = 0;      ///< the float32 masters, and copies in the network's type
   std::int64_t packed_weights = 0;  ///< packed weights of convolutions, for forward and data gradient, without padding

@@ -41,7 +41,8 @@ struct PairTime {
 struct MessageSizes {
   std::int64_t short_bytes = 4096, long_bytes = 0;
 };
-/// The rates with which the measured ones are compared.
+/// What judge_messages() has to know besides the measurement: the rates that the plan assumes, with which the measured
+/// ones are compared, and whether ranks share cores.
 struct MessageReference {
   std::optional<MachineRates> assumed;  ///< rates of the plan; none if they are from a model
   bool cores_are_shared = false;        ///< ranks then wait for cores too, so slow pairs say nothing about the network

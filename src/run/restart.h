@@ -76,7 +76,10 @@ FoundFile find_start(const Parameters& params);
 /// Whether checkpoint.resume names a file from which the run begins.
 bool begins_from_file(const Parameters& params);
 
-/// Throws RequestError if a training with these parameters and data cannot continue from `checkpoint`.
+/// Throws RequestError if a training with these parameters and data cannot continue from `checkpoint`: it has another
+/// network, batch, seed, number of samples, classes, vocabulary or, unless checkpoint.allow_other_data is set, training
+/// data, or a weight is not finite. `resumed` holds the checkpoint's path and its state. Whether its tensors fit the
+/// network, check_restorable() finds out.
 void check_continues(const Parameters& params, const RunData& data, const io::Checkpoint& checkpoint,
                      const Resumed& resumed);
 

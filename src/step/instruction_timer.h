@@ -12,7 +12,8 @@
 
 namespace convoy {
 
-/// When an instruction began, when it stopped waiting, and when it ended, in seconds of this rank's clock (as Span).
+/// The three times of an instruction, in seconds of now_seconds(): when it began, when it stopped waiting (`begin` if
+/// it did not wait), and when it ended.
 struct InstructionTimes {
   double begin = 0, ready = 0, end = 0;
 };

@@ -35,7 +35,7 @@ struct StepMetrics {
   /// Number of labels among the kNumGuesses largest logits of their sample; 0 for training steps.
   std::int64_t num_among_five = 0;
 
-  /// The sum of the mean losses of all objectives.
+  /// The sum of the mean losses of all objectives; NaN if no sample has a label of one of them.
   double mean_loss() const;
   /// The counts of the whole network: the sum of the mean losses, the labels of the first objective. The result refers
   /// to `classes` of this object, which must outlive it.

@@ -13,7 +13,8 @@ namespace convoy {
 /// Gives all ranks the same engines. Rank 0 takes those of the backend, or if it has none those of `file` if it exists.
 /// If `file` is a missing engines.txt, rank 0 reads plans.txt in its directory: earlier versions gave it that name.
 /// Then it creates the operations of the whole network, which measures missing engines, and sends all engines to the
-/// other ranks. Does nothing if the backend does not measure engines. All ranks of world call it.
+/// other ranks. It warns of a file that cannot be used, and measures again; it writes no file. Does nothing if the
+/// backend does not measure engines. All ranks of world call it.
 void share_engines(const Network& network, const mpi::Communicator& world, const std::string& file,
                    ops::Backend& backend);
 

@@ -27,7 +27,8 @@ struct SweepHead {
 /// "6523", "12345".
 std::string milliseconds(double seconds);
 
-/// Returns the number of samples of a step divided by the step's median duration.
+/// Returns the number of samples of a step of the row, batch.global, divided by the step's median duration. At least
+/// one round must have been measured (result.num_rounds > 0).
 double samples_per_second(const SweepRow& row, const RowResult& result);
 
 /// Returns the table as CSV, with a line per row. Times are in seconds, memory in bytes, shares from 0 to 1. The

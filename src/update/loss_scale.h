@@ -33,8 +33,9 @@ class LossScale {
   void restore(const LossScaleState& state);
 
   /// Called after each training step that was applied or overflowed. Halves the scale if a gradient overflowed (that
-  /// step was skipped), doubles it after 2,000 steps in a row without an overflow. Throws Error if the scale falls
-  /// below its smallest value: then the training has diverged. Does nothing if the scale is not dynamic.
+  /// step was skipped), doubles it, up to 2^24, after 2,000 steps in a row without an overflow. Throws Error if the
+  /// scale would fall below its smallest value, 2^-14: then the training has diverged. Does nothing if the scale is not
+  /// dynamic.
   void end_step(bool overflowed);
 
  private:

@@ -26,9 +26,11 @@ class ControlLinks {
   /// Sets the addresses() of all ranks, by rank. Called before the first open() or connect().
   void set_addresses(std::vector<std::vector<std::string>> of_ranks) { addresses_ = std::move(of_ranks); }
 
-  /// Begins to connect to this rank, unless a connection with it exists. `hello` is the first packet that is sent.
+  /// Begins to connect to rank number `rank`, unless a connection with it exists. `hello` is the first packet that is
+  /// sent.
   void open(std::int64_t rank, const Packet& hello);
-  /// Connects to this rank and waits for its answer to `hello`. Returns false if none comes within `patience`.
+  /// Connects to rank number `rank` and waits for its answer to `hello`. Returns false if none comes within `patience`.
+  /// The answer, and packets that come with it, are not returned by poll().
   bool connect(std::int64_t rank, const Packet& hello, std::chrono::milliseconds patience);
   /// Closes the connections that this rank has opened, except the one to rank 0.
   void close_others();
@@ -36,16 +38,19 @@ class ControlLinks {
   /// Returns the packets that have arrived from all ranks. If there are none, waits for the first one, at most
   /// `timeout`.
   std::vector<Received> poll(std::chrono::milliseconds timeout);
-  /// Sends a packet to this rank. Returns false if there is no connection with it, or if the packet cannot be sent now.
+  /// Sends a packet to rank number `rank`. Returns false if there is no connection with it, or if the packet cannot be
+  /// sent now.
   bool send(std::int64_t rank, const Packet& packet);
 
   bool is_connected(std::int64_t rank) const;
-  /// Whether no process listens any more at this rank's addresses. Only known if this rank has tried to connect to it.
+  /// Whether no process listens any more at the addresses of rank number `rank`. Only known if this rank has tried to
+  /// connect to it.
   bool is_refused(std::int64_t rank) const;
-  /// Whether a connection with this rank exists whose TCP data have all been acknowledged by its host. The rank's
-  /// process may be stopped nevertheless.
+  /// Whether a connection with rank number `rank` exists whose TCP data have all been acknowledged by its host. The
+  /// rank's process may be stopped nevertheless.
   bool reaches_host(std::int64_t rank) const;
-  /// Whether the connection that this rank had opened was lost by a network error, not because its process has ended.
+  /// Whether the connection that rank number `rank` had opened was lost by a network error, not because its process has
+  /// ended.
   bool is_cut(std::int64_t rank) const { return incoming_.of(rank).is_cut(); }
 
  private:

@@ -41,8 +41,8 @@ class IncomingLinks {
   /// Returns the packets that have arrived, hellos included. If there are none, waits until one arrives or one of the
   /// sockets `others` is ready, at most `timeout`.
   std::vector<Received> poll(std::chrono::milliseconds timeout, std::span<const pollfd> others = {});
-  /// The connection that this rank has opened; a closed socket if it has none. A rank may connect again after it has
-  /// lost its connection.
+  /// The connection that rank number `rank` has opened; a closed socket if it has none. A rank may connect again after
+  /// it has lost its connection.
   PacketSocket& of(std::int64_t rank) { return ranks_[static_cast<std::size_t>(rank)]; }
   const PacketSocket& of(std::int64_t rank) const { return ranks_[static_cast<std::size_t>(rank)]; }
 

@@ -21,11 +21,13 @@ class OutgoingLink {
   /// `addresses` are IncomingLinks::addresses() of the rank `other`. `secret` is the job's key.
   OutgoingLink(const Secret& secret, std::int64_t own, std::int64_t other, std::vector<std::string> addresses);
 
-  /// Begins to connect, unless it is connecting or open. Each call of receive() then takes the next step, and tries
-  /// again after a failure, until the other rank has answered the packet `hello` or close() is called.
+  /// Begins to connect, unless it is connecting or open, or the other rank has no addresses. Each call of receive()
+  /// then takes the next step, and tries again after a failure, until the other rank has answered the packet `hello` or
+  /// close() is called.
   void open(const Packet& hello);
   void close();
-  /// Connects as open() does, and waits for the answer. Returns false if none comes within `patience`.
+  /// Connects as open() does, and waits for the answer. If none comes within `patience`, closes the connection and
+  /// returns false. The answer, and packets that come with it, are not returned by receive().
   bool connect(const Packet& hello, std::chrono::milliseconds patience);
 
   /// Whether the other rank has answered, which only a process of the same job can, and has not closed the connection

@@ -14,7 +14,8 @@
 namespace convoy {
 
 /// A connection may break although both ranks run. The rank that opened it has this time, in seconds, to connect again.
-/// After it, the rank counts as ended.
+/// After it, rank 0 counts that rank as ended, unless rank 0 can see its process, or the connection was lost by a
+/// network error (ControlLinks::is_cut()).
 inline constexpr double kReturnSeconds = 5;
 
 /// Keeps the last status of each rank, answers the questions of other ranks, and finds out why a rank does not answer.

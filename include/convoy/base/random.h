@@ -56,7 +56,8 @@ double random_normal(const RandomKey& key, std::uint64_t index);
 /// several indices, so other random numbers of the same key must not be used.
 double random_beta(const RandomKey& key, double alpha);
 
-/// Returns a random number, uniform in {0, ..., bound - 1}; bound > 0. Its bias is below bound / 2^64.
+/// Returns a random number, uniform in {0, ..., bound - 1}; bound > 0. The probability of each number differs from
+/// 1 / bound by less than 2^-64.
 std::uint64_t random_below(const RandomKey& key, std::uint64_t index, std::uint64_t bound);
 
 /// Returns a 64-bit hash of a name (XXH3), the same in every version, for RandomKey::item.

@@ -47,8 +47,9 @@ std::optional<Number> parse_number(std::string_view text) {
   return error == std::errc() && end == text.data() + text.size() ? std::optional(value) : std::nullopt;
 }
 
-/// Returns the candidate that `word` most likely meant: one at edit distance 0 or 1; else the first that begins with
-/// `word`; else the one with the smallest edit distance, at most half of the word's length. Empty if there is none.
+/// Returns the candidate that `word` most likely meant: one at edit distance 0 or 1 (0 if the word has only one byte);
+/// else the first that begins with `word`; else the one with the smallest edit distance, at most half of the word's
+/// length. Of several at the same distance, it is the first. Empty if there is none, or if `word` is empty.
 std::string nearest(std::string_view word, const std::vector<std::string>& candidates);
 
 /// Returns the text as a field of a CSV row: quoted if it holds a comma, a quote or a line's end. If a spreadsheet

@@ -117,11 +117,12 @@ class Communicator {
   Communicator split_by_node() const;
 
   // --- Calls that start a message, which the caller tests later. Buffers and counts must not change until the request
-  //     is complete. A message has at most 2^31 - 1 bytes: more throws Error. Tags are from tags.h.
+  //     is complete. A send or a receive has at most 2^31 - 1 bytes: more throws Error. Tags are from tags.h.
   Request start_send(const void* data, std::int64_t size_bytes, int to, int tag) const;
   Request start_receive(void* data, std::int64_t size_bytes, int from, int tag) const;
-  /// Starts to sum size() * part_count floats over the group; rank r receives part r of the sums, part_count floats.
-  /// All ranks of this group call it.
+  /// Starts to sum size() * part_count floats over the group, in an order that MPI chooses; rank r receives part r of
+  /// the sums, part_count floats. There may be at most 2^31 - 1 floats: reduction_count() checks it, this function does
+  /// not. All ranks of this group call it.
   Request start_reduce_scatter(const float* data, float* part, int part_count) const;
   /// Starts to gather the counts[r] values of each rank r at all[offsets[r]] on every rank. All ranks of this group
   /// call it.

@@ -9,11 +9,13 @@
 namespace convoy::io {
 
 /// Holds run.directory's file `lock`, which names its holder, until it is destroyed or the process ends, however it
-/// ends.
+/// ends. It keeps out other processes only. The process that holds it must not call is_locked() or find_lock_holder()
+/// for this directory: when a process closes the file, POSIX releases its lock.
 class RunLock {
  public:
-  /// Makes the directory if it is missing. Throws RequestError naming the holder if another process holds the lock, and
-  /// if the directory cannot be made or written.
+  /// Makes the directory if it is missing. Throws RequestError, naming the holder, if another process holds the lock;
+  /// also if the directory cannot be made or written. If the file system cannot lock files, only warns: then other
+  /// processes are not kept out.
   explicit RunLock(const std::string& directory);
   RunLock(const RunLock&) = delete;
   RunLock& operator=(const RunLock&) = delete;

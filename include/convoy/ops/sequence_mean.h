@@ -17,8 +17,8 @@ struct SequenceMeanSpec {
 /// The mean of the tokens of each sequence:
 /// y[n]    = sum over t < length[n] of x[n,t] / length[n]      x (N,T,C)   lengths (N)   y (N,C)
 /// dx[n,t] = dy[n] / length[n] for t < length[n], else 0
-/// A length outside of 1..T counts as the nearest of these. Sums are float32, in an order that depends on the length
-/// alone, and are rounded once to spec.type.
+/// A length outside of 1..T counts as the nearest of these. Sums are float32, in an order that depends on the length, C
+/// and the type alone; y is rounded once to spec.type. Backward overwrites dx.
 class SequenceMeanOp {
  public:
   using Spec = SequenceMeanSpec;

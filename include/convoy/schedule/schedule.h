@@ -16,10 +16,13 @@ namespace convoy {
 struct PipelineSpec {
   std::int64_t stages = 1;
   std::int64_t micro_batches = 1;  ///< number of micro-batches per step of this replica
-  std::int64_t chunks = 1;         ///< number of runs of cells per stage; more than 1 only in the interleaved schedule
+  /// Number of runs of cells per stage; more than 1 only in the interleaved schedule and in evaluations. Only
+  /// make_schedule() checks that: make_naive() and others would leave out all chunks but the first.
+  std::int64_t chunks = 1;
   /// Number of gradient buckets of each virtual stage, at least 1; bucket 0 holds the first cells.
   std::vector<std::int64_t> num_buckets;
-  /// Whether each virtual stage reads features of the samples; empty: the first (images) and the last (labels) do.
+  /// Whether each virtual stage reads features of the samples; the first must, or the spec is invalid. Empty: the first
+  /// (images) and the last (labels) do.
   std::vector<bool> loads = {};
   bool agree_on_update = false;  ///< true: no bucket is updated before the gradients of all stages are known
   /// Costs that the interleaved and zero-bubble schedules take into account; without costs.chunks, all passes cost the

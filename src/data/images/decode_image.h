@@ -49,8 +49,8 @@ struct DecodeRequest {
   /// Smallest number of rows and columns of the decoded picture. A JPEG may be decoded at 1/2, 1/4 or 1/8 of its size,
   /// which is faster, as long as it keeps at least this number of rows and columns. 0: it is decoded at full size.
   std::int64_t min_h = 0, min_w = 0;
-  /// Part of the picture that is needed, in pixels of the decoded picture (decoded_shape()). A part may be decoded
-  /// faster than the whole. Nothing: the whole picture is needed.
+  /// Part of the picture that is needed, in pixels of the decoded picture (decoded_shape()). A decoder may decode more
+  /// than this part, but need not decode the rest. Nothing: the whole picture is needed.
   std::optional<Window> window;
 };
 

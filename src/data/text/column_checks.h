@@ -9,7 +9,8 @@
 
 namespace convoy {
 
-/// A summary of the rows of the split train.
+/// What check_columns() needs to know of the rows of the split train: the names of their classes, the number of their
+/// texts, and how many of the texts are numbers.
 struct ColumnContent {
   std::vector<std::string> class_names;
   std::int64_t num_texts = 0;

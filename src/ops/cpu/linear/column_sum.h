@@ -28,7 +28,8 @@ std::int64_t column_sum_scratch_bytes(const ColumnSumSpec& spec);
 /// products that are exact in double.
 void column_sum(const ColumnSumSpec& spec, const void* matrix, void* sums, const Workspace& workspace,
                 const void* factors = nullptr);
-/// Computes the sums of column_sum() in double. `sums` is not the beginning of the scratch memory.
+/// Computes the sums of column_sum() in double, not rounded to float32 or sum_type. `sums` may be in the scratch
+/// memory, but only after its first column_sum_scratch_bytes() bytes.
 void column_sum_in_double(const ColumnSumSpec& spec, const void* matrix, double* sums, const Workspace& workspace,
                           const void* factors = nullptr);
 

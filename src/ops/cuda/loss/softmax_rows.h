@@ -57,8 +57,9 @@ __device__ inline double sum_of_block(double mine, double (&shared)[kMaxRowWarps
   return mine;
 }
 
-/// Returns the largest of the row's values z[0..classes-1], in each thread; of equal values, the first. Called by all
-/// threads. It contains a barrier (__syncthreads); `shared` may be used again after the next barrier.
+/// Returns the largest of the row's values z[0..classes-1], in each thread; of equal values, the first. Values that are
+/// NaN are passed over. If no value is above -infinity, returns -infinity and index 0. Called by all threads. It
+/// contains a barrier (__syncthreads); `shared` may be used again after the next barrier.
 __device__ inline Largest largest_of_row(const float* z, std::int64_t classes, Largest (&shared)[kMaxRowWarps]) {
   Largest mine{-INFINITY, 0};
   for (std::int64_t k = threadIdx.x; k < classes; k += blockDim.x) {
