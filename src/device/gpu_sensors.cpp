@@ -15,13 +15,13 @@ constexpr int kSinceDriverWasLoaded = 0;         // NVML_VOLATILE_ECC
 
 using Gpu = void*;  // nvmlDevice_t
 
-struct Utilisation {  // nvmlUtilization_t
-  unsigned gpu = 0, memory = 0;
-};
-
 }  // namespace
 
 struct GpuSensors::Library {
+  struct Utilisation {  // nvmlUtilization_t
+    unsigned gpu = 0, memory = 0;
+  };
+
   void* handle = nullptr;
   Gpu gpu = nullptr;
   bool started = false;
