@@ -1,7 +1,9 @@
 /// See measure.h.
 #include "calibrate/measure.h"
 
+#include <algorithm>
 #include <cmath>
+#include <vector>
 
 #include "convoy/base/clock.h"
 #include "convoy/comm/topology.h"
