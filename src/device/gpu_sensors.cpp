@@ -85,7 +85,7 @@ GpuReading GpuSensors::read() const {
   GpuReading reading;
   if (!are_there()) return reading;
   const Library& nvml = *library_;
-  Utilisation utilisation;
+  Library::Utilisation utilisation;
   unsigned value = 0;
   if (nvml.utilisation(nvml.gpu, &utilisation) == kSuccess) reading.utilisation_percent = utilisation.gpu;
   if (nvml.clock(nvml.gpu, kMultiprocessorClock, &value) == kSuccess) reading.clock_mhz = value;
