@@ -35,6 +35,7 @@ Parameters random_parameters(std::mt19937_64& engine) {
             .shuffle = engine() % 2 == 0,
             .loader_threads = count(),
             .verify = any<VerifyKind>(engine)};
+  p.data.limit = engine() % 2 == 0 ? SampleLimit{.percent = 100 * fraction() + 1e-300} : SampleLimit{.count = count()};
   p.batch.micro = count();
   p.batch.global = p.batch.micro * count();
   p.grid.stages = static_cast<std::int64_t>(engine() % 4);  // 0: auto
