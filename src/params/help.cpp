@@ -82,8 +82,9 @@ std::string format_command(const Command& command, int columns) {
       : command.takes == Takes::kPathsOrParameterFiles ? " PATH ..., or FILE.cfg ... [--section.key=value ...]"
       : command.takes == Takes::kTopics                ? " [COMMAND | SECTION | KEY | WORD ...]"
                                                        : "";
-  return paragraph(fmt::format("convoy {}{}{}", command.name, command.takes_run ? " [RUN]" : "", takes),
-                   {.first = 0, .others = 4}, columns) +
+  std::string usage = fmt::format("convoy {}{}", command.name, takes);
+  if (command.takes_run) usage.insert(usage.find("FILE.cfg"), "RUN | ");
+  return paragraph(usage, {.first = 0, .others = 4}, columns) +
          paragraph(command.sentence, {.first = 4, .others = 4}, columns) + "\n";
 }
 

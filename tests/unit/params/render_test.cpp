@@ -250,10 +250,12 @@ TEST(Help, OnATopicHasItsEntriesAloneAsTheFullPageHasThem) {
 TEST(Help, OnACommandHasTheKeysThatItReadsAlone) {
   EXPECT_EQ(entries(help_text({"export"})), (Names{"checkpoint.resume", "evaluate.weights", "init.weights",
                                                    "init.strip_prefix", "run.directory", "export.output"}));
-  EXPECT_EQ(help_text({"export"}).find("convoy export [FILE.cfg ...] [--section.key=value ...]\n    writes the "), 0u);
-  EXPECT_EQ(help_text({"info"}).find("convoy info [PATH | NETWORK | FILE.lua ...] [--section.key=value ...]\n"), 0u);
-  EXPECT_EQ(help_text({"plan"}).find("convoy plan [FILE.cfg ...] [NETWORK | FILE.lua] [--section.key=value ...]\n"),
+  EXPECT_EQ(help_text({"export"}).find("convoy export [RUN | FILE.cfg ...] [--section.key=value ...]\n    writes the "),
             0u);
+  EXPECT_EQ(help_text({"info"}).find("convoy info [PATH | NETWORK | FILE.lua ...] [--section.key=value ...]\n"), 0u);
+  EXPECT_EQ(
+      help_text({"plan"}).find("convoy plan [RUN | FILE.cfg ...] [NETWORK | FILE.lua] [--section.key=value ...]\n"),
+      0u);
   const Names train = entries(help_text({"train"}));
   const auto has = [&](const std::string& name) { return std::find(train.begin(), train.end(), name) != train.end(); };
   EXPECT_TRUE(has("train.epochs") && has("data.train") && has("optimizer.lr") && has("run.trace"));
