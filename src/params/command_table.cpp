@@ -116,8 +116,9 @@ const std::vector<Command>& commands() {
        .needs = needed_by_training,
        .reads =
            with_training({"check", "plan.ranks_per_node", "plan.latency_us", "plan.bandwidth_gb_s", "plan.node_gb_s"}),
-       .sentence = "verifies checkpoints and data sets, byte by byte; with a parameter file, checks whether convoy "
-                   "train would run with it on these ranks: data, weights, memory, messages, machines, disk and time"},
+       .sentence =
+           "verifies checkpoints and data sets, byte by byte; with a parameter file or a run directory, checks whether "
+           "convoy train would run with it on these ranks: data, weights, memory, messages, machines, disk and time"},
       {.name = "help",
        .takes = Takes::kTopics,
        .sentence = "prints this page, like --help, or the help of a topic: convoy help train (a command and the keys "

@@ -98,7 +98,7 @@ TEST_F(Files, ThatCannotBeFollowedAreRefused) {
 
 TEST_F(Files, ThatAreFoldersAreRefused) {
   std::filesystem::create_directory(path("runs.cfg"));
-  EXPECT_EQ(complaint({"train", path("runs.cfg")}),
+  EXPECT_EQ(complaint({"import", path("runs.cfg")}),
             path("runs.cfg") + ": a folder, but a parameter file is expected (*.cfg, *.ini).");
 }
 

@@ -73,7 +73,7 @@ TEST_F(Summary, LeavesOutWhatWasNotMeasuredAndRefusesWhatIsNoRun) {
     return test::message_of<RequestError>([&] { summarise_runs({path}); });
   };
   EXPECT_EQ(refusal("begun"), "None of the runs was measured: there is nothing to sum up.");
-  EXPECT_EQ(refusal(run("nothing")),
+  EXPECT_EQ(refusal("nothing"),
             "nothing is not the directory of a run: it has no params.cfg. Name only run directories.");
 }
 
