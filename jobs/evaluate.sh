@@ -1,6 +1,6 @@
 #!/bin/bash
 # Evaluates a run's best checkpoint, or the newest if there is no best one, on data.test. Arguments are those of `convoy evaluate`:
-#   sbatch jobs/evaluate.sh runs/mine/params.cfg --evaluate.confusion=true
+#   sbatch jobs/evaluate.sh runs/mine --evaluate.confusion=true
 ##SBATCH --account=PROJECT   # with one # fewer where your cluster asks for it. Modules: common.sh
 ##SBATCH --partition=NAME
 #SBATCH --job-name=convoy-evaluate

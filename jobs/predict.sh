@@ -1,6 +1,6 @@
 #!/bin/bash
 # Predicts the classes of a data set, a folder of images or texts, or one of them. Arguments are those of `convoy predict`:
-#   sbatch jobs/predict.sh runs/mine/params.cfg --predict.data=photos --predict.output=photos.csv
+#   sbatch jobs/predict.sh runs/mine --predict.data=photos --predict.output=photos.csv
 ##SBATCH --account=PROJECT   # with one # fewer where your cluster asks for it. Modules: common.sh
 ##SBATCH --partition=NAME
 #SBATCH --job-name=convoy-predict

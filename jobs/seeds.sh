@@ -1,5 +1,6 @@
 #!/bin/bash
-# One parameter file with several seeds, each in a run directory of its own: runs/seeds/seed-1 ...
+# One parameter file with several seeds, each in a run directory of its own: runs/seeds/seed-1 ... Each job ends with a table of
+# the results so far, with mean and standard deviation: that of the last job to end has all runs.
 #   sbatch --array=1-5 jobs/seeds.sh runs/seeds input/fashion_resnet20.cfg [--key=value ...]
 ##SBATCH --account=PROJECT   # with one # fewer where your cluster asks for it. Modules: common.sh
 ##SBATCH --partition=NAME
@@ -23,3 +24,4 @@ source "$jobs/common.sh"
 runs=${1:?the directory of the runs is missing: sbatch jobs/seeds.sh runs/seeds FILE.cfg}
 seed=$SLURM_ARRAY_TASK_ID
 train --run.threads="$SLURM_CPUS_PER_TASK" "${@:2}" --train.seed="$seed" --run.directory="$runs/seed-$seed"
+"$program" compare --summary "$runs"/seed-* || true  # another job may be about to write its first file

@@ -157,6 +157,12 @@ ExitStatus join(const Request& request) {
 }
 
 ExitStatus compare(const Request& request) {
+  if (request.is_summary) {
+    if (request.arguments.empty())
+      refuse("convoy compare --summary needs run directories, as in convoy compare --summary runs/seeds/seed-*");
+    print("{}", summarise_runs(request.arguments));
+    return ExitStatus::kDone;
+  }
   if (request.arguments.size() != 2)
     refuse("convoy compare needs two run directories or two files of weights, as in convoy compare runs/a runs/b");
   const Comparison comparison = convoy::compare(request.arguments[0], request.arguments[1]);

@@ -134,16 +134,27 @@ Dataset::Dataset(const std::string& path, const std::string& key, VerifyKind ver
   if (num_shards() < num_shards_of_import_) count_classes();
 }
 
-// Counts the classes of the opened shards: the head of a shard that was opened alone has the counts of all shards.
+// The head of a shard that was opened alone has the counts of all shards.
 void Dataset::count_classes() {
   std::fill(info_.class_counts.begin(), info_.class_counts.end(), 0);
-  for (const auto& shard : shards_)
-    for (const std::int32_t label : shard->open.head.labels) ++info_.class_counts[static_cast<std::size_t>(label)];
+  for (std::int64_t i = 0; i < info_.num_samples; ++i) ++info_.class_counts[static_cast<std::size_t>(label(i))];
+}
+
+void Dataset::keep(const std::vector<std::int64_t>& samples) {
+  std::vector<std::int64_t> kept;
+  for (const std::int64_t sample : samples) {
+    const auto [shard, index] = find(sample);
+    kept.push_back(shard.first_sample + static_cast<std::int64_t>(index));
+  }
+  kept_ = std::move(kept);
+  info_.num_samples = std::ssize(kept_);
+  count_classes();
 }
 
 std::pair<const Dataset::Shard&, std::size_t> Dataset::find(std::int64_t sample) const {
   if (sample < 0 || sample >= info_.num_samples)
     fail("sample {} was requested, but the data set has {} samples", sample, info_.num_samples);
+  if (!kept_.empty()) sample = kept_[static_cast<std::size_t>(sample)];
   const auto next = std::upper_bound(shards_.begin(), shards_.end(), sample,
                                      [](std::int64_t s, const auto& shard) { return s < shard->first_sample; });
   const Shard& shard = **std::prev(next);
@@ -248,7 +259,7 @@ void Dataset::read_from_copy(std::int64_t shard, std::shared_ptr<const FileDescr
   own.open.file = FileDescriptor();
 }
 
-std::int64_t Dataset::content_hash() const {
+std::int64_t Dataset::content_hash(bool of_all) const {
   std::string description = info_.kind == input_kinds::kText
                                 ? fmt::format("{}, {}", info_.text.tokenization.kind, info_.text.tokenization.model)
                                 : fmt::format("{}, {}, {}", to_string(info_.image), info_.encoded ? "encoded" : "raw",
@@ -256,8 +267,17 @@ std::int64_t Dataset::content_hash() const {
   for (const std::string& name : info_.class_names) description += '\0' + name;
   Hasher hasher;
   hasher.update(std::as_bytes(std::span(description)));
-  for (const auto& shard : shards_) hasher.update(std::as_bytes(std::span(shard->open.head.hashes)));
-  for (const auto& shard : shards_) hasher.update(std::as_bytes(std::span(shard->open.head.labels)));
+  const bool is_whole = of_all || kept_.empty();
+  const auto add = [&](const auto& of_shard) {
+    for (const auto& shard : shards_)
+      if (is_whole) hasher.update(std::as_bytes(std::span(of_shard(*shard))));
+    for (std::int64_t i = 0; !is_whole && i < std::ssize(kept_); ++i) {
+      const auto [shard, index] = find(i);
+      hasher.update(std::as_bytes(std::span(of_shard(shard)).subspan(index, 1)));
+    }
+  };
+  add([](const Shard& shard) -> const auto& { return shard.open.head.hashes; });
+  add([](const Shard& shard) -> const auto& { return shard.open.head.labels; });
   const Hash hash = hasher.digest();
   return static_cast<std::int64_t>(get_u64(std::span(hash).first<8>()));
 }

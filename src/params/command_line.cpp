@@ -1,5 +1,6 @@
 /// The command line: the command, its files or paths, and the keys that override them.
 #include <algorithm>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <set>
@@ -27,7 +28,7 @@ constexpr const char* kWhere = "command line";
 struct Tokens {
   std::vector<std::string> positional;  ///< the command first
   std::vector<Given> given;             ///< in order
-  bool help = false, version = false, markdown = false, dry_run = false;
+  bool help = false, version = false, markdown = false, dry_run = false, summary = false;
 };
 
 [[noreturn]] void refuse_unknown_key(const std::string& name, const std::string& value) {
@@ -48,7 +49,8 @@ Tokens sort_tokens(const std::vector<std::string>& arguments) {
   const std::map<std::string, bool*> flags = {{"help", &tokens.help},
                                               {"version", &tokens.version},
                                               {"markdown", &tokens.markdown},
-                                              {"dry-run", &tokens.dry_run}};
+                                              {"dry-run", &tokens.dry_run},
+                                              {"summary", &tokens.summary}};
   bool keys_end = false;
   for (auto argument = arguments.begin(); argument != arguments.end(); ++argument) {
     if (*argument == "-h") {
@@ -135,6 +137,45 @@ std::vector<std::string> help_topics(const Tokens& tokens) {
   return {command->name};
 }
 
+// Puts the parameter file of a run in the place of its directory, and returns the directory; empty if there is none.
+// Other meanings of a folder remain: `convoy plan NAME` plans a network, and `convoy check` verifies a data set.
+std::string replace_run_directory(const Command& command, std::vector<std::string>& arguments) {
+  namespace fs = std::filesystem;
+  std::string run;
+  for (std::string& argument : arguments) {
+    std::error_code unknown;
+    const bool is_name = command.takes == Takes::kParameterFilesOrNetwork && is_network(argument);
+    if (!command.takes_run || is_name || !fs::is_directory(argument, unknown)) continue;
+    const std::string file = fs::path(argument) / "params.cfg";
+    if (!fs::exists(file, unknown)) {
+      if (command.takes == Takes::kPathsOrParameterFiles) continue;
+      refuse(
+          "{}: {} is not the directory of a run: it has no params.cfg. Give the run.directory of a training, or a "
+          "parameter file.",
+          kWhere, shown(argument));
+    }
+    if (!run.empty())
+      refuse("{}: convoy {} takes one run directory, but {} and {} are given.", kWhere, command.name, shown(run),
+             shown(argument));
+    run = (fs::path(argument) / "").parent_path();  // without a slash at its end
+    argument = file;
+  }
+  return run;
+}
+
+// Throws RequestError if the run directory that is given is not the one of --run.directory.
+void check_one_run(const std::string& run, const Request& request, const Parameters& params) {
+  std::error_code unknown;
+  const std::string& other = params.run.directory;
+  if (run.empty() || !request.given_on_command_line("run.directory") || other == run ||
+      std::filesystem::equivalent(other, run, unknown))
+    return;
+  refuse(
+      "{}: {} is the directory of a run, and --run.directory={} is another one. Leave out one of them. To use only "
+      "the parameters of {}: convoy {} {}/params.cfg --run.directory={}.",
+      kWhere, shown(run), shown(other), shown(run), request.command, shown(run), shown(other));
+}
+
 [[noreturn]] void refuse_argument(const Command& command, const std::string& argument) {
   const std::string name = argument.substr(std::min(argument.find_first_not_of('-'), argument.size()));
   if (find_key(name.substr(0, name.find('=')))) {
@@ -148,8 +189,11 @@ std::vector<std::string> help_topics(const Tokens& tokens) {
                       : command.takes == Takes::kPathsOrParameterFiles ? "paths or parameter files (*.cfg, *.ini)"
                       : command.takes == Takes::kTopics                ? "names of keys, sections and commands"
                                                                        : "nothing";
-  refuse("{}: {}: convoy {} takes {}, and keys as --section.key=value. More: convoy {} --help.", kWhere,
-         shown(argument), command.name, takes, command.name);
+  std::error_code unknown;
+  const bool is_absent = command.takes_run && !std::filesystem::exists(argument, unknown);
+  refuse("{}: {}: {}convoy {} takes {}{}, and keys as --section.key=value. More: convoy {} --help.", kWhere,
+         shown(argument), is_absent ? "there is no such folder. " : "", command.name,
+         command.takes_run ? "the directory of a run, " : "", takes, command.name);
 }
 
 bool takes(const Command& command, const std::string& argument) {
@@ -190,12 +234,12 @@ void check_key(const Given& given) {
 
 /// Whether the command only checks if a training would run: `convoy check` of parameters, not of files, and `convoy
 /// train --dry-run`.
-bool is_preflight(const Command& command, const Tokens& tokens) {
+bool is_preflight(const Command& command, const std::vector<std::string>& arguments, const Tokens& tokens) {
   if (tokens.dry_run && command.name != "train")
     refuse("{}: --dry-run is for convoy train. Nearest: convoy train FILE.cfg --dry-run.", kWhere);
   if (command.takes != Takes::kPathsOrParameterFiles) return tokens.dry_run;
-  const auto num_files = std::count_if(tokens.positional.begin() + 1, tokens.positional.end(), is_parameter_file);
-  const auto num_paths = std::ssize(tokens.positional) - 1;
+  const auto num_files = std::ranges::count_if(arguments, is_parameter_file);
+  const auto num_paths = std::ssize(arguments);
   if (num_files > 0 && num_files < num_paths)
     refuse("{}: convoy {} takes either parameter files, or data sets and checkpoints. Check them one after the other.",
            kWhere, command.name);
@@ -227,9 +271,13 @@ Request parse_command_line(int argc, const char* const* argv) {
   const bool may_collect = tokens.dry_run || (!tokens.positional.empty() && tokens.positional.front() == "check");
   if (!may_collect) std::for_each(tokens.given.begin(), tokens.given.end(), check_key);
   const Command& command = command_of(tokens);
-  const std::vector<std::string> arguments(tokens.positional.begin() + 1, tokens.positional.end());
+  std::vector<std::string> arguments(tokens.positional.begin() + 1, tokens.positional.end());
+  const std::string run = replace_run_directory(command, arguments);
   check_arguments(command, arguments, !tokens.given.empty());
-  Request request{.command = command.name, .is_preflight = is_preflight(command, tokens)};
+  if (tokens.summary && command.name != "compare")
+    refuse("{}: --summary is for convoy compare. Nearest: convoy compare --summary RUN RUN ...", kWhere);
+  Request request{
+      .command = command.name, .is_summary = tokens.summary, .is_preflight = is_preflight(command, arguments, tokens)};
 
   // 3. Read the files in order, then the network and the keys of the command line
   ParameterBuilder builder;
@@ -241,6 +289,10 @@ Request parse_command_line(int argc, const char* const* argv) {
     for (const std::string& path : files) builder.attempt([&] { assign_file(builder, path); });
     for (const std::string& argument : arguments)
       if (!is_parameter_file(argument)) assign_network(builder, argument);
+    if (!run.empty())
+      builder.attempt([&] {
+        assign(builder, {.key = "run.directory", .value = run, .where = run, .written_key = "run.directory"});
+      });
   } else {
     request.arguments = arguments;
   }
@@ -258,6 +310,7 @@ Request parse_command_line(int argc, const char* const* argv) {
     add_defaults_to_set(builder, request.command_line_keys);
 
   // 4. Check conditions between keys
+  builder.attempt([&] { check_one_run(run, request, builder.values); });
   check_together(builder, request, command, arguments);
   request.params = std::move(builder.values);
   request.problems = std::move(builder.problems);

@@ -36,17 +36,20 @@ const std::vector<Command>& commands() {
   static const std::vector<Command> kCommands = {
       {.name = "train",
        .takes = Takes::kParameterFiles,
+       .takes_run = true,
        .needs = needed_by_training,
        .reads = with_training({}),
        .sentence = "trains a network, or resumes a run that has stopped; with --dry-run it only checks the request, "
                    "and prints what it would do"},
       {.name = "evaluate",
        .takes = Takes::kParameterFiles,
+       .takes_run = true,
        .reads = with_inference({"evaluate"}),
        .sentence = "measures a checkpoint's loss, accuracy and F1 on data.test, or else on data.val; if neither is "
                    "given, on the data sets of its training"},
       {.name = "predict",
        .takes = Takes::kParameterFiles,
+       .takes_run = true,
        .reads = with_inference(
            {"evaluate.weights", "evaluate.mirror", "predict", "import.text_column", "import.label_column"}),
        .sentence = "predicts predict.data with a checkpoint, and writes classes, probabilities and logits"},
@@ -57,6 +60,7 @@ const std::vector<Command>& commands() {
        .sentence = "converts a data set into Convoy's format"},
       {.name = "export",
        .takes = Takes::kParameterFiles,
+       .takes_run = true,
        .needs = {{"export.output"}},
        .reads = {"checkpoint.resume", "evaluate.weights", "init.weights", "init.strip_prefix", "run.directory",
                  "export"},
@@ -64,7 +68,8 @@ const std::vector<Command>& commands() {
                    "the names of torchvision and torch.nn"},
       {.name = "plan",
        .takes = Takes::kParameterFilesOrNetwork,
-       .reads = {"model", "data.train", "batch", "grid", "schedule", "memory", "optimizer", "train.precision",
+       .takes_run = true,
+       .reads = {"model", "data", "batch", "grid", "schedule", "memory", "optimizer", "train.precision",
                  "train.label_smoothing", "train.class_weights", "train.metric", "train.freeze", "train.clip_norm",
                  "train.ema_decay", "augment.size", "augment.mixup", "augment.cutmix", "run", "plan"},
        .sentence = "prints what each rank would hold and compute, and runs nothing; without data.train also of a "
@@ -77,6 +82,7 @@ const std::vector<Command>& commands() {
        .sentence = "measures a table: a short training, or prediction, for each combination of the values in [sweep]"},
       {.name = "replay",
        .takes = Takes::kParameterFiles,
+       .takes_run = true,
        .needs = {{"replay.steps"}, {"data.train"}, {"data.test", "data.val"}},
        .reads = {"model", "data", "batch", "grid", "schedule", "memory", "optimizer", "lr", "train", "augment", "init",
                  "run", "plan.measure", "replay"},
@@ -91,7 +97,8 @@ const std::vector<Command>& commands() {
        .takes = Takes::kPaths,
        .sentence = "compares two runs or two checkpoints, and prints the first step and the first tensor that differ; "
                    "exit status 1 if any differs. Parameters, machines and best values that differ are printed, but do "
-                   "not change the exit status"},
+                   "not change the exit status. With --summary: the results of any number of runs in one table, with "
+                   "mean and standard deviation"},
       {.name = "join",
        .takes = Takes::kPaths,
        .sentence = "makes one file of a checkpoint whose values are in parts (checkpoint.files = sharded), under the "
@@ -105,11 +112,13 @@ const std::vector<Command>& commands() {
                    "(processors, NUMA domains, caches, GPUs), and which processors each rank may use"},
       {.name = "check",
        .takes = Takes::kPathsOrParameterFiles,
+       .takes_run = true,
        .needs = needed_by_training,
        .reads =
            with_training({"check", "plan.ranks_per_node", "plan.latency_us", "plan.bandwidth_gb_s", "plan.node_gb_s"}),
-       .sentence = "verifies checkpoints and data sets, byte by byte; with a parameter file, checks whether convoy "
-                   "train would run with it on these ranks: data, weights, memory, messages, machines, disk and time"},
+       .sentence =
+           "verifies checkpoints and data sets, byte by byte; with a parameter file or a run directory, checks whether "
+           "convoy train would run with it on these ranks: data, weights, memory, messages, machines, disk and time"},
       {.name = "help",
        .takes = Takes::kTopics,
        .sentence = "prints this page, like --help, or the help of a topic: convoy help train (a command and the keys "

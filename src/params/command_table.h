@@ -24,6 +24,7 @@ enum class Takes {
 struct Command {
   std::string name;
   Takes takes = Takes::kNothing;
+  bool takes_run = false;  ///< whether the directory of a run may take the place of its parameter file
   std::vector<std::vector<std::string>> needs = {};  ///< lists of keys, of each of which one key must not be empty
   std::vector<std::string> reads = {};               ///< sections and keys that have an effect on the command
   std::string sentence = {};                         ///< what the command does, for --help: "trains a network, ..."

@@ -82,7 +82,9 @@ std::string format_command(const Command& command, int columns) {
       : command.takes == Takes::kPathsOrParameterFiles ? " PATH ..., or FILE.cfg ... [--section.key=value ...]"
       : command.takes == Takes::kTopics                ? " [COMMAND | SECTION | KEY | WORD ...]"
                                                        : "";
-  return paragraph(fmt::format("convoy {}{}", command.name, takes), {.first = 0, .others = 4}, columns) +
+  std::string usage = fmt::format("convoy {}{}", command.name, takes);
+  if (command.takes_run) usage.insert(usage.find("FILE.cfg"), "RUN | ");
+  return paragraph(usage, {.first = 0, .others = 4}, columns) +
          paragraph(command.sentence, {.first = 4, .others = 4}, columns) + "\n";
 }
 
@@ -187,6 +189,8 @@ std::string format_all(int columns) {
          "\n" +
          say("A later value of a key overrides an earlier one, and the command line overrides the files. Capital and "
              "small letters are the same in the names of sections, keys, choices and networks.") +
+         say("RUN is the directory of a run: convoy evaluate runs/a stands for convoy evaluate runs/a/params.cfg "
+             "--run.directory=runs/a.") +
          format_commands(columns) + "\n" + say("convoy COMMAND --help prints one command and the keys that it reads.") +
          format_keys([](const Key&) { return true; }, columns) + "\n" +
          paragraph(

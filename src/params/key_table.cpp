@@ -69,6 +69,10 @@ std::vector<Key> make_keys() {
       {"data.val", path_or_empty(&DataParams::val), "",
        "what a training measures the network on after each epoch, in the form of data.train. The best checkpoint and "
        "train.patience_epochs follow it; data.test is then measured once, at the end"},
+      {"data.limit", sample_limit(&DataParams::limit, kMaxDescribedSamples), "",
+       "how many samples of data.train are used: a number or a share, as in 5000 or 10 %; drawn from train.seed, the "
+       "same share of each class. Means of pixels, vocabulary and classes stay those of all samples; empty: all",
+       kChangesResult},
       {"data.shuffle", flag(&DataParams::shuffle), "", "a new order every epoch, drawn from train.seed",
        kChangesResult},
       {"data.balanced", flag(&DataParams::balanced), "",

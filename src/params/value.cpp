@@ -239,6 +239,23 @@ Value step_range(const Field<StepRange>& field, std::int64_t max) {
   return or_empty(value_of(field, "steps", fmt::format("FIRST-LAST, or one step, each 1 to {}", max), read, write));
 }
 
+Value sample_limit(const Field<SampleLimit>& field, std::int64_t max) {
+  constexpr Range kShares = {.min = 0, .max = 100, .above_min = true};
+  const auto read = [=](const Given& given) {
+    if (given.value.empty()) return SampleLimit{};
+    if (!given.value.ends_with('%'))
+      return SampleLimit{.count = read_integer<std::int64_t>(given, given.value, 1, max)};
+    return SampleLimit{.percent = read_number(given, trimmed(given.value.substr(0, given.value.size() - 1)), kShares)};
+  };
+  const auto write = [](const SampleLimit& limit) {
+    if (limit.percent > 0) return fmt::format("{} %", limit.percent);
+    return limit.count > 0 ? fmt::format("{}", limit.count) : std::string();
+  };
+  Value value = value_of(field, "limit", fmt::format("1 to {}, or a share up to 100 %, as in 10 %", max), read, write);
+  value.may_be_empty = true;
+  return value;
+}
+
 Value class_weights(const Field<ClassWeights>& field, Range range) {
   const auto read = [=](const Given& given) {
     ClassWeights weights{.balanced = lower_case(given.value) == "balanced"};

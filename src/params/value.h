@@ -114,6 +114,9 @@ Value rate_groups(const Field<std::vector<RateGroup>>& field, Range range);
 /// A range of steps, "100-120", or one step; may be empty.
 Value step_range(const Field<StepRange>& field, std::int64_t max);
 
+/// A share "10 %", or a number of samples; may be empty.
+Value sample_limit(const Field<SampleLimit>& field, std::int64_t max);
+
 /// The word "balanced", or a list "1, 2.5, ..."; may be empty.
 Value class_weights(const Field<ClassWeights>& field, Range range);
 

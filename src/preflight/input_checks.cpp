@@ -17,6 +17,7 @@
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/data/copy_shards.h"
+#include "convoy/data/training_set.h"
 #include "convoy/io/dataset.h"
 #include "convoy/io/inspect.h"
 #include "convoy/io/shard_files.h"
@@ -94,9 +95,10 @@ std::string count_bad_shards(const Split& split) {
   }
 }
 
-Finding open_split(const Split& split, VerifyKind verify, std::optional<io::Dataset>& opened) {
+Finding open_split(const Split& split, const Parameters& params, std::optional<io::Dataset>& opened) {
   try {
-    opened.emplace(split.path, split.key, verify);
+    opened =
+        split.key == "data.train" ? open_training_set(params) : io::Dataset(split.path, split.key, params.data.verify);
     const io::DatasetInfo& info = opened->info();
     return ok(fmt::format("{} in {}, {}; content {:016x}", counted(info.num_samples, input_kinds::one_of(info.kind)),
                           counted(std::ssize(split.shards()), "shard"), counted(std::ssize(info.class_names), "class"),
@@ -107,8 +109,8 @@ Finding open_split(const Split& split, VerifyKind verify, std::optional<io::Data
 }
 
 // Returns whether all ranks have opened the split and found the same data.
-bool check_split(const Split& split, VerifyKind verify, std::optional<io::Dataset>& opened, Report& report) {
-  const Finding mine = open_split(split, verify, opened);
+bool check_split(const Split& split, const Parameters& params, std::optional<io::Dataset>& opened, Report& report) {
+  const Finding mine = open_split(split, params, opened);
   if (report.world().max(mine.outcome == Outcome::kFails ? 1 : 0) > 0) {
     report.add_of_all(split.key, mine);
     return false;
@@ -192,7 +194,7 @@ std::optional<RunData> check_data(const Parameters& params, Report& report, Stat
   std::vector<std::optional<io::Dataset>> opened(splits.size());
   bool all_open = true;
   for (std::size_t i = 0; i < splits.size(); ++i)
-    all_open = check_split(splits[i], params.data.verify, opened[i], report) && all_open;
+    all_open = check_split(splits[i], params, opened[i], report) && all_open;
   if (params.check.hash) {
     report.add_of_all("hashes", hash_shards(splits, report.world(), board));
   } else {

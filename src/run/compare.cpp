@@ -2,7 +2,6 @@
 #include "run/compare.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstdlib>
 #include <filesystem>
 #include <map>
@@ -143,20 +142,11 @@ void compare_evaluations(const std::vector<MetricsRow>& a, const std::vector<Met
 // Returns "val macro F1 0.8123 at step 12": the best value of the metric that the run follows, on the split that its
 // epochs are measured on.
 std::string best_of(const std::vector<MetricsRow>& epochs, MetricKind kind) {
-  const Metric& followed = metric(kind);
-  const auto columns = metrics_of(epochs);
-  for (const char* split : {"val_", "test_"}) {
-    const auto column = columns.find(std::string(split) + followed.name);
-    if (column == columns.end()) continue;
-    std::int64_t best_step = 0;
-    double best = 0;
-    for (const auto& [step, text] : column->second) {
-      const double value = std::strtod(text.c_str(), nullptr);
-      if (std::isfinite(value) && (best_step == 0 || followed.is_better(value, best))) best_step = step, best = value;
-    }
-    if (best_step > 0) return fmt::format("{} at step {}", named_value(column->first, best), best_step);
-  }
-  return "none";
+  const auto best = find_best_epoch(epochs, kind);
+  if (!best) return "none";
+  const std::string column = best->split + metric(kind).name;
+  return fmt::format("{} at step {}", named_value(column, std::strtod(best->row.metrics.at(column).c_str(), nullptr)),
+                     best->row.step);
 }
 
 std::string checkpoints_of(const std::string& run) {
@@ -213,12 +203,6 @@ void describe_run(const std::string& run, Comparison& comparison) {
                                                 starts.back().grid, starts.back().machine);
   const std::string several = starts.size() > 1 ? fmt::format("; started {} times, last", starts.size()) : "";
   add_line(comparison, true, fmt::format("{}{}: {}", run, several, started));
-}
-
-std::optional<Parameters> read_parameters(const std::string& run) {
-  const std::string path = run + "/params.cfg";
-  const auto text = io::read_text(path);
-  return text ? std::optional(parse_parameters(*text, path)) : std::nullopt;
 }
 
 // Lists parameters that differ: they explain a difference, but do not count as one.

@@ -9,6 +9,7 @@
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/topology.h"
+#include "convoy/data/training_set.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/params/parameters.h"
 #include "convoy/schedule/simulator.h"
@@ -99,7 +100,7 @@ std::vector<std::int64_t> micro_batches_to_try(const Parameters& params) {
 DescribedData planned_data(const Parameters& params, const mpi::Communicator& world) {
   if (describes_data(params)) return described_data(params, &world);
   try {
-    const io::Dataset data(params.data.train, "data.train");
+    const io::Dataset data = open_training_set(params);
     check_sample_path(params, data, model_metadata(params, data.info(), &world));
     return {.info = data.info(), .note = {}};
   } catch (const RequestError& error) {

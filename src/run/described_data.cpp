@@ -8,6 +8,7 @@
 
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/data/training_set.h"
 #include "convoy/model/network_file.h"
 #include "convoy/params/parameters.h"
 
@@ -53,7 +54,8 @@ DescribedData described_data(const Parameters& params, const mpi::Communicator* 
   }
   const PlanParams& plan = params.plan;
   std::vector<std::string> assumed, keys;
-  io::DatasetInfo data{.num_samples = plan.samples, .source = "plan.samples"};
+  io::DatasetInfo data{.source = "plan.samples"};
+  if (plan.samples > 0) data.num_samples = limited_count(params.data.limit, plan.samples);
   if (plan.vocabulary > 0 || (usual.reads_text != 0 && plan.image_size.empty())) {
     data.kind = input_kinds::kText;
     data.text.tokenization.vocabulary = plan.vocabulary > 0 ? plan.vocabulary : ImportParams{}.vocabulary;
@@ -78,7 +80,7 @@ DescribedData described_data(const Parameters& params, const mpi::Communicator* 
     keys.emplace_back("--plan.classes");
   }
   for (std::int64_t i = 0; i < num_classes; ++i) data.class_names.push_back(fmt::format("class {}", i));
-  data.class_counts.assign(data.class_names.size(), std::max<std::int64_t>(1, plan.samples / num_classes));
+  data.class_counts.assign(data.class_names.size(), std::max<std::int64_t>(1, data.num_samples / num_classes));
   const std::string note = fmt::format("data: no data set is opened. Assumed: {}. To change this: {}\n",
                                        fmt::join(assumed, ", "), fmt::join(keys, ", "));
   return {.info = std::move(data), .note = assumed.empty() ? "" : note};

@@ -168,7 +168,7 @@ namespace {
 void check_same_run(const Parameters& params, const io::DatasetInfo& data, const io::Checkpoint& checkpoint,
                     const Resumed& resumed) {
   const io::TrainingState& state = resumed.state;
-  const auto check = [&](const char* key, std::int64_t now, std::int64_t then, const char* why) {
+  const auto check = [&](const char* key, const auto& now, const auto& then, const char* why) {
     if (now != then)
       refuse(
           "{} = {}, but {} was written with {}: {}. Use that value, another run.directory, or only its weights with "
@@ -178,11 +178,15 @@ void check_same_run(const Parameters& params, const io::DatasetInfo& data, const
   check("batch.global", params.batch.global, state.batch_global, "a step has another number of samples");
   check("batch.micro", params.batch.micro, state.batch_micro, "a micro-batch has another number of samples");
   check("train.seed", static_cast<std::int64_t>(params.train.seed), state.seed, "the order of the samples differs");
-  if (data.num_samples != state.num_samples)
+  if (data.num_samples != state.num_samples) {
+    const Parameters before = parse_parameters(checkpoint.parameters, resumed.path);
+    check("data.limit", shown_value("data.limit", params), shown_value("data.limit", before),
+          "an epoch has another number of samples");
     refuse(
         "data.train = {} holds {} samples, but {} was written with {}: an epoch has another number of steps. Use that "
         "data, another run.directory, or only its weights with init.weights.",
         params.data.train, data.num_samples, resumed.path, state.num_samples);
+  }
   check_classes(checkpoint.metadata, data, "data.train", resumed.path);
   check_vocabulary(checkpoint.metadata, data, "data.train", resumed.path);
 }

@@ -10,6 +10,7 @@
 #include "convoy/base/features.h"
 #include "convoy/base/wording.h"
 #include "convoy/data/copy_shards.h"
+#include "convoy/data/training_set.h"
 #include "convoy/params/parameters.h"
 
 #include "checkpoint/make_metadata.h"
@@ -38,10 +39,10 @@ std::optional<io::Dataset> open_if_given(const std::string& path, const char* ke
 void check_is_whole(const Parameters& params, const io::Dataset& train) {
   if (params.data.allow_part || train.num_shards() == train.num_shards_of_import()) return;
   refuse(
-      "data.train = {} is one of the {} shards that its import wrote: it holds {} samples, and not those of the "
-      "others. Give the folder of the shards, or the beginning of their names, as in data.train = {}; or set "
+      "data.train = {} is one of the {} shards that its import wrote: it does not hold the samples of the others. Give "
+      "the folder of the shards, or the beginning of their names, as in data.train = {}; or set "
       "data.allow_part = true to train on this shard alone.",
-      params.data.train, train.num_shards_of_import(), train.info().num_samples, without_number(params.data.train));
+      params.data.train, train.num_shards_of_import(), without_number(params.data.train));
 }
 
 void check_split(const RunData& data, const std::optional<io::Dataset>& split, const char* key) {
@@ -60,8 +61,7 @@ void check_split(const RunData& data, const std::optional<io::Dataset>& split, c
 }  // namespace
 
 RunData::RunData(const Parameters& params, const mpi::Communicator& world)
-    : RunData(params, world, io::Dataset(params.data.train, "data.train", params.data.verify),
-              open_if_given(params.data.val, "data.val", params.data.verify),
+    : RunData(params, world, open_training_set(params), open_if_given(params.data.val, "data.val", params.data.verify),
               open_if_given(params.data.test, "data.test", params.data.verify)) {}
 
 RunData::RunData(const Parameters& params, const mpi::Communicator& world, io::Dataset opened_train,
@@ -114,7 +114,7 @@ std::vector<std::string> RunData::gaps() const {
   };
   add(val, "data.val");
   add(test, "data.test");
-  const std::int64_t of_train = train.content_hash();
+  const std::int64_t of_train = train.content_hash(/*of_all=*/true);
   for (const auto& [split, key] : {std::pair(&val, "data.val"), std::pair(&test, "data.test")})
     if (*split && (*split)->content_hash() == of_train)
       all.push_back(

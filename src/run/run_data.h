@@ -23,7 +23,7 @@ struct TrainParams;
 struct RunData {
   /// All ranks of `world` call it.
   RunData(const Parameters& params, const mpi::Communicator& world);
-  /// Takes data sets that are already open. All ranks of `world` call it.
+  /// Takes data sets that are already open, data.train by open_training_set(). All ranks of `world` call it.
   RunData(const Parameters& params, const mpi::Communicator& world, io::Dataset opened_train,
           std::optional<io::Dataset> opened_val, std::optional<io::Dataset> opened_test);
 

@@ -2,6 +2,9 @@
 #include "run/run_tables.h"
 
 #include <algorithm>
+#include <cmath>
+#include <cstdlib>
+#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -12,6 +15,7 @@
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/io/atomic_file.h"
+#include "convoy/params/parse.h"
 
 #include "telemetry/log_file.h"
 
@@ -88,6 +92,34 @@ std::vector<MetricsRow> read_steps(const std::string& run_directory) {
 
 std::vector<MetricsRow> read_epochs(const std::string& run_directory) {
   return read_table(run_directory + "/log.csv", "train_loss");
+}
+
+std::optional<MetricsRow> read_test(const std::string& run_directory) {
+  const std::vector<MetricsRow> rows = read_table(run_directory + "/test.csv", "loss");
+  return rows.empty() ? std::nullopt : std::optional(rows.back());
+}
+
+std::optional<BestEpoch> find_best_epoch(const std::vector<MetricsRow>& epochs, MetricKind kind) {
+  const Metric& followed = metric(kind);
+  std::optional<BestEpoch> best;
+  double best_value = 0;
+  for (const char* split : {"val_", "test_"}) {
+    for (const MetricsRow& row : epochs) {
+      const auto field = row.metrics.find(std::string(split) + followed.name);
+      const double value = field == row.metrics.end() ? NAN : std::strtod(field->second.c_str(), nullptr);
+      if (!std::isfinite(value) || (best && !followed.is_better(value, best_value))) continue;
+      best = {.row = row, .split = split};
+      best_value = value;
+    }
+    if (best) break;
+  }
+  return best;
+}
+
+std::optional<Parameters> read_parameters(const std::string& run_directory) {
+  const std::string path = run_directory + "/params.cfg";
+  const auto text = io::read_text(path);
+  return text ? std::optional(parse_parameters(*text, path)) : std::nullopt;
 }
 
 std::string describe_faulty_rows(const std::vector<MetricsRow>& rows, std::int64_t first, std::int64_t last) {

@@ -1,10 +1,15 @@
-/// Reads the tables of a run: steps.csv, log.csv, and starts.csv, which has a row for each start.
+/// Reads the files of a run that say what it has done: params.cfg, steps.csv, log.csv, test.csv, and starts.csv, which
+/// has a row for each start.
 #pragma once
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <vector>
+
+#include "convoy/base/metrics.h"
+#include "convoy/params/parameters.h"
 
 namespace convoy {
 
@@ -23,6 +28,21 @@ std::vector<MetricsRow> read_steps(const std::string& run_directory);
 std::string describe_faulty_rows(const std::vector<MetricsRow>& rows, std::int64_t first, std::int64_t last);
 /// Reads log.csv, a row per epoch with values of 9 digits; empty if the file does not exist.
 std::vector<MetricsRow> read_epochs(const std::string& run_directory);
+
+/// Reads test.csv, the latest result on data.test of a run that has data.val, too; nothing if the file does not exist.
+std::optional<MetricsRow> read_test(const std::string& run_directory);
+
+/// The epoch with the best value of the metric that a run follows.
+struct BestEpoch {
+  MetricsRow row;
+  std::string split;  ///< the split that epochs are measured on, as its columns begin: "val_" or "test_"
+};
+
+/// Finds the best of the epochs; nothing if none has a finite value of the metric.
+std::optional<BestEpoch> find_best_epoch(const std::vector<MetricsRow>& epochs, MetricKind kind);
+
+/// Reads params.cfg; nothing if the file does not exist.
+std::optional<Parameters> read_parameters(const std::string& run_directory);
 
 /// A row of starts.csv: a start of the run.
 struct RunStart {

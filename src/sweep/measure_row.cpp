@@ -13,6 +13,7 @@
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/process_grid.h"
+#include "convoy/data/training_set.h"
 #include "convoy/model/network.h"
 #include "convoy/params/parameters.h"
 
@@ -53,7 +54,7 @@ void gather_memory(const RankRuntime& runtime, const Resident& before, RowMeasur
 std::optional<RowMeasurement> measure_training(const Parameters& params, const mpi::Communicator& ranks,
                                                ops::Backend& backend, StatusBoard& board) {
   // 1. The data and the layout
-  const io::Dataset data(params.data.train, "data.train", params.data.verify);
+  const io::Dataset data = open_training_set(params);
   count_steps(params, data.info());  // may refuse, before anything is measured
   const io::ModelMetadata metadata = model_metadata(params, data.info(), &ranks);
   board.enter(Activity::kPlanning);
@@ -124,11 +125,10 @@ class PredictionClock {
 std::optional<RowMeasurement> measure_prediction(const Parameters& params, const mpi::Communicator& ranks,
                                                  ops::Backend& backend, StatusBoard& board) {
   // 1. The data and the grid
-  const io::Dataset train(params.data.train, "data.train");
+  const io::Dataset train = open_training_set(params);
   const io::ModelMetadata metadata = model_metadata(params, train.info(), &ranks);
-  const bool has_test = !params.data.test.empty();
-  const io::Dataset samples(has_test ? params.data.test : params.data.train, has_test ? "data.test" : "data.train",
-                            params.data.verify);
+  const io::Dataset samples =
+      params.data.test.empty() ? train : io::Dataset(params.data.test, "data.test", params.data.verify);
   board.enter(Activity::kPlanning);
   const MachineCosts machine = find_and_keep_costs(std::nullopt, params, metadata, ranks, backend);
   const ProcessGrid grid(ranks, std::max<std::int64_t>(1, params.grid.stages));

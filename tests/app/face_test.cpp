@@ -50,9 +50,9 @@ TEST(Face, HelpOnACommandHasItsKeysAloneOnceAndAtTheTerminalsWidth) {
        std::vector<std::vector<std::string>>{{"train", "--help"}, {"help", "train"}}) {
     const ProcessResult help = run_program({.arguments = asked, .ranks = 2, .tool = {"env", "COLUMNS=60"}});
     EXPECT_EQ(help.status, 0) << help.output;
-    const std::size_t first = help.output.find("convoy train [FILE.cfg ...]");
+    const std::size_t first = help.output.find("convoy train [RUN | FILE.cfg ...]");
     ASSERT_NE(first, std::string::npos) << help.output;
-    EXPECT_EQ(help.output.find("convoy train [FILE.cfg ...]", first + 1), std::string::npos) << "printed twice";
+    EXPECT_EQ(help.output.find("convoy train [RUN | FILE.cfg ...]", first + 1), std::string::npos) << "printed twice";
     EXPECT_TRUE(contains(help.output, "\n  train.epochs = 10 ")) << help.output;
     EXPECT_FALSE(contains(help.output, "import.source")) << help.output;
     std::istringstream lines(help.output);

@@ -225,6 +225,7 @@ TEST_F(Jobs, TrainAnArrayOfSeedsInARunDirectoryEach) {
     expect_trained(run_directory() + "/seed-" + seed, result);
     EXPECT_TRUE(contains(read_text(run_directory() + "/seed-" + seed + "/params.cfg"), "seed = " + seed + " "));
   }
+  EXPECT_TRUE(contains(result.output, "train.seed = 3; 4")) << "the table of the job that ends last\n" << result.output;
 }
 
 TEST_F(Jobs, TrainAnArrayOfParameterFilesInARunDirectoryEach) {

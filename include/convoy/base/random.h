@@ -31,6 +31,7 @@ enum class Purpose : std::uint64_t {
   kBalancedSample = 18,
   kAutoAugment = 19,
   kAudit = 20,
+  kSubset = 25,
 };
 
 /// The key of the random numbers for one purpose and one item in one epoch. `item` is a sample's index or the hash of a

@@ -67,9 +67,14 @@ class Dataset final : public SampleStore {
   /// Returns an empty name if the sample's shard has no names. Each call reads the shard.
   std::string name(std::int64_t sample) const override;
 
+  /// From now on the data set has only these samples: at least one, by ascending indices in those that it has now.
+  /// Counts of classes and content_hash() follow; mean and standard deviation of the channels and the number of tokens
+  /// do not.
+  void keep(const std::vector<std::int64_t>& samples);
+
   /// A hash of everything that a training reads: image shape or vocabulary, classes, each sample's bytes and label, in
-  /// order. It does not depend on the path or the number of shards.
-  std::int64_t content_hash() const;
+  /// order. It does not depend on the path or the number of shards. `of_all`: also of the samples that are not kept.
+  std::int64_t content_hash(bool of_all = false) const;
 
   /// The number of shards that the split's import wrote. If it is above num_shards(), one shard of several was opened
   /// alone; info() then counts the samples of each class in this shard only.
@@ -97,6 +102,7 @@ class Dataset final : public SampleStore {
 
   DatasetInfo info_;
   std::int64_t num_shards_of_import_ = 0;
+  std::vector<std::int64_t> kept_;  ///< number of each sample in the shards; empty: all are kept
   std::vector<std::shared_ptr<Shard>> shards_;
 };
 

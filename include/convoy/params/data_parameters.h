@@ -9,10 +9,19 @@
 
 namespace convoy {
 
+/// How many samples of a data set are used: a share in percent, or a number; 0 and 0: all.
+struct SampleLimit {
+  double percent = 0;
+  std::int64_t count = 0;
+
+  bool operator==(const SampleLimit&) const = default;
+};
+
 struct DataParams {
   std::string train;  ///< path of a shard, of a folder of shards, or a prefix such as data/fashion/train
   std::string val;    ///< path of the data set that selects the best checkpoint; empty: `test` selects it
   std::string test;
+  SampleLimit limit;  ///< how many samples of `train` are used
   bool shuffle = true;
   bool balanced = false;            ///< whether each class is drawn equally often
   std::int64_t loader_threads = 1;  ///< number of threads of each rank that read samples

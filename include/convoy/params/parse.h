@@ -14,6 +14,7 @@ struct Request {
   std::string command;  ///< command: "train", "evaluate", ...; "help" for --help, "version" for --version
   std::vector<std::string> arguments = {};  ///< arguments of the command: paths for info and check, topics for help
   bool as_markdown = false;                 ///< only for help: true if it is to be written as Markdown
+  bool is_summary = false;                  ///< only for compare: true if several runs are summed up in a table
   bool is_preflight = false;                ///< true for `check FILE.cfg` and `train --dry-run`: nothing is trained
   Parameters params = {};
   /// Preflight only: messages about wrong parameters, which other commands throw.
@@ -27,9 +28,9 @@ struct Request {
 };
 
 /// Parses `convoy COMMAND [FILE.cfg ...] [--section.key=value ...]`. Later files override earlier ones, and the command
-/// line overrides all. `--section.key value` is the same; if a key is given twice on the command line, the later value
-/// counts. --help and --version override everything else. The key `optimizer.lr` is in section [optimizer],
-/// `lr.schedule` in [lr], and so on.
+/// line overrides all. A run directory in place of a file is its params.cfg with this run.directory. `--section.key
+/// value` is the same; if a key is given twice on the command line, the later value counts. --help and --version
+/// override everything else. The key `optimizer.lr` is in section [optimizer], `lr.schedule` in [lr], and so on.
 ///
 /// Throws RequestError naming the key (and the file and line), the given value, what is allowed, and the nearest right
 /// key. `convoy check FILE.cfg` and `convoy train --dry-run` collect these messages in Request::problems instead.

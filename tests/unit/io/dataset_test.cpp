@@ -132,6 +132,38 @@ TEST(Dataset, OneShardOfSeveralCanBeOpenedAlone) {
   EXPECT_EQ(dataset.label(4), test::known_label(9, 4));
 }
 
+// Samples of several shards: what is read, counted and hashed is what an import of them alone would give.
+TEST(Dataset, KeepsChosenSamples) {
+  const TemporaryDirectory directory;
+  write(directory, "train", 3);
+  const std::vector<std::int64_t> chosen = {0, 5, 6, 13, 19};
+  DatasetContent content = make_content();
+  DatasetContent alone = make_content({.num_samples = 0});
+  for (const std::int64_t sample : chosen) {
+    const auto image = content.image(sample);
+    for (const std::byte value : image) alone.images.push_back(static_cast<std::uint8_t>(value));
+    alone.labels.push_back(content.labels[static_cast<std::size_t>(sample)]);
+  }
+  alone.info.num_samples = std::ssize(chosen);
+  write_dataset(directory.path(), "alone", 1, alone);
+  const Dataset expected(directory / "alone", "data.train");
+  Dataset dataset(directory / "train", "data.train");
+  const std::int64_t whole = dataset.content_hash();
+  dataset.keep(chosen);
+  ASSERT_EQ(dataset.info().num_samples, 5);
+  for (std::int64_t i = 0; i < 5; ++i) {
+    EXPECT_EQ(read_sample(dataset, i), read_sample(expected, i)) << i;
+    EXPECT_EQ(dataset.label(i), expected.label(i)) << i;
+  }
+  EXPECT_EQ(dataset.info().class_counts, expected.info().class_counts);
+  EXPECT_EQ(dataset.content_hash(), expected.content_hash());
+  EXPECT_EQ(dataset.content_hash(/*of_all=*/true), whole);
+  EXPECT_NE(whole, expected.content_hash());
+  EXPECT_THROW(static_cast<void>(dataset.label(5)), Error);
+  dataset.keep({1, 4});  // of those that it has
+  EXPECT_EQ(read_sample(dataset, 1)[0], test::known_byte(19, 0));
+}
+
 TEST(Dataset, ItsContentHashFollowsImagesLabelsAndClassesAndNothingElse) {
   const TemporaryDirectory directory;
   const auto hash_of_content = [&](const std::string& name, int num_shards, const auto& change) {

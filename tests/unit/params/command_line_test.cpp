@@ -242,8 +242,11 @@ TEST(CommandLine, EmptiesKeysThatMayBeEmpty) {
 
 TEST(CommandLine, RefusesArgumentsThatAreNoParameterFiles) {
   EXPECT_EQ(complaint({"train", "foo"}),
-            "command line: foo: convoy train takes parameter files (*.cfg, *.ini), and keys as --section.key=value. "
-            "More: convoy train --help.");
+            "command line: foo: there is no such folder. convoy train takes the directory of a run, parameter "
+            "files (*.cfg, *.ini), and keys as --section.key=value. More: convoy train --help.");
+  EXPECT_EQ(complaint({"import", "foo"}),
+            "command line: foo: convoy import takes parameter files (*.cfg, *.ini), and keys as --section.key=value. "
+            "More: convoy import --help.");
   EXPECT_EQ(complaint({"train", "batch.global=64"}),
             "command line: batch.global=64: a key must begin with two dashes. Nearest: --batch.global=64.");
   EXPECT_EQ(complaint({"train", "-batch.global=64"}),

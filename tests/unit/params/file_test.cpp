@@ -98,8 +98,74 @@ TEST_F(Files, ThatCannotBeFollowedAreRefused) {
 
 TEST_F(Files, ThatAreFoldersAreRefused) {
   std::filesystem::create_directory(path("runs.cfg"));
-  EXPECT_EQ(complaint({"train", path("runs.cfg")}),
+  EXPECT_EQ(complaint({"import", path("runs.cfg")}),
             path("runs.cfg") + ": a folder, but a parameter file is expected (*.cfg, *.ini).");
+}
+
+// Writes the parameter file of a run in folder/NAME, which names another directory: the run was moved.
+class RunDirectories : public Files {
+ protected:
+  std::string make_run(const std::string& name) const {
+    std::filesystem::create_directories(path(name));
+    write(name + "/starts.csv", "");
+    write(name + "/params.cfg",
+          "[run]\ndirectory = elsewhere\n[train]\nseed = 7\n[data]\ntrain = a\ntest = b\n[export]\noutput = e\n"
+          "[replay]\nsteps = 1-2\n");
+    return path(name);
+  }
+};
+
+TEST_F(RunDirectories, StandForTheirFileAndTheirPathBelowTheCommandLine) {
+  const std::string run = make_run("run");
+  for (const std::string command : {"train", "evaluate", "predict", "export", "plan", "replay", "check"})
+    for (const std::string& given : {run, run + "/"}) {
+      const Request asked = request({command, given, "--train.epochs=3"});
+      EXPECT_EQ(asked.params.run.directory, run) << command;
+      EXPECT_EQ(asked.params.train.seed, 7u) << command;
+      EXPECT_EQ(asked.params.train.epochs, 3) << command;
+      EXPECT_FALSE(asked.given_on_command_line("run.directory")) << command;
+      EXPECT_TRUE(asked.problems.empty()) << command;
+      EXPECT_TRUE(asked.arguments.empty()) << command;
+    }
+  EXPECT_TRUE(request({"check", run}).is_preflight);
+  EXPECT_EQ(request({"train", run, "--train.seed=9"}).params.train.seed, 9u);
+  EXPECT_EQ(request({"train", run, write("more.cfg", "[train]\nseed = 8\n")}).params.train.seed, 8u);
+  EXPECT_EQ(request({"train", run, "--run.directory=" + run + "/."}).params.run.directory, run + "/.");
+}
+
+TEST_F(RunDirectories, AreRefusedWithoutAFileAndNextToAnother) {
+  const std::string run = make_run("run"), other = make_run("other"), empty = path("empty");
+  std::filesystem::create_directories(empty);
+  EXPECT_EQ(complaint({"evaluate", empty}),
+            "command line: " + empty +
+                " is not the directory of a run: it has no params.cfg. Give the run.directory of a training, or a "
+                "parameter file.");
+  EXPECT_EQ(complaint({"train", run, other}),
+            "command line: convoy train takes one run directory, but " + run + " and " + other + " are given.");
+  const std::string conflict = "command line: " + run + " is the directory of a run, and --run.directory=" + other +
+                               " is another one. Leave out one of them. To use only the parameters of " + run +
+                               ": convoy train " + run + "/params.cfg --run.directory=" + other + ".";
+  EXPECT_EQ(complaint({"train", run, "--run.directory=" + other}), conflict);
+  EXPECT_EQ(request({"train", run, "--run.directory=" + other, "--dry-run"}).problems,
+            std::vector<std::string>{conflict});
+  EXPECT_NE(complaint({"import", run}), test::kNothingThrown) << "an import has no run";
+  EXPECT_NE(complaint({"sweep", run}), test::kNothingThrown) << "its table would lie in the run";
+}
+
+// A word is the name of a network, and a folder of shards is verified, as before.
+TEST_F(RunDirectories, LeaveOtherMeaningsOfFolders) {
+  const auto before = std::filesystem::current_path();
+  make_run("resnet50");
+  std::filesystem::create_directories(path("data"));
+  std::filesystem::current_path(path(""));
+  const Request network = request({"plan", "resnet50"}), run = request({"plan", "./resnet50"});
+  const Request data = request({"check", "data"});
+  std::filesystem::current_path(before);
+  EXPECT_EQ(network.params.model.name, "resnet50");
+  EXPECT_EQ(network.params.train.seed, Parameters{}.train.seed);
+  EXPECT_EQ(run.params.run.directory, "./resnet50");
+  EXPECT_FALSE(data.is_preflight);
+  EXPECT_EQ(data.arguments, std::vector<std::string>{"data"});
 }
 
 TEST_F(Files, ThatAreNoTextAreRefused) {

@@ -60,6 +60,7 @@ TEST(KeyTable, SetsTheFieldItIsNamedAfter) {
     if (type == "integer" || type == "integers") value = "17";
     if (type == "number" || type == "numbers") value = "0.625";
     if (type == "steps") value = "3-17";
+    if (type == "limit") value = "7 %";
     if (type == "weights") value = "balanced";
     if (type == "choice") value = key.value.allowed.substr(key.value.allowed.rfind(' ') + 1);
     key.value.read({.key = key.name, .value = value, .where = "test", .unit = ""}, read);
@@ -106,6 +107,23 @@ TEST(KeyTable, TakesGroupsOfNamesWithFactors) {
   EXPECT_NE(set("optimizer.groups", "fc.*").find("fc.* is not a list of PATTERN: FACTOR"), std::string::npos);
   EXPECT_NE(set("optimizer.groups", "fc.*: 0").find("is out of range"), std::string::npos);
   EXPECT_NE(set("optimizer.groups", "a: 1,,b: 2").find("is not a list"), std::string::npos);
+}
+
+TEST(KeyTable, TakesSharesAndNumbersOfSamples) {
+  const auto limit = [](const std::string& text) {
+    return request({"plan", "--data.limit=" + text}).params.data.limit;
+  };
+  for (const std::string text : {"10 %", "10%", " 10.0 %"})
+    EXPECT_EQ(limit(text), (SampleLimit{.percent = 10})) << text;
+  EXPECT_EQ(limit("0.5 %").percent, 0.5);
+  EXPECT_EQ(limit("5000"), (SampleLimit{.count = 5000}));
+  EXPECT_EQ(limit(""), SampleLimit{});
+  const std::string allowed = " Allowed: 1 to 1125899906842624, or a share up to 100 %, as in 10 %.";
+  EXPECT_EQ(set("data.limit", "0.1"), "command line: data.limit = 0.1 is not an integer." + allowed);
+  EXPECT_EQ(set("data.limit", "0"), "command line: data.limit = 0 is out of range." + allowed);
+  EXPECT_EQ(set("data.limit", "0 %"), "command line: data.limit = 0 % is out of range." + allowed);
+  EXPECT_EQ(set("data.limit", "101 %"), "command line: data.limit = 101 % is out of range." + allowed);
+  EXPECT_EQ(set("data.limit", "%"), "command line: data.limit = % is not a number." + allowed);
 }
 
 TEST(KeyTable, TakesListsOfIntegers) {

@@ -35,6 +35,7 @@ Parameters random_parameters(std::mt19937_64& engine) {
             .shuffle = engine() % 2 == 0,
             .loader_threads = count(),
             .verify = any<VerifyKind>(engine)};
+  p.data.limit = engine() % 2 == 0 ? SampleLimit{.percent = 100 * fraction() + 1e-300} : SampleLimit{.count = count()};
   p.batch.micro = count();
   p.batch.global = p.batch.micro * count();
   p.grid.stages = static_cast<std::int64_t>(engine() % 4);  // 0: auto
@@ -249,10 +250,12 @@ TEST(Help, OnATopicHasItsEntriesAloneAsTheFullPageHasThem) {
 TEST(Help, OnACommandHasTheKeysThatItReadsAlone) {
   EXPECT_EQ(entries(help_text({"export"})), (Names{"checkpoint.resume", "evaluate.weights", "init.weights",
                                                    "init.strip_prefix", "run.directory", "export.output"}));
-  EXPECT_EQ(help_text({"export"}).find("convoy export [FILE.cfg ...] [--section.key=value ...]\n    writes the "), 0u);
-  EXPECT_EQ(help_text({"info"}).find("convoy info [PATH | NETWORK | FILE.lua ...] [--section.key=value ...]\n"), 0u);
-  EXPECT_EQ(help_text({"plan"}).find("convoy plan [FILE.cfg ...] [NETWORK | FILE.lua] [--section.key=value ...]\n"),
+  EXPECT_EQ(help_text({"export"}).find("convoy export [RUN | FILE.cfg ...] [--section.key=value ...]\n    writes the "),
             0u);
+  EXPECT_EQ(help_text({"info"}).find("convoy info [PATH | NETWORK | FILE.lua ...] [--section.key=value ...]\n"), 0u);
+  EXPECT_EQ(
+      help_text({"plan"}).find("convoy plan [RUN | FILE.cfg ...] [NETWORK | FILE.lua] [--section.key=value ...]\n"),
+      0u);
   const Names train = entries(help_text({"train"}));
   const auto has = [&](const std::string& name) { return std::find(train.begin(), train.end(), name) != train.end(); };
   EXPECT_TRUE(has("train.epochs") && has("data.train") && has("optimizer.lr") && has("run.trace"));
