@@ -15,8 +15,8 @@ namespace convoy {
 
 Value Value::as(const Shape& shape) const {
   if (shape.count() != shape_.count())
-    throw std::logic_error(fmt::format("the shapes {} and {} have different numbers of values", to_string(shape_),
-                                       to_string(shape)));
+    throw std::logic_error(
+        fmt::format("the shapes {} and {} have different numbers of values", to_string(shape_), to_string(shape)));
   Value same = *this;
   same.shape_ = shape;
   tensor_->has_several_shapes = tensor_->has_several_shapes || shape != shape_;

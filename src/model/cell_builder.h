@@ -54,8 +54,8 @@ class CellBuilder {
   Value feature(const std::string& name, const TensorSpec& spec, std::int64_t num_values = 0);
   /// Whether a layer writes the value, in its shape, so that it can be the output of the cell.
   bool is_written(const Value& value) const;
-  /// Completes the cell, whose output is y. Throws std::logic_error if no layer writes it, or if its gradients cannot be
-  /// computed.
+  /// Completes the cell, whose output is y. Throws std::logic_error if no layer writes it, or if its gradients cannot
+  /// be computed.
   std::unique_ptr<Cell> finish(const Value& y);
 
   // The functions in layers/ call these.

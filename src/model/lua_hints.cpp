@@ -103,9 +103,9 @@ std::string hint_for_syntax(std::string_view message, std::string_view text) {
   const std::string_view lines = lines_at(text, parse_number<int>(number).value_or(1));
   for (const auto& [written, advice] : kSyntax) {
     const bool is_sign_at_error = word.size() > 1 && written.find(word[1]) != std::string_view::npos;
-    const bool is_met = is_letter(written.front())
-                            ? has_word(lines, written)
-                            : (is_sign_at_error || written.back() == '\n') && lines.find(written) != std::string_view::npos;
+    const bool is_met = is_letter(written.front()) ? has_word(lines, written)
+                                                   : (is_sign_at_error || written.back() == '\n') &&
+                                                         lines.find(written) != std::string_view::npos;
     if (is_met) return fmt::format(". {}", advice);
   }
   return "";

@@ -15,8 +15,7 @@ Value batch_norm(const std::string& name, const Value& x, const BatchNormSetting
                   {{&x.tensor(), GradientRule::kMayReplace}}, {.spec = {x.shape(), cell.type()}});
 }
 
-BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, const Shape& x,
-                     const BatchNormSettings& settings)
+BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, const Shape& x, const BatchNormSettings& settings)
     : branches_{{memory, name, x.c, settings.momentum}}, spec_{.x = x, .epsilon = settings.epsilon} {}
 
 BatchNorm::BatchNorm(const BatchNorm& sum, const BatchNorm& shortcut)

@@ -97,7 +97,7 @@ TEST(Network, PerceptronsHaveTheParametersOfTheirLayers) {
   EXPECT_EQ(count_parameters(small("mlp")), 3072 * 64 + 64 + 64 * 10 + 10);
   const auto count_with = [](const NetworkSettings& settings) {
     return count_parameters(make_network(
-        {.name = "mlp", .settings = settings, .input = ImageShape{5, 4, 3}, .micro_batch = 2, .num_classes = 7}));
+        {.name = "mlp", .input = ImageShape{5, 4, 3}, .settings = settings, .micro_batch = 2, .num_classes = 7}));
   };
   EXPECT_EQ(count_with({{"layers", "0"}}), 60 * 7 + 7);
   EXPECT_EQ(count_with({{"layers", "3"}, {"width", "8"}, {"norm", "layer"}}),
