@@ -64,6 +64,7 @@ struct Loader::Impl {
   void add(const WantedFeature& wanted, ops::Backend& backend);
   const FeatureSpec& given(const WantedFeature& wanted) const;
   void samples_of(std::int64_t s, BatchSamples& batch) const;
+  const BatchSamples& samples_to_look_up(std::int64_t s);
   void load_next(ReadAhead& feature, std::string_view name, std::int64_t micro_batch, void* to);
 
   const SamplePath& path;
@@ -125,9 +126,18 @@ void Loader::Impl::samples_of(std::int64_t s, BatchSamples& of) const {
   of.epoch = in_run / spec.steps_per_epoch;
   of.micro_batch = first / spec.batch_micro;
   of.samples.resize(static_cast<std::size_t>(spec.batch_micro));
-  for (std::int64_t i = 0; i < spec.batch_micro; ++i)
-    of.samples[static_cast<std::size_t>(i)] =
-        first + i < sampler.num_samples() ? sampler.sample(of.epoch, first + i) : kNoSample;
+  const auto num = std::clamp<std::int64_t>(sampler.num_samples() - first, 0, spec.batch_micro);
+  const auto given = std::span(of.samples).first(static_cast<std::size_t>(num));
+  sampler.samples(of.epoch, first, given);
+  std::fill(of.samples.begin() + num, of.samples.end(), kNoSample);
+}
+
+// Returns the samples of the s-th micro-batch. A feature that is read ahead and was loaded last has them already.
+const BatchSamples& Loader::Impl::samples_to_look_up(std::int64_t s) {
+  for (const auto& [name, feature] : read_ahead)
+    if (feature->next() == s + 1) return feature->samples();
+  samples_of(s, batch);
+  return batch;
 }
 
 void Loader::Impl::load_next(ReadAhead& feature, std::string_view name, std::int64_t micro_batch, void* to) {
@@ -162,8 +172,7 @@ void Loader::load(std::string_view feature, std::int64_t micro_batch, void* to) 
   if (const auto found = own.read_ahead.find(feature); found != own.read_ahead.end()) {
     own.load_next(*found->second, feature, micro_batch, to);
   } else if (const auto other = own.looked_up.find(feature); other != own.looked_up.end()) {
-    own.samples_of(own.step * own.spec.num_micro_batches + micro_batch, own.batch);
-    other->second.load(own.batch, to);
+    other->second.load(own.samples_to_look_up(own.step * own.spec.num_micro_batches + micro_batch), to);
   } else {
     fail("loader: this rank does not read {}", feature);
   }

@@ -42,7 +42,6 @@ ReadAhead::~ReadAhead() {
 }
 
 void ReadAhead::work(BufferWriter& writer) {
-  BatchSamples batch;
   for (;;) {
     const std::int64_t s = next_to_fill_++;
     if (s >= num_micro_batches()) return;
@@ -53,8 +52,8 @@ void ReadAhead::work(BufferWriter& writer) {
       mine.turn.wait(turn);
     }
     try {
-      samples_of_(s, batch);
-      fill(batch, mine, writer);
+      samples_of_(s, mine.samples);
+      fill(mine, writer);
     } catch (...) {
       mine.error = std::current_exception();
     }
@@ -63,7 +62,8 @@ void ReadAhead::work(BufferWriter& writer) {
   }
 }
 
-void ReadAhead::fill(const BatchSamples& batch, BatchBuffer& mine, BufferWriter& writer) const {
+void ReadAhead::fill(BatchBuffer& mine, BufferWriter& writer) const {
+  const BatchSamples& batch = mine.samples;
   std::byte* const memory = mine.memory.data();
   mine.bad.assign(spec_.skips_bad ? batch.samples.size() : 0, 0);
   for (std::size_t place = 0; place < batch.samples.size(); ++place) {
@@ -129,6 +129,7 @@ void ReadAhead::load(void* to) {
   release_taken();
   const std::int64_t s = next_++;
   if (num_started_ == s) start_next();
+  std::swap(samples_, buffer(s).samples);  // the buffer may be filled again before the next one is loaded
   if (const auto error = std::exchange(buffer(s).error, nullptr)) std::rethrow_exception(error);
   note_bad(buffer(s));
   reader_->finish(to);

@@ -38,6 +38,8 @@ class ReadAhead {
   /// Copies micro-batch next() to the feature's memory `to` on the device, queued on the device's stream. Waits until a
   /// thread has read it. Throws the error that the thread met in it; the micro-batch after it can still be loaded.
   void load(void* to);
+  /// Returns the samples of the micro-batch that was loaded last.
+  const BatchSamples& samples() const { return samples_; }
   /// Returns a flag for each sample of the micro-batch that was loaded last: 1 if the sample could not be used. Empty
   /// if the spec does not say that bad samples are skipped.
   std::span<const std::uint8_t> bad() const { return bad_; }
@@ -54,6 +56,7 @@ class ReadAhead {
   ///   2r + 2  the thread of use r + 1: the buffer is empty again
   struct BatchBuffer {
     HostBuffer memory;
+    BatchSamples samples;
     std::exception_ptr error;       ///< the error because of which the buffer could not be filled; null: none
     std::vector<std::uint8_t> bad;  ///< for each sample, 1 if it cannot be used; empty if bad samples are not skipped
     std::vector<BadSample> why_bad;
@@ -61,7 +64,7 @@ class ReadAhead {
   };
 
   void work(BufferWriter& writer);
-  void fill(const BatchSamples& batch, BatchBuffer& mine, BufferWriter& writer) const;
+  void fill(BatchBuffer& mine, BufferWriter& writer) const;
   void note_bad(BatchBuffer& taken);
   void start_next();
   void release_taken();
@@ -83,6 +86,7 @@ class ReadAhead {
   std::int64_t num_released_ = 0;              ///< number of micro-batches whose buffers may be filled again
   double wait_seconds_ = 0;
   std::atomic<bool> stopping_{false};
+  BatchSamples samples_;
   std::vector<std::uint8_t> bad_;
   std::vector<BadSample> why_bad_;
   std::vector<std::unique_ptr<BufferWriter>> writers_;  ///< the writer of each thread

@@ -3,6 +3,7 @@
 
 #include <array>
 #include <map>
+#include <numeric>
 #include <utility>
 
 #include "convoy/base/error.h"
@@ -43,17 +44,19 @@ std::uint64_t feistel(std::uint64_t x, int half_bits, const RoundKeys& keys) {
   return (left << half_bits) | right;
 }
 
-// Computes a bijection of [0, size): it follows the network's cycle to the next point inside. The network's domain is
-// less than 4 times as large (except for 1 sample), so less than 4 steps suffice on average.
-std::int64_t permuted(std::int64_t position, std::int64_t size, const RandomKey& key) {
+// Computes a bijection of [0, size), of each value: it follows the network's cycle to the next point inside. The
+// network's domain is less than 4 times as large (except for 1 sample), so less than 4 steps suffice on average. In the
+// first loop no value waits for another, so that a processor computes several at a time.
+void permute(std::span<std::int64_t> values, std::int64_t size, const RandomKey& key) {
   int half_bits = 1;
   while ((std::int64_t{1} << (2 * half_bits)) < size) ++half_bits;
   const RoundKeys keys = round_keys(key);
-  auto x = static_cast<std::uint64_t>(position);
-  do {
-    x = feistel(x, half_bits, keys);
-  } while (x >= static_cast<std::uint64_t>(size));
-  return static_cast<std::int64_t>(x);
+  const auto next = [&](std::int64_t x) {
+    return static_cast<std::int64_t>(feistel(static_cast<std::uint64_t>(x), half_bits, keys));
+  };
+  for (std::int64_t& value : values) value = next(value);
+  for (std::int64_t& value : values)
+    while (value >= size) value = next(value);
 }
 
 }  // namespace
@@ -77,18 +80,28 @@ Sampler::Sampler(SamplerSpec spec) : spec_(std::move(spec)) {
 }
 
 std::int64_t Sampler::sample(std::int64_t epoch, std::int64_t position) const {
-  if (!spec_.shuffle) return position;
+  samples(epoch, position, {&position, 1});
+  return position;
+}
+
+void Sampler::samples(std::int64_t epoch, std::int64_t position, std::span<std::int64_t> to) const {
+  std::iota(to.begin(), to.end(), position);
+  if (!spec_.shuffle) return;
   const auto key = [&](Purpose purpose, std::int64_t item) {
     return RandomKey{spec_.seed, purpose, static_cast<std::uint64_t>(epoch), static_cast<std::uint64_t>(item)};
   };
-  const std::int64_t place = permuted(position, spec_.num_samples, key(Purpose::kShuffle, 0));
-  if (classes_.empty()) return place;
-  const std::int64_t num_classes = std::ssize(classes_), turn = place / num_classes;
-  const ClassSamples& of_class = classes_[static_cast<std::size_t>(place % num_classes)];
-  const std::int64_t size = std::ssize(of_class.samples), pass = turn / size;
-  // Packs two numbers into one: a class has at most 2^60 samples, and there are at most 2^31 classes.
-  const std::int64_t item = pass * (std::int64_t{1} << 31) + of_class.label;
-  return of_class.samples[static_cast<std::size_t>(permuted(turn % size, size, key(Purpose::kBalancedSample, item)))];
+  permute(to, spec_.num_samples, key(Purpose::kShuffle, 0));
+  if (classes_.empty()) return;
+  for (std::int64_t& place : to) {
+    const std::int64_t num_classes = std::ssize(classes_), turn = place / num_classes;
+    const ClassSamples& of_class = classes_[static_cast<std::size_t>(place % num_classes)];
+    const std::int64_t size = std::ssize(of_class.samples), pass = turn / size;
+    // Packs two numbers into one: a class has at most 2^60 samples, and there are at most 2^31 classes.
+    const std::int64_t item = pass * (std::int64_t{1} << 31) + of_class.label;
+    place = turn % size;
+    permute({&place, 1}, size, key(Purpose::kBalancedSample, item));
+    place = of_class.samples[static_cast<std::size_t>(place)];
+  }
 }
 
 Sampler training_sampler(const io::SampleStore& samples, const Parameters& params) {

@@ -1,6 +1,7 @@
 /// Adds layers and tensors in the order of the description.
 #include "model/cell_builder.h"
 
+#include <algorithm>
 #include <stdexcept>
 #include <string_view>
 #include <vector>
@@ -11,6 +12,16 @@
 #include "convoy/base/random.h"
 
 namespace convoy {
+
+Value Value::as(const Shape& shape) const {
+  if (shape.count() != shape_.count())
+    throw std::logic_error(
+        fmt::format("the shapes {} and {} have different numbers of values", to_string(shape_), to_string(shape)));
+  Value same = *this;
+  same.shape_ = shape;
+  tensor_->has_several_shapes = tensor_->has_several_shapes || shape != shape_;
+  return same;
+}
 
 CellBuilder::CellBuilder(const CellSpec& spec) : spec_(spec), graph_(std::make_unique<CellGraph>(spec.type)) {}
 
@@ -55,7 +66,13 @@ std::uint64_t CellBuilder::number_of_drawing_layer() {
   return hash_name(fmt::format("{} draws {}", spec_.name, num_drawing_layers_++));
 }
 
+bool CellBuilder::is_written(const Value& value) const {
+  const auto writes = [&](const auto& layer) { return &layer->y() == &value.tensor(); };
+  return value.shape() == value.tensor().spec.shape && std::ranges::any_of(graph_->layers, writes);
+}
+
 std::unique_ptr<Cell> CellBuilder::finish(const Value& y) {
+  if (!is_written(y)) throw std::logic_error("no layer writes the output of the cell");
   graph_->y = &y.tensor();
   graph_->finish();
   return std::make_unique<Cell>(spec_.name, std::move(graph_));

@@ -21,15 +21,19 @@ class CellBuilder;
 /// A handle to a tensor of the cell that is being built: the input or the output of a layer.
 class Value {
  public:
-  Value(CellBuilder& cell, Tensor& tensor) : cell_(&cell), tensor_(&tensor) {}
+  Value(CellBuilder& cell, Tensor& tensor) : cell_(&cell), tensor_(&tensor), shape_(tensor.spec.shape) {}
 
   CellBuilder& cell() const { return *cell_; }
   Tensor& tensor() const { return *tensor_; }
-  const Shape& shape() const { return tensor_->spec.shape; }
+  const Shape& shape() const { return shape_; }
+  /// Returns the same values in another shape of as many values. Nothing is copied. A layer takes the shape of what it
+  /// reads from here: the tensor has one shape, and its readers may see others.
+  Value as(const Shape& shape) const;
 
  private:
   CellBuilder* cell_;
   Tensor* tensor_;
+  Shape shape_;
 };
 
 struct CellSpec {
@@ -48,7 +52,10 @@ class CellBuilder {
   /// Returns a feature of the samples, which the loader gives; no gradient with respect to it is computed. If the cell
   /// has no input, its first feature takes the place of the input, in Frame::x. num_values: see Feature::num_values.
   Value feature(const std::string& name, const TensorSpec& spec, std::int64_t num_values = 0);
-  /// Completes the cell, whose output is y. Throws std::logic_error if its gradients cannot be computed.
+  /// Whether a layer writes the value, in its shape, so that it can be the output of the cell.
+  bool is_written(const Value& value) const;
+  /// Completes the cell, whose output is y. Throws std::logic_error if no layer writes it, or if its gradients cannot
+  /// be computed.
   std::unique_ptr<Cell> finish(const Value& y);
 
   // The functions in layers/ call these.

@@ -91,9 +91,10 @@ void CellGraph::fuse_layers() {
   }
 }
 
-// The layer that alone reads the tensor; null if no layer or several read it, or it is the cell's output.
+// The layer that alone reads the tensor; null if no layer or several read it, or it is the cell's output. Null also if
+// the layer reads it in another shape: one operation has one shape.
 Layer* CellGraph::only_reader(const Tensor& tensor) const {
-  return &tensor != y && tensor.readers.size() == 1 ? tensor.readers.front() : nullptr;
+  return &tensor != y && !tensor.has_several_shapes && tensor.readers.size() == 1 ? tensor.readers.front() : nullptr;
 }
 
 // Replaces layer i and `next` by `both`, which does the work of both and runs when `next` would have run.

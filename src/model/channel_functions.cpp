@@ -1,4 +1,4 @@
-/// The layer functions that copy channels: concatenation, slices, and padding with zero channels.
+/// The layer functions that copy channels: concatenation, slices, and padding with zero channels; and flattening.
 #include "convoy/base/error.h"
 
 #include "model/layer_function_parts.h"
@@ -56,6 +56,10 @@ std::vector<LayerFunction> channel_functions() {
        .arguments = {count("channels", "number of channels that are taken"),
                      integer("first", 0, "index of the first of them; the first channel of x is 0", 0, kMaxChannels)},
        .add = add_slice},
+      {.name = "flatten",
+       .about = "all values of a sample as channels, row by row and pixel by pixel, x (H,W,C), y (1,1,H W C). Copies "
+                "nothing, but at the end of a cell",
+       .add = [](const LayerArguments& call) { return flatten(call.x()); }},
   };
 }
 

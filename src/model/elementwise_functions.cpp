@@ -156,7 +156,7 @@ std::vector<LayerFunction> elementwise_functions() {
        .add = [](const LayerArguments& call) { return softmax(call.x()); }},
       {.name = "dropout",
        .about = "in training, sets each value to 0 with this probability and divides the others by the rest",
-       .arguments = {share("share", "probability; 0 adds no layer")},
+       .arguments = {share("share", "probability")},
        .add = [](const LayerArguments& call) { return dropout(call.x(), call.number("share")); }},
       {.name = "stochastic_depth",
        .about =

@@ -18,9 +18,10 @@ class CellGraph;
 struct Tensor {
   TensorSpec spec;
   DataType gradient_type = DataType::kFloat32;
-  bool has_gradient = true;   ///< whether backward computes its gradient
-  bool is_small = false;      ///< true: it is stored in Frame::statistics and never recomputed
-  Layer* producer = nullptr;  ///< the layer that writes it; null: it is an input of the cell
+  bool has_gradient = true;         ///< whether backward computes its gradient
+  bool is_small = false;            ///< true: it is stored in Frame::statistics and never recomputed
+  bool has_several_shapes = false;  ///< true: some layers read it in other shapes (Value::as)
+  Layer* producer = nullptr;        ///< the layer that writes it; null: it is an input of the cell
   std::vector<Layer*> readers;
   TensorLocation location;
   const GradientLocation* gradient = nullptr;  ///< memory of its whole gradient, which the producer's backward reads

@@ -10,6 +10,7 @@
 #include "convoy/base/text.h"
 
 #include "model/layer_functions.h"
+#include "model/layers/channels.h"
 
 namespace convoy {
 
@@ -140,7 +141,8 @@ std::unique_ptr<Cell> ListedCell::finish(std::int64_t output) try {
   if (list_.layers.empty() || list_.layers.back().function == kFeatureCall) refuse("it has no layer after its inputs");
   check_output(output);
   list_.output = output;
-  return builder_.finish(values_.at(static_cast<std::size_t>(output)));
+  const Value& y = values_.at(static_cast<std::size_t>(output));
+  return builder_.finish(builder_.is_written(y) ? y : copy(y));
 } catch (const std::logic_error& error) {
   refuse("{}", error.what());
 }

@@ -54,7 +54,6 @@ constexpr Habit kNames[] = {
     {"int", "Nearest: math.floor"},
     {"cat", "Nearest: concat"},
     {"avgpool", "Nearest: average_pool"},
-    {"flatten", "global_average_pool(x) makes one pixel of an image, which logits can read"},
     {"sequential", "Call the functions one after the other: x = relu(conv(\"conv\", x, 8))"},
     {"swish", "Nearest: silu"},
     {"dense", "Nearest: linear"},

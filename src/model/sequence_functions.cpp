@@ -34,9 +34,8 @@ Value add_logits(const LayerArguments& call) {
   const Shape& x = call.x().shape();
   if (x.h * x.w != 1)
     refuse(
-        "its input has {} x {} pixels or words, and a sample has one class: put global_average_pool(x) before it, or "
-        "for "
-        "texts sequence_mean(x, feature(\"length\")) or first_word(x)",
+        "its input has {} x {} pixels or words, and a sample has one class: put global_average_pool(x) or flatten(x) "
+        "before it, or for texts sequence_mean(x, feature(\"length\")) or first_word(x)",
         x.h, x.w);
   return logits(call.name(), call.x(), call.integer("classes"));
 }

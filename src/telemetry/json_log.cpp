@@ -2,6 +2,7 @@
 #include "telemetry/json_log.h"
 
 #include <cmath>
+#include <iterator>
 
 #include <fmt/core.h>
 #include <nlohmann/json.hpp>
@@ -37,7 +38,7 @@ std::string keep_json_rows(std::string_view text, const JsonLog::Keep& keep) {
 }  // namespace
 
 JsonRow::JsonRow(std::string_view kind, double time, std::int64_t step)
-    : text_(fmt::format("{{\"kind\":{},\"time\":{:.3f},\"step\":{}", quoted(kind), time, step)) {}
+    : text_(fmt::format("{{\"kind\":\"{}\",\"time\":{:.3f},\"step\":{}", kind, time, step)) {}
 
 JsonRow& JsonRow::add(std::string_view name, std::string_view text) {
   return add_raw(name, quoted(text));
@@ -48,7 +49,7 @@ JsonRow& JsonRow::add(std::string_view name, double value) {
 }
 
 JsonRow& JsonRow::add_raw(std::string_view name, std::string_view value) {
-  text_ += fmt::format(",{}:{}", quoted(name), value);
+  fmt::format_to(std::back_inserter(text_), ",\"{}\":{}", name, value);
   return *this;
 }
 

@@ -11,7 +11,7 @@
 
 namespace convoy {
 
-/// Builds a line of log.jsonl.
+/// Builds a line of log.jsonl. Kinds and names of fields are written as they are: letters, digits and '_'.
 class JsonRow {
  public:
   /// `kind` says what the row is about: "step", "epoch", "warning" ... `time` is the time of the event in seconds since

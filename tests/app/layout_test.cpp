@@ -264,6 +264,15 @@ TEST_F(LayoutInDepth, AVisionTransformerGivesTheSameBitsOnEveryGrid) {
                                "--optimizer.kind=adamw", "--optimizer.lr=1e-3", "--model.stochastic_depth=0.3"});
 }
 
+// Cells that read their input in another shape; batch norms of vectors, after which values are dropped.
+TEST_F(Layout, APerceptronGivesTheSameBitsOnEveryGrid) {
+  use_network("mlp");
+  expect_same_bits_everywhere({"--model.set=layers=3,width=32,dropout=0.25,norm=batch"});
+  features_ = {"--model.set=layers=3,width=32,norm=batch"};
+  train("all values", {1, 1}, 6);
+  EXPECT_NE(checkpoint("all values", 6).model[0].values, checkpoint("1x1", 6).model[0].values);
+}
+
 TEST_F(Layout, AllAugmentationsGiveTheSameBitsOnEveryGrid) {
   const std::vector<std::string> all = {
       "--augment.size=16",        "--augment.crop=random_resized", "--augment.crop_padding=0", "--augment.scale=0.3",

@@ -43,6 +43,7 @@ void set_network(const nlohmann::json& golden, NetworkSpec& network) {
   if (!reads_texts(golden)) {
     const std::int64_t size = golden["image_size"];
     network.input = ImageShape{size, size, 3};
+    if (golden.contains("settings")) network.settings = golden["settings"].get<NetworkSettings>();
     return;
   }
   const nlohmann::json& shape = golden["transformer"];

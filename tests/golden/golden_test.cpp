@@ -74,6 +74,12 @@ TEST_F(Golden, SqueezeAndExcitationNetworksOnTwoMicroBatchesEqualPyTorch) {
   expect_golden("mobilenet_v3_small-b8-m4", ScheduleKind::k1F1B);
 }
 
+// All values of an image as one vector, in the order of memory. The second has two hidden layers with layer norms.
+TEST_F(Golden, PerceptronsOnTwoMicroBatchesEqualPyTorch) {
+  for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B})
+    for (const char* name : {"mlp-b8-m4", "mlp_norm-b8-m4"}) expect_golden(name, kind);
+}
+
 TEST_F(Golden, VisionTransformerOnTwoMicroBatchesEqualsPyTorch) {
   for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B})
     expect_golden("vit_ti_8-b6-m3", kind);

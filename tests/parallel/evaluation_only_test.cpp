@@ -71,6 +71,7 @@ std::vector<NetworkSpec> all_networks() {
           of_images("convnext_atto", {32, 32, 3}),
           of_images("mobilenet_v3_small", {32, 32, 3}),
           of_images("vit_ti_8", {16, 16, 3}),
+          of_images("mlp", {12, 12, 1}),
           of_texts("transformer"),
           of_texts("bert", NormPlace::kBefore),
           of_texts("bert_classifier")};

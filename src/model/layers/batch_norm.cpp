@@ -11,24 +11,23 @@ namespace convoy {
 
 Value batch_norm(const std::string& name, const Value& x, const BatchNormSettings& settings) {
   CellBuilder& cell = x.cell();
-  return cell.add(std::make_unique<BatchNorm>(cell.memory(), cell.parameter_name(name), x.shape().c, settings),
+  return cell.add(std::make_unique<BatchNorm>(cell.memory(), cell.parameter_name(name), x.shape(), settings),
                   {{&x.tensor(), GradientRule::kMayReplace}}, {.spec = {x.shape(), cell.type()}});
 }
 
-BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, std::int64_t num_channels,
-                     const BatchNormSettings& settings)
-    : branches_{{memory, name, num_channels, settings.momentum}}, spec_{.epsilon = settings.epsilon} {}
+BatchNorm::BatchNorm(CellMemory& memory, const std::string& name, const Shape& x, const BatchNormSettings& settings)
+    : branches_{{memory, name, x.c, settings.momentum}}, spec_{.x = x, .epsilon = settings.epsilon} {}
 
 BatchNorm::BatchNorm(const BatchNorm& sum, const BatchNorm& shortcut)
     : branches_{sum.branches_.front(), shortcut.branches_.front()},
-      spec_{.relu = true, .num_branches = 2, .epsilon = sum.spec_.epsilon} {
+      spec_{.x = sum.spec_.x, .relu = true, .num_branches = 2, .epsilon = sum.spec_.epsilon} {
   inputs = {{&sum.x(), GradientRule::kWrites}, {&shortcut.x(), GradientRule::kReplaces}};
 }
 
 BatchNorm::BatchNorm(const BatchNorm& norm, const MaxPool& pool)
     : branches_(norm.branches_),
       winner_(pool.winner()),
-      spec_{.relu = true, .epsilon = norm.spec_.epsilon, .pooling = pool.spec()} {
+      spec_{.x = norm.spec_.x, .relu = true, .epsilon = norm.spec_.epsilon, .pooling = pool.spec()} {
   inputs = {{&norm.x(), GradientRule::kWrites}};
 }
 
@@ -61,7 +60,6 @@ std::unique_ptr<Layer> BatchNorm::fused_with(Layer& next) {
 }
 
 void BatchNorm::connect(CellGraph& graph) {
-  spec_.x = x().spec.shape;
   spec_.type = graph.memory.type();
   graph.memory.parameters()[branches_.front().gamma_number].spec.joins_shortcut = takes_dy_in_parts();
   if (spec_.stores_mask()) mask_ = graph.memory.statistic(ops::relu_mask_bytes(spec_.x, spec_.type));

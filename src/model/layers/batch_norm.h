@@ -30,7 +30,7 @@ Value batch_norm(const std::string& name, const Value& x, const BatchNormSetting
 /// per step. A frozen cell uses the running statistics instead of the micro-batch's, in backward too.
 class BatchNorm final : public Layer {
  public:
-  BatchNorm(CellMemory& memory, const std::string& name, std::int64_t num_channels, const BatchNormSettings& settings);
+  BatchNorm(CellMemory& memory, const std::string& name, const Shape& x, const BatchNormSettings& settings);
   /// Does the work of both: `sum`, which has a ReLU, adds the output of `shortcut`. Both have the same epsilon.
   BatchNorm(const BatchNorm& sum, const BatchNorm& shortcut);
   /// Does the work of both: `norm` has a ReLU, whose output `pool` reads.

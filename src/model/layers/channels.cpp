@@ -65,6 +65,15 @@ Value slice_channels(const Value& x, std::int64_t first, std::int64_t count) {
                   {.x = x.shape(), .num_channels = count, .count = count, .x_first = first, .type = x.cell().type()});
 }
 
+Value flatten(const Value& x) {
+  const Shape& shape = x.shape();
+  return x.as(Shape::vectors(shape.n, shape.length() * shape.c));
+}
+
+Value copy(const Value& x) {
+  return slice_channels(x, 0, x.shape().c);
+}
+
 Value pad_channels(const Value& x, const ChannelPadding& padding) {
   return add_copy(x, {.x = x.shape(),
                       .num_channels = padding.num_channels,

@@ -1,4 +1,5 @@
-/// Layers without parameters that copy channels: concatenations, slices, and padding with zero channels.
+/// Layers without parameters that copy channels: concatenations, slices, and padding with zero channels; and
+/// flattening, which copies nothing.
 #pragma once
 
 #include <cstdint>
@@ -14,6 +15,13 @@ Value concat(std::span<const Value> values);
 
 /// Adds y: `count` channels of x from channel `first` on.    x (N,H,W,C)   y (N,H,W,count)
 Value slice_channels(const Value& x, std::int64_t first, std::int64_t count);
+
+/// Returns all values of each sample as channels, in the order of memory: slices, rows, columns, channels. Adds no
+/// layer. x (N,H,W,C)   y (N,1,1,H*W*C)
+Value flatten(const Value& x);
+
+/// Adds y = x, in memory of its own.
+Value copy(const Value& x);
 
 struct ChannelPadding {
   std::int64_t num_channels = 0;     ///< K, number of channels of y, at least C

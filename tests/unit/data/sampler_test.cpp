@@ -50,6 +50,17 @@ SamplerSpec unbalanced() {
   return spec;
 }
 
+TEST(Sampler, GivesSeveralSamplesAsOneByOne) {
+  for (const SamplerSpec& spec :
+       {SamplerSpec{.num_samples = 70, .seed = 5}, SamplerSpec{.num_samples = 70, .shuffle = false}, unbalanced()}) {
+    const Sampler sampler(spec);
+    std::vector<std::int64_t> several(50);
+    sampler.samples(3, 17, several);
+    for (std::size_t i = 0; i < several.size(); ++i)
+      EXPECT_EQ(several[i], sampler.sample(3, 17 + static_cast<std::int64_t>(i)));
+  }
+}
+
 TEST(BalancedSampler, GivesEachClassAsManyPlacesAndEachOfItsSamplesAsManyTurns) {
   const SamplerSpec spec = unbalanced();
   const Sampler sampler(spec);

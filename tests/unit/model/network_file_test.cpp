@@ -8,6 +8,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/model/network.h"
+#include "convoy/ops/operations.h"
 
 #include "model/built_in_networks.h"
 #include "model/listed_cell.h"
@@ -63,6 +64,29 @@ TEST(NetworkFile, BuildsAListThatGivesTheCells) {
   EXPECT_EQ(built.parameters[0].value, "16");
   EXPECT_EQ(built.parameters[0].allowed, "whole number, at least 1, at most 64");
   EXPECT_EQ(built.parameters[1].allowed, "relu, gelu");
+}
+
+// The input of the first cell is not copied, as its layers read it in the other shape. At the end of a cell a value is
+// copied if no layer has written it in its shape.
+TEST(NetworkFile, FlattenedValuesAreCopiedOnlyAtTheEndOfACell) {
+  const BuiltNetwork built = build(R"(
+network{}
+local x = cell("a", function() return relu(conv("c", feature("image"), 2)) end)
+x = cell("b", function(x) return flatten(x) end, x)
+x = cell("c", function(x) return flatten(linear("l", flatten(x), 6)) end, x)
+return cell("d", function(x) return logits("fc", flatten(x), num_classes) end, x)
+)");
+  const Network network = build_cells(built.list, {.input = ImageShape{12, 10, 3}, .micro_batch = 5});
+  const auto operations = [&](std::size_t cell) {
+    std::vector<std::string> names;
+    for (const LayerInfo& layer : network[cell]->layers()) names.push_back(layer.operation);
+    return names;
+  };
+  EXPECT_EQ(network[1]->y().shape, Shape::vectors(5, 12 * 10 * 2));
+  EXPECT_EQ(operations(1), (std::vector<std::string>{ops::ChannelCopyOp::kName}));
+  EXPECT_EQ(operations(2), (std::vector<std::string>{ops::LinearOp::kName}));
+  EXPECT_EQ(network[2]->memory().parameters().front().spec.dims, (std::vector<std::int64_t>{6, 12 * 10 * 2}));
+  EXPECT_EQ(operations(3), (std::vector<std::string>{ops::LinearOp::kName}));
 }
 
 TEST(NetworkFile, ListsSurviveTheirTextAndNameTheirFirstDifference) {
@@ -261,7 +285,8 @@ TEST(NetworkFile, ValuesOfAnotherKindAreRefused) {
             "my.lua:4: feature: 'tokens' is read already. Only lengths may be read several times");
   EXPECT_EQ(first(words + "return logits('fc', x, 4)"),
             "my.lua:4: logits 'fc': its input has 16 x 1 pixels or words, and a sample has one class: put "
-            "global_average_pool(x) before it, or for texts sequence_mean(x, feature(\"length\")) or first_word(x)");
+            "global_average_pool(x) or flatten(x) before it, or for texts sequence_mean(x, feature(\"length\")) or "
+            "first_word(x)");
   EXPECT_EQ(first(words + "return logits('fc', first_word(x), 4)"),
             "my.lua:6: cell 'b': no cell can follow 'a', whose output is the result of logits");
   EXPECT_EQ(text("return cell('a', function() return logits('fc', first_word(embedding('e', feature('tokens'), {100, "

@@ -92,6 +92,18 @@ TEST(Network, SqueezeAndExcitationAddsTheParametersOfThePaper) {
   EXPECT_EQ(count_parameters(imagenet("se_resnet50")), 25'557'032 + added);
 }
 
+// Weights and biases: without hidden layers, and with norms of two parameters per value.
+TEST(Network, PerceptronsHaveTheParametersOfTheirLayers) {
+  EXPECT_EQ(count_parameters(small("mlp")), 3072 * 64 + 64 + 64 * 10 + 10);
+  const auto count_with = [](const NetworkSettings& settings) {
+    return count_parameters(make_network(
+        {.name = "mlp", .input = ImageShape{5, 4, 3}, .settings = settings, .micro_batch = 2, .num_classes = 7}));
+  };
+  EXPECT_EQ(count_with({{"layers", "0"}}), 60 * 7 + 7);
+  EXPECT_EQ(count_with({{"layers", "3"}, {"width", "8"}, {"norm", "layer"}}),
+            60 * 8 + 2 * 8 * 8 + 3 * (8 + 2 * 8) + 8 * 7 + 7);
+}
+
 TEST(Network, VisionTransformersHaveTheParametersOfTorchvisionAndOfThePapers) {
   EXPECT_EQ(count_parameters(imagenet("vit_b_16")), 86'567'656);
   EXPECT_EQ(count_parameters(imagenet("vit_b_32")), 88'224'232);

@@ -131,6 +131,15 @@ inline std::unique_ptr<Cell> norms(const Shape& shape, DataType type) {
   return cell.finish(a * softmax(a) + group_norm("norm3", x, shape.c) + rms_norm("norm4", a));
 }
 
+/// Values that layers read in two shapes: a batch norm whose ReLU reads another shape, and the input of the cell.
+inline std::unique_ptr<Cell> flattens(const Shape& shape, DataType type) {
+  CellBuilder cell({.name = "flat", .parameters = "flat.", .type = type});
+  const Value x = cell.input(shape);
+  const Value a = batch_norm("bn1", convolution_1x1("conv1", x, 2));
+  const Value b = relu(flatten(a)) + batch_norm("bn2", flatten(convolution_1x1("conv2", x, 2)));
+  return cell.finish(concat(std::vector{linear("fc1", b, 3), linear("fc2", flatten(x), 3), global_average_pool(a)}));
+}
+
 inline Network gated_network(const Shape& images, std::int64_t num_classes, DataType type) {
   constexpr std::int64_t kChannels = 6;
   Network network;
@@ -139,6 +148,7 @@ inline Network gated_network(const Shape& images, std::int64_t num_classes, Data
   network.push_back(squeeze_and_excite(network.back()->y().shape, type));
   network.push_back(gates(network.back()->y().shape, type));
   network.push_back(norms(network.back()->y().shape, type));
+  network.push_back(flattens(network.back()->y().shape, type));
   CellBuilder head({.name = "head", .type = type});
   network.push_back(head.finish(logits("fc", global_average_pool(head.input(network.back()->y().shape)), num_classes)));
   return network;

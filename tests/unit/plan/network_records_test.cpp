@@ -72,7 +72,7 @@ std::string record_of(const std::string& name) {
   for (const CellList& cell : list.cells) layers += cell.layers.size();
   return fmt::format("{}: {}, {} classes\n{} cells, {} layers\nlist: {:016x}\n", name, to_string(spec.input),
                      spec.num_classes, list.cells.size(), layers, hash_of(spec)) +
-         described_parameters(spec) + described_plan(spec, 2) + described_plan(spec, 4);
+         described_parameters(spec) + described_plan(spec, 2) + (list.cells.size() < 4 ? "" : described_plan(spec, 4));
 }
 
 fs::path path_of(const std::string& name) {

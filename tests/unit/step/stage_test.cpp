@@ -36,7 +36,7 @@ const std::vector<TestNetwork> kNetworks = {
     {"resnet20", {12, 12, 1}, {{0, 11}, {4, 11}}, {"conv1.*", "bn1.*", "layer1.0.*", "layer2.1.*"}},
     {"pyramidnet20-a27", {12, 12, 3}, {{0, 11}, {4, 11}}, {"layer1.0.*", "layer2.0.*"}},
     {"toy", {12, 10, 3}, {{0, 7}, {1, 7}}, {"three.*", "drops.*", "pre.conv1.*"}},
-    {"gated", {12, 10, 3}, {{0, 5}, {1, 5}}, {"squeeze.*", "gates.conv1.*", "norms.norm3.*"}},
+    {"gated", {12, 10, 3}, {{0, 6}, {1, 6}}, {"squeeze.*", "gates.conv1.*", "norms.norm3.*", "flat.bn1.*"}},
 };
 
 struct Way {
