@@ -65,7 +65,8 @@ TEST(NetworkInfo, PassesAKeyWithItsDefaultValueToAFileThatDeclaresIt) {
 TEST(NetworkInfo, PrintsWhatAFilePrints) {
   const WorkingDirectory directory;
   const std::string file = directory / "my.lua";
-  write_text(file, kFile.substr(0, kFile.rfind("return")) + "print(x)\n" + kFile.substr(kFile.rfind("return")));
+  write_text(file, kSmallNetwork.substr(0, kSmallNetwork.rfind("return")) + "print(x)\n" +
+                       kSmallNetwork.substr(kSmallNetwork.rfind("return")));
   const ProcessResult result = run_program({.arguments = {"info", file}});
   EXPECT_EQ(result.status, 0) << result.output;
   const std::size_t first = result.output.find("value (N,16,16,8)\n");
