@@ -2,7 +2,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdlib>
-#include <filesystem>
 #include <map>
 #include <optional>
 #include <set>
@@ -14,7 +13,6 @@
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/metrics.h"
-#include "convoy/base/wording.h"
 #include "convoy/params/parse.h"
 
 #include "run/compare.h"
