@@ -18,7 +18,7 @@ namespace {
 class Summary : public testing::Test {
  protected:
   Summary() : before_(std::filesystem::current_path()) { std::filesystem::current_path(directory_.path()); }
-  ~Summary() override { std::filesystem::current_path(before_); }
+  void TearDown() override { std::filesystem::current_path(before_); }
 
   static void write(const std::string& name, const std::string& file, const std::string& text) {
     std::filesystem::create_directories(name);
