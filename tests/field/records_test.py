@@ -233,8 +233,8 @@ class Data(RunCase):
 
     def test_info_of_a_run_directory_and_of_predictions_says_what_they_are(self):
         self.expect(self.train(self.data, "--train.max_steps=2"), 0)
-        for command in ("info", "check"):
-            self.expect(self.convoy(command, "run"), 2, "run: this is a run directory", "convoy info run/checkpoints/best.h5")
+        self.expect(self.convoy("info", "run"), 2, "run: this is a run directory", "convoy info run/checkpoints/best.h5")
+        self.expect(self.convoy("check", "run"), 0, "no key is refused", "data.train")  # as the parameter file of the run
         (self.folder / "run/checkpoints/best.h5").unlink()
         self.expect(self.convoy("info", "run"), 2, "convoy info run/checkpoints/step-00000002.h5")
         self.purge()
