@@ -56,7 +56,7 @@ TEST(NetworkInfo, OfAFileListsItsParametersAndDrawsIt) {
 TEST(NetworkInfo, PassesAKeyWithItsDefaultValueToAFileThatDeclaresIt) {
   const WorkingDirectory directory;
   const std::string file = directory / "my.lua";
-  write_text(file, kFile);
+  write_text(file, kSmallNetwork);
   expect({"info", file, "--model.width=128"}, 2, {"the parameter width must be a number, at least 1, at most 64"});
   expect({"info", file, "--model.dropout=0.1"}, 2, {"has no parameter 'dropout', so that it cannot be 0.1"});
   expect({"info", file, "--model.name=resnet20"}, 2, {"as its argument, not as --model.name: convoy info resnet20"});
