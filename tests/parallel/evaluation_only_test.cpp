@@ -62,6 +62,8 @@ NetworkSpec of_texts(const std::string& name, NormPlace norm = NormPlace::kAfter
 std::vector<NetworkSpec> all_networks() {
   NetworkSpec toy = of_images("toy", {12, 10, 3});
   toy.make_cells = make_toy;
+  NetworkSpec perceptron = of_images("mlp", {12, 12, 1});
+  perceptron.settings = {{"layers", "4"}};  // a cell for each stage
   return {toy,
           of_images("resnet20", {12, 12, 1}),
           of_images("resnet18", {33, 31, 3}),
@@ -71,7 +73,7 @@ std::vector<NetworkSpec> all_networks() {
           of_images("convnext_atto", {32, 32, 3}),
           of_images("mobilenet_v3_small", {32, 32, 3}),
           of_images("vit_ti_8", {16, 16, 3}),
-          of_images("mlp", {12, 12, 1}),
+          perceptron,
           of_texts("transformer"),
           of_texts("bert", NormPlace::kBefore),
           of_texts("bert_classifier")};
