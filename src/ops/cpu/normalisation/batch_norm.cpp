@@ -83,14 +83,15 @@ class CpuBatchNorm final : public BatchNormOp {
   void with_flags(const Body& body) const {
     if constexpr (kBranches > 1) {
       body.template operator()<true, false>();
-    } else if (spec_.relu && spec_.residual) {
-      body.template operator()<true, true>();
-    } else if (spec_.relu) {
-      body.template operator()<true, false>();
-    } else if (spec_.residual) {
-      body.template operator()<false, true>();
     } else {
-      body.template operator()<false, false>();
+      if (spec_.relu && spec_.residual)
+        body.template operator()<true, true>();
+      else if (spec_.relu)
+        body.template operator()<true, false>();
+      else if (spec_.residual)
+        body.template operator()<false, true>();
+      else
+        body.template operator()<false, false>();
     }
   }
 
