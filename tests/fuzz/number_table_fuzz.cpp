@@ -31,10 +31,11 @@ int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
     NumberTable table(path);
     std::vector<std::pair<std::int64_t, std::string>> rows;
     while (table.next()) rows.emplace_back(table.offset(), content_of(table));
-    for (auto row = rows.rbegin(); row != rows.rend(); ++row) {
-      table.seek(row->first);
-      fuzz::require(table.next() && content_of(table) == row->second, "a row is what it is from anywhere");
-      fuzz::require(table.line() >= 1 && table.offset() == row->first, "a row knows its place");
+    std::ranges::reverse(rows);
+    for (const auto& [offset, content] : rows) {
+      table.seek(offset);
+      fuzz::require(table.next() && content_of(table) == content, "a row is what it is from anywhere");
+      fuzz::require(table.line() >= 1 && table.offset() == offset, "a row knows its place");
     }
   });
 }

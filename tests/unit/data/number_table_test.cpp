@@ -21,7 +21,7 @@ using Fields = std::vector<std::string>;
 class NumberTableTest : public testing::Test {
  protected:
   std::string write(const std::string& content, const std::string& name = "t.csv") const {
-    const std::string path = directory_ / name;
+    std::string path = directory_ / name;
     test::write_bytes(path, std::as_bytes(std::span(content)));
     return path;
   }

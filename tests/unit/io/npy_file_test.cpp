@@ -20,7 +20,6 @@ using test::bytes_of_numbers;
 using test::message_of;
 using test::npy;
 using test::npy_with;
-using test::NpyText;
 
 class NpyFile : public testing::Test {
  protected:
