@@ -19,6 +19,7 @@
 #include "model/built_in_networks.h"
 #include "model/layer_functions.h"
 #include "params/key_table.h"
+#include "unit/io/array_files.h"
 #include "unit/data/idx_files.h"
 #include "unit/data/image_files.h"
 #include "unit/io/checkpoint_samples.h"
@@ -245,6 +246,24 @@ void add_texts(const Seeds& seeds) {
   seeds.add("subwords", "small", static_cast<char>(model.vocabulary) + with_length("the good film") + model.model);
 }
 
+void add_arrays(const Seeds& seeds) {
+  const std::string values(24, '\1');
+  const std::string plain = test::npy({}, values);
+  seeds.add("npy", "plain", plain);
+  seeds.add("npy", "fortran", test::npy({.descr = ">i2", .shape = "(2, 3, 2)", .is_fortran_order = true}, values));
+  seeds.add("npy", "texts", test::npy({.descr = "<U2", .shape = "(3,)", .version = 2}, std::string(24, '\0')));
+  seeds.add_words("npy",
+                  {"descr", "fortran_order", "shape", "True", "False", "<f4", ">f8", "|S4", "<U2", "|O", "(2L,)"});
+  const test::TemporaryDirectory directory;
+  for (const bool deflates : {false, true}) {
+    const std::string path = directory / "all.npz";
+    test::write_zip(path, {{"x.npy", plain}, {"a/y.npy", plain}, {"notes.txt", "none"}}, deflates);
+    seeds.add("npz", deflates ? "deflated" : "stored", io::read_file(path));
+  }
+  seeds.add("number_table", "csv", std::string({1}) + "a,\"b, c\",d\r\n1,+2.5e3,NA\n\n\"4\",,-inf\n");
+  seeds.add("number_table", "tsv", std::string({0}) + "1\t2\n3\t\"4\n");
+}
+
 void write_all(const std::string& folder) {
   const Seeds seeds(folder);
   add_parameters(seeds);
@@ -255,6 +274,7 @@ void write_all(const std::string& folder) {
   add_networks(seeds);
   add_images(seeds);
   add_texts(seeds);
+  add_arrays(seeds);
 }
 
 }  // namespace
