@@ -232,7 +232,8 @@ TEST(ReferenceTargetLoss, GradientIsNumericOne) {
     Array targets = random_array(30, 3);
     targets[4] = targets[20] = std::nan("");
     for (std::int64_t i = 0; i < 30; ++i) {
-      const double d = outputs[reference::index(i)] - static_cast<double>(target_of(spec, targets, i).target);
+      const double d =
+          outputs[reference::index(i)] - static_cast<double>(reference::target_of(spec, targets, i).target);
       ASSERT_FALSE(std::abs(d) < 8 * kStep || std::abs(std::abs(d) - 0.75) < 8 * kStep) << "too near a kink";
     }
     const auto loss = [&](const Array& at) { return dot(dloss, reference::target_scores(spec, targets, at).loss); };
