@@ -10,8 +10,7 @@
 
 #include "convoy/base/host_name.h"
 #include "convoy/base/random.h"
-#include "convoy/comm/gather_texts.h"
-#include "convoy/comm/packed.h"
+#include "convoy/comm/gather.h"
 #include "convoy/comm/tags.h"
 
 namespace convoy {
@@ -110,14 +109,14 @@ Audit::Result Audit::settle() {
   std::vector<std::vector<std::uint64_t>> checksums = {
       {own.begin(), own.end()}, neighbour_, compute_again(0), compute_again(1)};
   if (plan.grid().replicas >= 3) checksums.push_back(compute_again(2));
-  const std::vector<std::byte> all = runtime_.grid().world().gather(pack(checksums), 0);
+  const std::vector<std::uint64_t> all = mpi::gather_values(runtime_.grid().world(), own_evidence(checksums));
   Result result{.findings = {}, .places = mpi::gather_texts(runtime_.grid().world(), own_place(runtime_.device()))};
   if (!runtime_.grid().is_root()) return result;
   std::vector<std::vector<ChecksumItem>> items;
   for (const StagePlan& stage : plan.stages()) items.push_back(checksum_items(stage));
   std::vector<AuditEvidence> evidence;
-  mpi::Unpacker unpacker(all);
-  const auto next = [&] { return static_cast<std::uint64_t>(unpacker.number()); };
+  auto number = all.begin();
+  const auto next = [&number] { return *number++; };
   for (std::int64_t rank = 0; rank < plan.grid().ranks(); ++rank) {
     AuditEvidence& of_rank = evidence.emplace_back();
     of_rank.memory_changes = next();
@@ -129,13 +128,12 @@ Audit::Result Audit::settle() {
   return result;
 }
 
-std::vector<std::byte> Audit::pack(const std::vector<std::vector<std::uint64_t>>& checksums) const {
+std::vector<std::uint64_t> Audit::own_evidence(const std::vector<std::vector<std::uint64_t>>& checksums) const {
   StepAudit& audit = *training_.audit();
   std::vector<std::uint64_t> numbers = {audit.memory_changes(), audit.memory().parameters()};
   for (const std::vector<std::uint64_t>& computed : checksums)
     numbers.insert(numbers.end(), computed.begin(), computed.end());
-  const std::span<const std::byte> bytes = std::as_bytes(std::span(numbers));
-  return {bytes.begin(), bytes.end()};
+  return numbers;
 }
 
 }  // namespace convoy

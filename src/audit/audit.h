@@ -13,7 +13,6 @@
 /// memory that all replicas hold. It does not see changes of the optimizer state between two checks.
 #pragma once
 
-#include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <memory>
@@ -21,7 +20,6 @@
 #include <utility>
 #include <vector>
 
-#include "convoy/comm/communicator.h"
 #include "convoy/data/batch_source.h"
 
 #include "audit/judge.h"
@@ -70,7 +68,7 @@ class Audit {
   std::vector<std::uint64_t> compute(std::int64_t shift, BatchSource& source);
   std::vector<std::uint64_t> compute_again(std::int64_t shift);
   StepAudit::Expected exchange(const std::vector<std::uint64_t>& neighbour) const;
-  std::vector<std::byte> pack(const std::vector<std::vector<std::uint64_t>>& checksums) const;
+  std::vector<std::uint64_t> own_evidence(const std::vector<std::vector<std::uint64_t>>& checksums) const;
 
   TrainingStep& training_;
   const RankRuntime& runtime_;

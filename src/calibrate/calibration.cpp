@@ -3,7 +3,6 @@
 #include "calibrate/calibration.h"
 
 #include <algorithm>
-#include <variant>
 #include <vector>
 
 #include <fmt/format.h>

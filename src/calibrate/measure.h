@@ -1,12 +1,8 @@
 /// Measurements that all ranks make together, and whose results they agree on; and the values to measure with.
 #pragma once
 
-#include <algorithm>
-#include <cstddef>
 #include <cstdint>
 #include <functional>
-#include <span>
-#include <vector>
 
 #include "convoy/base/data_type.h"
 #include "convoy/base/node_load.h"
@@ -30,15 +26,6 @@ Steadiest measure_together(const mpi::Communicator& world, const NodeLoad& node,
 
 /// Returns the longest time of all ranks of world, in seconds rounded to nanoseconds, on all of them.
 double slowest(const mpi::Communicator& world, double seconds);
-
-/// Returns the values of all ranks of world, by rank, on all of them.
-template <typename T>
-std::vector<T> gather_on_all(const mpi::Communicator& world, const T& mine) {
-  const std::vector<std::byte> bytes = world.broadcast(world.gather(std::as_bytes(std::span(&mine, 1)), 0), 0);
-  std::vector<T> all(bytes.size() / sizeof(T));
-  std::ranges::copy(bytes, std::as_writable_bytes(std::span(all)).begin());
-  return all;
-}
 
 /// Writes `count` values of ordinary size into the device's memory at `to`, and waits until they are written. Zeros are
 /// faster than a step's numbers on some devices, and subnormal numbers are slower on all.

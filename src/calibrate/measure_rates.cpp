@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "convoy/base/clock.h"
+#include "convoy/comm/gather.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/comm/transport.h"
 #include "convoy/device/device.h"
@@ -43,7 +44,7 @@ std::optional<std::int64_t> at(const std::vector<std::int64_t>& values, std::int
 
 // Returns for each rank of world, on all of them, the first rank of its node.
 std::vector<std::int64_t> nodes_of_ranks(const mpi::Communicator& world) {
-  return gather_on_all(world, -world.split_by_node().max(-world.rank()));
+  return mpi::share_value(world, -world.split_by_node().max(-world.rank()));
 }
 
 // Short messages, long messages and pieces of arenas between the pairs of a level of the network. The arenas are

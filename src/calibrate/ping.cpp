@@ -5,6 +5,8 @@
 #include <cstddef>
 #include <memory>
 
+#include "convoy/comm/gather.h"
+
 #include "calibrate/measure.h"
 
 namespace convoy {
@@ -105,7 +107,7 @@ std::vector<std::vector<double>> ping(const std::vector<Ping>& pings, const Node
       attempts.push_back(mine.median_seconds);
       return mine;
     });
-    seconds.push_back(gather_on_all(world, attempts[best.attempt]));
+    seconds.push_back(mpi::share_value(world, attempts[best.attempt]));
   }
   return seconds;
 }

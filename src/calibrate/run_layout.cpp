@@ -6,7 +6,6 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/wording.h"
-#include "convoy/model/partition.h"
 #include "convoy/params/parameters.h"
 
 #include "calibrate/calibration.h"

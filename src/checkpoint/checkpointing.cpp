@@ -183,6 +183,12 @@ std::string WeightMatch::differences() const {
   return text;
 }
 
+std::string WeightMatch::describe_part(const std::string& where) const {
+  return fmt::format("{}: {} {}; {}. Tensors that the file does not give get their initial values, by train.seed",
+                     where, counted(std::ssize(matching), "tensor"), matching.size() == 1 ? "fits" : "fit",
+                     differences());
+}
+
 // Names the prefix "module." if the file has "module.conv1.weight" and the network "conv1.weight", for at least half of
 // the missing names.
 std::string WeightMatch::remedy() const {

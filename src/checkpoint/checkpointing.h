@@ -23,6 +23,8 @@ struct WeightMatch {
   /// Describes the differences: "2 missing (fc.weight, fc.bias); 40 unexpected (a, b, c, ...)". Empty if there are
   /// none.
   std::string differences() const;
+  /// Describes the tensors of the file `where` that fit, and that the others are not used: "FILE: 60 tensors fit; ...".
+  std::string describe_part(const std::string& where) const;
   /// Returns a sentence on what to do. If the names match without a prefix of the file's names, it names the prefix;
   /// else it is a question.
   std::string remedy() const;

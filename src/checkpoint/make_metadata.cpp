@@ -94,18 +94,14 @@ void check_images(const io::ImageInput& input, const io::DatasetInfo& data, cons
         to_string(image));
 }
 
-}  // namespace
-
-namespace {
-
-// Reads the file of a network; its name is the last part of its path.
+// Reads the file of a network, which messages call as the user does.
 NetworkSource read_network(const std::string& path) try {
   const FileDescriptor file = io::open_for_reading(path);
   const auto size = static_cast<std::int64_t>(io::file_size(file, path));
   if (size > kMaxNetworkFileBytes) fail("'{}' is larger than {}", path, human_bytes(kMaxNetworkFileBytes));
   std::string text(static_cast<std::size_t>(size), '\0');
   io::read_at(file, 0, std::as_writable_bytes(std::span(text)), path);
-  return {.name = std::filesystem::path(path).filename().string(), .text = std::move(text)};
+  return {.name = path, .text = std::move(text)};
 } catch (const Error& error) {
   refuse("model.file = {}: {}", path, error.what());
 }
@@ -117,13 +113,6 @@ void build_network(const Parameters& params, io::ModelMetadata& metadata) {
   const BuiltNetwork built = build_network_list(request);
   metadata.network = to_text(built.list);
   metadata.network_file = built.source.text;
-}
-
-void broadcast(const mpi::Communicator& ranks, std::string& text) {
-  std::int64_t size = std::ssize(text);
-  ranks.broadcast(&size, sizeof size, 0);
-  text.resize(static_cast<std::size_t>(size));
-  ranks.broadcast(text.data(), size, 0);
 }
 
 }  // namespace
@@ -150,8 +139,8 @@ io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo
     return metadata;
   }
   mpi::on_root(*ranks, [&] { build_network(params, metadata); });
-  broadcast(*ranks, metadata.network);
-  broadcast(*ranks, metadata.network_file);
+  metadata.network = ranks->broadcast(metadata.network, 0);
+  metadata.network_file = ranks->broadcast(metadata.network_file, 0);
   return metadata;
 }
 

@@ -1,4 +1,4 @@
-/// See memory_limits.h.
+/// Reads the files of /proc and of control groups.
 #include "convoy/comm/memory_limits.h"
 
 #include <algorithm>
@@ -108,6 +108,16 @@ std::vector<MemoryLimit> slurm_memory_limits(const std::string& host, const char
 
 std::int64_t available_memory(const SystemFiles& files) {
   return kibibytes_in(files.proc + "/meminfo", "MemAvailable");
+}
+
+Resident resident() {
+  const auto bytes = [](const char* key) { return kibibytes_in("/proc/self/status", key); };
+  return {.now = bytes("VmRSS"), .peak = bytes("VmHWM"), .files = bytes("RssFile")};
+}
+
+Resident resident_from_here() {
+  std::ofstream("/proc/self/clear_refs") << "5";  // proc(5): resets VmHWM
+  return resident();
 }
 
 }  // namespace convoy

@@ -81,13 +81,16 @@ std::optional<std::string> find_fault_in_name(const std::string& word) {
   }
 }
 
-void print_network_of_checkpoint(const Parameters& params, const std::string& path) {
+void print_network_of_checkpoint(const Request& request, const std::string& path) {
+  const Parameters& params = request.params;
+  if (const std::string unread = describe_unread_network(request, path); !unread.empty()) log_warning(unread);
   const io::Checkpoint checkpoint = io::decode_checkpoint(io::read_checkpoint_file(path), path);
   print("{}\n", describe_network(params, with_size(checkpoint.metadata, params.augment)));
 }
 
 // Describes a network, by its name or file, or files. A name that is a network's means the network; "./NAME" the file.
-void print_info(const Parameters& params, const std::string& argument) {
+void print_info(const Request& request, const std::string& argument) {
+  const Parameters& params = request.params;
   const std::optional<std::string> fault = find_fault_in_name(argument);
   if (!fault || argument.ends_with(".lua")) {
     print("{}\n", describe_network(with_network(params, argument)));
@@ -101,7 +104,7 @@ void print_info(const Parameters& params, const std::string& argument) {
   }
   std::error_code unknown;
   if (std::filesystem::is_regular_file(argument, unknown) && io::is_checkpoint_file(argument))
-    print_network_of_checkpoint(params, argument);
+    print_network_of_checkpoint(request, argument);
   else if (!params.info.draw.empty())
     refuse("info.draw = {} is a picture of a network, and {} has none. Name a network or a checkpoint.",
            params.info.draw, argument);
@@ -117,8 +120,12 @@ ExitStatus info(const Request& request) {
   if (!request.params.info.draw.empty() && request.arguments.size() > 1)
     refuse("info.draw = {} is a picture of one network, but {} arguments are given.", request.params.info.draw,
            request.arguments.size());
+  for (const char* const key : {"model.name", "model.file"})
+    if (request.given_on_command_line(key))
+      refuse("convoy info takes a network as its argument, not as --{}: convoy info {}", key,
+             shown_value(key, request.params));
   return for_each_path(request, kPaths, kExample, [&](const std::string& argument) {
-    print_info(request.params, argument);
+    print_info(request, argument);
     return true;
   });
 }

@@ -106,8 +106,8 @@ int half_height(const Node& node) {
   return node.is_sum() ? kRadius : kBoxHeight / 2;
 }
 
-// "conv 3 × 3 / 2": the function, with the size of its window and its stride.
-std::string shown_function(LayerCall call) {
+// "conv 3 × 3 / 2 32 groups": the function, with its window, stride, dilation and groups. `channels`: of its input.
+std::string shown_function(LayerCall call, std::int64_t channels) {
   if (const LayerFunction* const function = find_layer_function(call.function)) complete(*function, call);
   const auto integer = [&](const char* name) -> std::int64_t {
     const auto found = call.arguments.find(name);
@@ -116,8 +116,13 @@ std::string shown_function(LayerCall call) {
   };
   std::string text = call.function;
   std::ranges::replace(text, '_', ' ');
+  const std::int64_t groups = integer("groups");
+  const bool is_depthwise = call.function == "conv" && groups > 1 && groups == channels;
+  if (is_depthwise) text = "depthwise";
   if (const std::int64_t kernel = integer("kernel"); kernel > 0) text += fmt::format(" {0} × {0}", kernel);
   if (const std::int64_t stride = integer("stride"); stride > 1) text += fmt::format(" / {}", stride);
+  if (const std::int64_t dilation = integer("dilation"); dilation > 1) text += fmt::format(" dilation {}", dilation);
+  if (groups > 1 && !is_depthwise) text += fmt::format(" {} groups", groups);
   return text;
 }
 
@@ -129,7 +134,8 @@ const char* class_of(const Node& node) {
   return function != nullptr && function->has_name ? "own" : "free";
 }
 
-std::string draw_node(const Node& node) {
+// `shapes`: of all values of the cell.
+std::string draw_node(const Node& node, const std::vector<Shape>& shapes) {
   const int x = middle_x(node), y = middle_y(node);
   if (node.is_sum())
     return fmt::format(
@@ -141,7 +147,7 @@ std::string draw_node(const Node& node) {
                                 node.call == nullptr || node.is_feature() ? kBoxHeight / 2 : 6);
   if (node.call == nullptr) return svg + drawn_text("mid", x, y + 4, "input");
   if (node.is_feature()) return svg + drawn_text("mid", x, y + 4, cut_to(node.call->name, kLetters, "…"));
-  const std::string function = cut_to(shown_function(*node.call), kLetters, "…");
+  const std::string function = cut_to(shown_function(*node.call, shapes[node.inputs.front()].c), kLetters, "…");
   svg += drawn_text("fn", left + 10, y + 4, function);
   const auto rest = static_cast<int>(kLetters - num_letters(function));
   if (!node.call->name.empty() && rest > 2)
@@ -251,7 +257,7 @@ Drawing draw_cell(const CellList& cell, const std::vector<Shape>& shapes) {
   edges.draw_skips();
   Drawing drawing{.svg = edges.svg(), .width = edges.width()};
   for (const Node& node : nodes) {
-    drawing.svg += draw_node(node);
+    drawing.svg += draw_node(node, shapes);
     drawing.width = std::max(drawing.width, middle_x(node) + kBoxWidth / 2);
     drawing.height = std::max(drawing.height, middle_y(node) + kBoxHeight / 2);
   }

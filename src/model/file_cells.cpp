@@ -40,15 +40,16 @@ std::optional<Argument> read_table(lua_State* lua, int index) {
   return InitialValues{kind, size};
 }
 
-// The argument on top of the stack.
-Argument read_argument(lua_State* lua, const std::string& name) {
+// The argument on top of the stack. A text becomes a list of names, which no other argument can be.
+Argument read_argument(lua_State* lua, const LayerFunction& function, const std::string& name) {
   const int index = lua_gettop(lua);
   if (lua_isinteger(lua, index)) return std::int64_t{lua_tointegerx(lua, index, nullptr)};
   if (lua_type(lua, index) == LUA_TNUMBER) return lua_tonumberx(lua, index, nullptr);
   if (lua_isboolean(lua, index)) return lua_toboolean(lua, index) != 0;
+  if (is_text(lua, index)) return std::vector{text_at(lua, index)};
   if (lua_istable(lua, index))
     if (std::optional<Argument> read = read_table(lua, index)) return *read;
-  refuse("the argument '{}' is a {}, which no layer takes", excerpt(name), lua_typename(lua, lua_type(lua, index)));
+  refuse("{} must be {}, not {}", excerpt(name), name_of(find_argument(function, name).kind), kind_at(lua, index));
 }
 
 // Reads the last part of a call: a table, or the first argument alone.
@@ -56,7 +57,7 @@ void read_arguments(lua_State* lua, int index, const LayerFunction& function, La
   const std::string first = function.arguments.empty() ? "" : function.arguments.front().name;
   if (!lua_istable(lua, index)) {
     if (first.empty()) refuse("it takes no arguments after its inputs");
-    call.arguments[first] = read_argument(lua, first);
+    call.arguments[first] = read_argument(lua, function, first);
     return;
   }
   for (lua_pushnil(lua); lua_next(lua, index) != 0; lua_settop(lua, index + 1)) {
@@ -65,7 +66,7 @@ void read_arguments(lua_State* lua, int index, const LayerFunction& function, La
     if (!is_first && !is_text(lua, index + 1)) refuse("only its first argument may be given without a name");
     const std::string name = is_first ? first : text_at(lua, index + 1);
     if (call.arguments.contains(name)) refuse("the argument '{}' is given twice", excerpt(name));
-    call.arguments[name] = read_argument(lua, name);
+    call.arguments[name] = read_argument(lua, function, name);
   }
 }
 
@@ -194,7 +195,11 @@ Returned FileCells::layer(lua_State* lua) {
       refuse("its {} argument must be a value: the result of a layer, or the argument of the cell's function{}",
              function.has_name ? "second" : "first",
              lua_isnoneornil(lua, index) ? ". It is nil: does a function lack 'return'?" : "");
-    if (index < end) refuse("{} arguments follow its inputs; give them in one table", end - index + 1);
+    if (index < end)
+      refuse("{} arguments follow its inputs; give them in one table, as in {{{}}}", end - index + 1,
+             function.arguments.size() < 2
+                 ? "..."
+                 : fmt::format("{} = ..., {} = ...", function.arguments[0].name, function.arguments[1].name));
     if (index == end && !lua_isnil(lua, index)) read_arguments(lua, index, function, call);
   } catch (const RequestError& error) {
     refuse("{}: {}", describe(call), error.what());
@@ -229,15 +234,27 @@ Returned FileCells::product(lua_State* lua) {
 }
 
 Returned FileCells::no_operator(lua_State*) {
-  refuse("values have the operators + and * alone: write a + -1 * b for a difference, 0.5 * x for a half");
+  refuse(
+      "values have the operators + and * alone: write a + -1 * b for a difference, 0.5 * x for a half, tostring(x) for "
+      "a text");
+}
+
+// Null for a value inside of a finished cell.
+const Shape* FileCells::find_shape(const Handle& handle) const {
+  if (handle.value == kOutput) return &outputs_[static_cast<std::size_t>(handle.cell)].shape;
+  return cell_ != nullptr && handle.cell == std::ssize(outputs_) ? &cell_->shape_of(handle.value) : nullptr;
+}
+
+Returned FileCells::value_text(lua_State* lua) {
+  const Shape* const shape = find_shape(Handle::of(lua_touserdata(lua, 1)));
+  return shape == nullptr ? "value of a finished cell"
+                          : fmt::format("value (N,{},{},{})", shape->h, shape->w, shape->c);
 }
 
 Returned FileCells::property(lua_State* lua) {
-  const Handle handle = Handle::of(lua_touserdata(lua, 1));
-  const bool is_past = handle.value != kOutput && handle.cell != std::ssize(outputs_);
-  if (is_past || (handle.value != kOutput && cell_ == nullptr)) refuse("the value belongs to a cell that is finished");
-  const Shape& shape =
-      handle.value == kOutput ? outputs_[static_cast<std::size_t>(handle.cell)].shape : cell_->shape_of(handle.value);
+  const Shape* const found = find_shape(Handle::of(lua_touserdata(lua, 1)));
+  if (found == nullptr) refuse("the value belongs to a cell that is finished");
+  const Shape& shape = *found;
   const std::string name = is_text(lua, 2) ? text_at(lua, 2) : "";
   if (name == "channels") return shape.c;
   if (name == "height" || name == "length") return shape.h;
@@ -252,8 +269,8 @@ NetworkList FileCells::take_list(lua_State* lua) {
     refuse("{}: a file ends with 'return' and the result of its last cell", context_.file);
   const CellList& last = list_.cells.back();
   if (outputs_.back().kind == ValueKind::kNumbers)
-    refuse("{}: the last cell, '{}', must end with logits(...) or objectives(...), not with {}", context_.file,
-           last.name, last.layers.back().function);
+    refuse("{}:{}: the last cell, '{}', must end with logits(...) or objectives(...), not with {}", context_.file,
+           context_.last_line, last.name, last.layers.back().function);
   return std::move(list_);
 }
 

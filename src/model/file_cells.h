@@ -28,6 +28,7 @@ class FileCells {
   Returned product(lua_State* lua);      ///< a * b, or 2 * x
   Returned no_operator(lua_State* lua);  ///< any other operator
   Returned property(lua_State* lua);     ///< x.channels, x.height, x.width, x.length
+  Returned value_text(lua_State* lua);   ///< (value): its text, "value (N,7,7,512)"
 
   /// The list of all cells, if the value on top of the stack is the output of the last one. Throws RequestError if not,
   /// or if the last cell gives neither logits nor objectives.
@@ -42,6 +43,7 @@ class FileCells {
   void check_inside(const char* what) const;
   std::int64_t value_of_current_cell(lua_State* lua, int index) const;
   std::string cell_name(std::int64_t cell) const;
+  const Shape* find_shape(const Handle& handle) const;
 
   const InputShape& input_;
   std::int64_t num_classes_;

@@ -76,8 +76,14 @@ void FileParameters::check_range(const std::string& name, double value, const Ra
     refuse_value("the parameter {} must be {}, not {}", name, describe(range, "a number"), value);
 }
 
-// parameter(name, value, about, [{min = ..., max = ...} or {"word", "other"}]) returns its value.
-Returned FileParameters::declare(lua_State* lua) {
+// parameter(name, value, about, [{min = ..., max = ...} or {"word", "other"}]) returns its value. A wrong value of the
+// user needs no line of the file, but a wrong default does.
+Returned FileParameters::declare(lua_State* lua) try { return declare_checked(lua); } catch (const Refusal& refusal) {
+  if (settings_.contains(text_at(lua, 1))) throw;
+  refuse("{}", refusal.what());
+}
+
+Returned FileParameters::declare_checked(lua_State* lua) {
   lua_settop(lua, 4);
   if (!is_text(lua, 1)) refuse("parameter: the first argument is its name");
   const std::string name = text_at(lua, 1);

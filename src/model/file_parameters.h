@@ -30,6 +30,7 @@ class FileParameters {
  private:
   struct Range;
 
+  Returned declare_checked(lua_State* lua);
   static Range read_range(lua_State* lua, int index);
   static void check_range(const std::string& name, double value, const Range& range);
   static std::string describe(const Range& range, const char* type);

@@ -17,22 +17,6 @@ namespace {
 
 using Kind = ArgumentSpec::Kind;
 
-const char* name_of(Kind kind) {
-  switch (kind) {
-    case Kind::kInteger:
-      return "a whole number";
-    case Kind::kNumber:
-      return "a number";
-    case Kind::kFlag:
-      return "true or false";
-    case Kind::kInitialValues:
-      return "normal(...), uniform(...) or constant(...)";
-    case Kind::kNames:
-      return "a list of names";
-  }
-  return "";
-}
-
 // Makes a whole number a number, and a number without a fraction a whole number, if the argument is one.
 void convert(const ArgumentSpec& spec, Argument& value) {
   if (const auto* const whole = std::get_if<std::int64_t>(&value); whole != nullptr && spec.kind == Kind::kNumber)
@@ -62,22 +46,51 @@ void check_range(const ArgumentSpec& spec, double value) {
   if (value > spec.max) refuse("{} = {} is too large: at most {}", spec.name, value, spec.max);
 }
 
+std::string shown(const Argument& value) {
+  if (const auto* const whole = std::get_if<std::int64_t>(&value)) return fmt::format("{}", *whole);
+  if (const auto* const number = std::get_if<double>(&value)) return fmt::format("{}", *number);
+  if (const auto* const flag = std::get_if<bool>(&value)) return *flag ? "true" : "false";
+  if (const auto* const names = std::get_if<std::vector<std::string>>(&value))
+    return names->size() == 1 ? fmt::format("the text '{}'", excerpt(names->front())) : "a list of texts";
+  return "normal(...), uniform(...) or constant(...)";
+}
+
 void check(const ArgumentSpec& spec, Argument& value) {
   convert(spec, value);
-  if (!has_kind(spec, value)) refuse("{} must be {}", spec.name, name_of(spec.kind));
+  if (!has_kind(spec, value)) refuse("{} must be {}, not {}", spec.name, name_of(spec.kind), shown(value));
   if (const auto* const whole = std::get_if<std::int64_t>(&value)) check_range(spec, static_cast<double>(*whole));
   if (const auto* const number = std::get_if<double>(&value)) check_range(spec, *number);
 }
 
-std::string shown_value(const ArgumentSpec& spec) {
-  if (!spec.initial) return "";
-  if (const auto* const whole = std::get_if<std::int64_t>(&*spec.initial)) return fmt::format(" ({})", *whole);
-  if (const auto* const number = std::get_if<double>(&*spec.initial)) return fmt::format(" ({})", *number);
-  if (const auto* const flag = std::get_if<bool>(&*spec.initial)) return *flag ? " (true)" : " (false)";
+}  // namespace
+
+const char* name_of(Kind kind) {
+  switch (kind) {
+    case Kind::kInteger:
+      return "a whole number";
+    case Kind::kNumber:
+      return "a number";
+    case Kind::kFlag:
+      return "true or false";
+    case Kind::kInitialValues:
+      return "normal(...), uniform(...) or constant(...)";
+    case Kind::kNames:
+      return "a list of names";
+  }
   return "";
 }
 
-}  // namespace
+const ArgumentSpec& find_argument(const LayerFunction& function, const std::string& name) {
+  const auto found = std::ranges::find(function.arguments, name, &ArgumentSpec::name);
+  if (found != function.arguments.end()) return *found;
+  std::vector<std::string> names;
+  for (const ArgumentSpec& spec : function.arguments) names.push_back(spec.name);
+  const std::string suggestion = nearest(name, names);
+  refuse("it has no argument '{}'. {}", excerpt(name),
+         !suggestion.empty() ? fmt::format("Nearest: {}", suggestion)
+         : names.empty()     ? "It has none"
+                             : fmt::format("It has: {}", fmt::join(names, ", ")));
+}
 
 const char* name_of(ValueKind kind) {
   switch (kind) {
@@ -116,16 +129,7 @@ void complete(const LayerFunction& function, LayerCall& call) {
            function.min_inputs == function.max_inputs
                ? fmt::format("{}", function.min_inputs)
                : fmt::format("{} to {}", function.min_inputs, function.max_inputs));
-  for (const auto& [name, value] : call.arguments) {
-    if (std::ranges::count(function.arguments, name, &ArgumentSpec::name)) continue;
-    std::vector<std::string> names;
-    for (const ArgumentSpec& spec : function.arguments) names.push_back(spec.name);
-    const std::string suggestion = nearest(name, names);
-    refuse("it has no argument '{}'. {}", excerpt(name),
-           !suggestion.empty() ? fmt::format("Nearest: {}", suggestion)
-           : names.empty()     ? "It has none"
-                               : fmt::format("It has: {}", fmt::join(names, ", ")));
-  }
+  for (const auto& [name, value] : call.arguments) find_argument(function, name);
   for (const ArgumentSpec& spec : function.arguments) {
     const auto given = call.arguments.find(spec.name);
     if (given != call.arguments.end())
@@ -160,7 +164,8 @@ std::string describe_layer_functions() {
     std::string meaning = function.about;
     for (const ArgumentSpec& spec : function.arguments) {
       names.push_back(spec.name);
-      meaning += fmt::format("; `{}`: {}{}", spec.name, spec.about, shown_value(spec));
+      meaning += fmt::format("; `{}`: {}{}", spec.name, spec.about,
+                             spec.initial ? fmt::format(" ({})", shown(*spec.initial)) : "");
     }
     if (!names.empty()) given.push_back(fmt::format("{{{}}}", fmt::join(names, ", ")));
     text += fmt::format("| `{}({})` | {} |\n", function.name, fmt::join(given, ", "), meaning);

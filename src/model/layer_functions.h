@@ -83,6 +83,12 @@ std::span<const LayerFunction> layer_functions();
 /// Returns the function with this name; null if there is none.
 const LayerFunction* find_layer_function(std::string_view name);
 
+/// Returns what an argument of this kind must be, for messages: "a whole number".
+const char* name_of(ArgumentSpec::Kind kind);
+
+/// Returns the argument with this name. Throws RequestError, with the nearest name, if the function has none.
+const ArgumentSpec& find_argument(const LayerFunction& function, const std::string& name);
+
 /// Checks a call and fills in the arguments that are not given. Throws RequestError if an argument is unknown (with the
 /// nearest name), has the wrong type or is out of its range, or if one that is required is missing, or if the number of
 /// inputs is wrong.

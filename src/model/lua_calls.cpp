@@ -15,7 +15,7 @@ std::string LuaContext::placed(lua_State* lua, const std::string& message) const
   lua_Debug frame{};
   for (int level = 0; lua_getstack(lua, level, &frame) != 0; ++level) {
     lua_getinfo(lua, "Sl", &frame);
-    if (std::string_view(frame.source).substr(1) == file)
+    if (std::string_view(frame.short_src) == kFileInLua)
       lines.push_back(frame.currentline);
     else if (!lines.empty())
       break;  // cell(), which called the function of the file
@@ -30,6 +30,14 @@ std::string text_at(lua_State* lua, int index) {
   std::size_t size = 0;
   const char* const text = lua_tolstring(lua, index, &size);
   return {text, size};
+}
+
+std::string kind_at(lua_State* lua, int index) {
+  if (is_text(lua, index)) return "a text";
+  if (lua_isnoneornil(lua, index)) return "nil";
+  if (lua_isboolean(lua, index)) return "true or false";
+  if (lua_islightuserdata(lua, index)) return "the result of a layer";
+  return fmt::format("a {}", lua_typename(lua, lua_type(lua, index)));
 }
 
 int finish_call(lua_State* lua, LuaContext& context, bool failed) {

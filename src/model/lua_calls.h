@@ -9,6 +9,7 @@
 #include <cstdint>
 #include <exception>
 #include <string>
+#include <string_view>
 #include <variant>
 
 #include <lua.hpp>
@@ -20,9 +21,12 @@ namespace convoy {
 /// The result of a function for Lua; a pointer is a light userdata.
 using Returned = std::variant<std::monostate, std::int64_t, double, bool, std::string, void*>;
 
+/// The name by which Lua knows a file. Lua shortens long names, and messages show the whole path.
+inline constexpr std::string_view kFileInLua = "network file";
+
 /// What all functions of one file share.
 struct LuaContext {
-  std::string file;   ///< name of the file in messages: "my.lua"
+  std::string file;   ///< name of the file in messages: "models/my.lua"
   int last_line = 0;  ///< line for errors of a call that Lua does not know any more: return f(...) ends the caller
   Returned returned = {};
   std::string error = {};  ///< message of the function that has thrown
@@ -45,6 +49,8 @@ inline bool is_text(lua_State* lua, int index) {
 }
 /// The text at this index, which must be one: a number would be converted in place.
 std::string text_at(lua_State* lua, int index);
+/// What is at this index, for messages: "a text", "a table", "the result of a layer".
+std::string kind_at(lua_State* lua, int index);
 
 /// Pushes context.returned, or raises context.error. No C++ object may be left in the caller's frame.
 int finish_call(lua_State* lua, LuaContext& context, bool failed);

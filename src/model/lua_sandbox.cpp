@@ -4,23 +4,38 @@
 #include <cstdlib>
 #include <ctime>
 #include <new>
+#include <string_view>
 
 #include <fmt/core.h>
 #include <lua.hpp>
 
 #include "convoy/base/error.h"
-#include "convoy/base/text.h"
 
 namespace convoy {
 
 namespace {
 
 constexpr int kInstructionsPerCheck = 200;
+constexpr std::size_t kSlack = 4;  // the allocator, which knows no line, refuses this multiple of the memory
+constexpr int kMaxMebibytes = LuaSandbox::kMaxBytes >> 20;
+constexpr const char* kWithoutEnd = "is there a loop or a recursion without an end?";
 
 double processor_seconds() {
   timespec now{};
   clock_gettime(CLOCK_THREAD_CPUTIME_ID, &now);
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
+}
+
+// Raises the message on top of the stack, with the line of the innermost function that the prelude does not contain.
+void raise(lua_State* state) {
+  lua_Debug frame{};
+  for (int level = 0; lua_getstack(state, level, &frame) != 0; ++level) {
+    lua_getinfo(state, "Sl", &frame);
+    if (frame.currentline <= 0 || std::string_view(frame.short_src) == LuaSandbox::kPrelude) continue;
+    lua_pushfstring(state, "%s:%d: %s", frame.short_src, frame.currentline, lua_tostring(state, -1));
+    break;
+  }
+  lua_error(state);
 }
 
 }  // namespace
@@ -48,7 +63,7 @@ void* LuaSandbox::allocate(void* limits, void* block, std::size_t old_size, std:
     bytes -= held;
     return nullptr;
   }
-  if (new_size > held && bytes + (new_size - held) > kMaxBytes) return nullptr;
+  if (new_size > held && bytes + (new_size - held) > kSlack * kMaxBytes) return nullptr;
   void* const moved = std::realloc(block, new_size);
   if (moved != nullptr) bytes = bytes - held + new_size;
   return moved;
@@ -60,17 +75,23 @@ void LuaSandbox::count_instructions(lua_State* state, lua_Debug*) {
   lua_getallocf(state, &limits);
   auto& count = *static_cast<Limits*>(limits);
   count.instructions += kInstructionsPerCheck;
-  if (count.instructions > kMaxInstructions)
-    luaL_error(state, "the file needs more than %d million instructions: is there a loop without an end?",
-               static_cast<int>(kMaxInstructions / 1'000'000));
-  if (processor_seconds() - count.start_seconds > kMaxSeconds)
-    luaL_error(state, "the file needs more than %f seconds of processor time", kMaxSeconds);
+  if (count.bytes > kMaxBytes) lua_gc(state, LUA_GCCOLLECT);
+  if (count.bytes > kMaxBytes)
+    lua_pushfstring(state, "the file needs more than %d MiB of memory for its values: %s", kMaxMebibytes, kWithoutEnd);
+  else if (count.instructions > kMaxInstructions)
+    lua_pushfstring(state, "the file needs more than %d million instructions: %s",
+                    static_cast<int>(kMaxInstructions / 1'000'000), kWithoutEnd);
+  else if (processor_seconds() - count.start_seconds > kMaxSeconds)
+    lua_pushfstring(state, "the file needs more than %f seconds of processor time", kMaxSeconds);
+  else
+    return;
+  raise(state);
 }
 
 void LuaSandbox::check(int status) {
   if (status == LUA_OK) return;
   if (status == LUA_ERRMEM)
-    refuse("the file needs more than {} of memory for its values", human_bytes(static_cast<std::int64_t>(kMaxBytes)));
+    refuse("the file needs more than {} MiB of memory for its values: {}", kMaxMebibytes, kWithoutEnd);
   // Only text: a number would be converted, which takes memory.
   const bool is_text = lua_type(state_, -1) == LUA_TSTRING;
   const std::string message = is_text ? lua_tostring(state_, -1) : "the file ends with an error that is no text";

@@ -43,17 +43,28 @@ function globals.tostring(value)
   local kind = type(value)
   if kind == "string" or kind == "number" then return value .. "" end
   if kind == "boolean" then return value and "true" or "false" end
-  return kind
+  return kind == "userdata" and own.describe(value) or kind
 end
 
-local format, find, rep = string.format, string.find, string.rep
+function globals.print(...)
+  local texts = {...}
+  for i = 1, select("#", ...) do texts[i] = globals.tostring(texts[i]) end
+  own.print(table.concat(texts, " "))
+end
+
+local format, find, rep, unpack = string.format, string.find, string.rep, table.unpack
 function globals.string.format(form, ...)
-  for i = 1, select("#", ...) do
-    local kind = type((select(i, ...)))
-    if kind ~= "string" and kind ~= "number" then error("format: it needs numbers and texts, not a " .. kind, 2) end
+  local given, count = {...}, select("#", ...)
+  for i = 1, count do
+    local kind = type(given[i])
+    if kind == "userdata" then
+      given[i] = own.describe(given[i])
+    elseif kind ~= "string" and kind ~= "number" then
+      error("format: it needs numbers and texts, not a " .. kind, 2)
+    end
   end
   if find(form, "%%[^%a]*p") then error("format: %p is not possible: addresses change from run to run", 2) end
-  return format(form, ...)
+  return format(form, unpack(given, 1, count))
 end
 
 function globals.string.rep(text, count, separator)

@@ -8,6 +8,7 @@
 #include <fmt/format.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/print.h"
 #include "convoy/base/special_tokens.h"
 #include "convoy/base/text.h"
 
@@ -16,17 +17,31 @@
 #include "model/file_parameters.h"
 #include "model/layer_functions.h"
 #include "model/lua_calls.h"
+#include "model/lua_hints.h"
 #include "model/lua_sandbox.h"
 
 namespace convoy {
 
 namespace {
 
-constexpr lua_Integer kMaxUsual = 65536;  // size of images, and number of classes, that a file declares as usual
+constexpr lua_Integer kMaxUsual = 65536;    // size of images, and number of classes, that a file declares as usual
+constexpr std::int64_t kMaxPrinted = 1000;  // lines that a file may print
 
 bool is_count(lua_State* lua, int index) {
   const lua_Integer count = lua_isinteger(lua, index) ? lua_tointegerx(lua, index, nullptr) : 0;
   return count >= 1 && count <= kMaxUsual;
+}
+
+// Prints what a file has printed. A command may run a file several times, which print the same.
+void show(const std::string& printed) {
+  static std::string last;
+  if (printed != last) print_text(printed);
+  last = printed;
+}
+
+// Returns the text without the byte-order mark that some editors write at its beginning.
+std::string_view without_mark(std::string_view text) {
+  return text.substr(text.starts_with(kByteOrderMark) ? kByteOrderMark.size() : 0);
 }
 
 // Ends a run whose declaration alone is wanted.
@@ -50,6 +65,7 @@ class NetworkFileRun {
   Returned declare(lua_State* lua);
   Returned refuse_request(lua_State* lua);
   Returned unknown_global(lua_State* lua);
+  Returned print(lua_State* lua);
 
  private:
   static int open(lua_State* lua);
@@ -58,6 +74,7 @@ class NetworkFileRun {
   void add_functions(lua_State* lua);
   void add_input(lua_State* lua);
   void run_in(LuaSandbox& sandbox);
+  [[noreturn]] void refuse_with_name(std::string message) const;
 
   const NetworkSource& source_;
   const NetworkRequest& request_;
@@ -66,6 +83,8 @@ class NetworkFileRun {
   FileParameters parameters_;
   FileCells cells_;
   NetworkDeclaration declaration_;
+  std::string printed_;
+  std::int64_t num_printed_ = 0;
 };
 
 // --- What the file finds. These functions may raise Lua's errors: they have no C++ objects -------------------------
@@ -138,7 +157,9 @@ int NetworkFileRun::open(lua_State* lua) {
   lua_newtable(lua);
   add_function<FileCells, &FileCells::begin_cell>(lua, run->cells_, "begin_cell");
   add_function<FileCells, &FileCells::end_cell>(lua, run->cells_, "end_cell");
+  add_function<FileCells, &FileCells::value_text>(lua, run->cells_, "describe");
   add_function<NetworkFileRun, &NetworkFileRun::unknown_global>(lua, *run, "unknown_global");
+  add_function<NetworkFileRun, &NetworkFileRun::print>(lua, *run, "print");
   lua_pushcfunction(lua, set_string_methods);
   lua_setfield(lua, -2, "set_string_methods");
   lua_newtable(lua);
@@ -155,13 +176,25 @@ void NetworkFileRun::run_in(LuaSandbox& sandbox) {
   lua_pushcfunction(lua, open);
   lua_pushlightuserdata(lua, this);
   sandbox.call(1, 1);
-  sandbox.load(network_prelude(), "prelude");
+  sandbox.load(network_prelude(), LuaSandbox::kPrelude);
   lua_insert(lua, 1);
   sandbox.call(1, 1);
-  sandbox.load(source_.text, source_.name);
+  const std::string text(without_mark(source_.text));
+  try {
+    sandbox.load(text, std::string(kFileInLua));
+  } catch (const RequestError& error) {
+    refuse("{}{}", error.what(), hint_for_syntax(error.what(), text));
+  }
   lua_insert(lua, 1);
   lua_setupvalue(lua, 1, 1);  // its global variables
   sandbox.call(0, 1);
+}
+
+// Puts the file's name before the message, in place of Lua's name of it.
+void NetworkFileRun::refuse_with_name(std::string message) const {
+  if (message.starts_with(std::string(kFileInLua) + ':')) message.replace(0, kFileInLua.size(), source_.name);
+  const bool is_placed = message == context_.error || message.starts_with(source_.name + ':');
+  refuse("{}", printable(is_placed ? message : source_.name + ": " + message));
 }
 
 BuiltNetwork NetworkFileRun::run() {
@@ -172,11 +205,11 @@ BuiltNetwork NetworkFileRun::run() {
     run_in(sandbox);
   } catch (const RequestError& error) {
     if (context_.is_declared && declares_only_) return {};
-    const std::string message = printable(error.what());
-    const bool is_placed = message == context_.error || message.find(source_.name) != std::string::npos;
-    refuse("{}{}", is_placed ? "" : source_.name + ": ", message);
+    show(printed_);
+    refuse_with_name(error.what());
   }
   if (declares_only_) refuse("{}: a file begins with network{{...}}", source_.name);
+  show(printed_);
   NetworkList list = cells_.take_list(sandbox.state());
   parameters_.check_all_taken();
   return {.list = std::move(list), .parameters = parameters_.declared()};
@@ -185,11 +218,16 @@ BuiltNetwork NetworkFileRun::run() {
 Returned NetworkFileRun::unknown_global(lua_State* lua) {
   if (!is_text(lua, 2)) refuse("there is no such variable");
   const std::string name = text_at(lua, 2);
-  std::vector<std::string> names = {"network", "parameter", "refuse", "feature", "cell", "input", "num_classes"};
+  std::vector<std::string> names = {"network", "parameter", "refuse",      "feature", "cell",    "input",
+                                    "normal",  "uniform",   "num_classes", "print",   "constant"};
   for (const LayerFunction& function : layer_functions()) names.push_back(function.name);
-  const std::string suggestion = nearest(name, names);
-  refuse("there is no function or variable '{}'.{}", excerpt(name),
-         suggestion.empty() ? "" : " Nearest: " + suggestion);
+  refuse("there is no function or variable '{}'.{}", excerpt(name), hint_for_name(name, names));
+}
+
+Returned NetworkFileRun::print(lua_State* lua) {
+  if (++num_printed_ > kMaxPrinted) refuse("print: a file may print {} lines", kMaxPrinted);
+  printed_ += excerpt(text_at(lua, 1)) + '\n';
+  return {};
 }
 
 // network{names = {...}, form = ..., about = ..., image_size = ..., classes = ...} returns the name of the network that
@@ -278,8 +316,9 @@ template <typename Run>
 auto with_key(const NetworkRequest& request, const Run& run) try {
   return run();
 } catch (const RequestError& error) {
-  refuse("model.{} = {}: {}", request.file ? "file" : "name", request.file ? request.file->name : request.name,
-         error.what());
+  const std::string& name = request.file ? request.file->name : request.name;
+  if (std::string_view(error.what()).starts_with(name + ':')) throw;  // with its line
+  refuse("model.{} = {}: {}", request.file ? "file" : "name", name, error.what());
 }
 
 }  // namespace

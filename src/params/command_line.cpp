@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <functional>
 #include <map>
+#include <set>
 
 #include <fmt/core.h>
 
@@ -95,6 +96,19 @@ void assign_network(ParameterBuilder& builder, const std::string& network) {
   };
   set("model.file", is_file ? network : "");
   if (!is_file) set("model.name", network);
+}
+
+// Adds those keys of the command line that a network's file may declare as parameters to model.set, if they have their
+// default values: those reach files only by model.set, because files that Convoy wrote hold all keys.
+void add_defaults_to_set(ParameterBuilder& builder, const std::set<std::string>& names) {
+  ModelParams& model = builder.values.model;
+  for (const std::string& name : names) {
+    const Key& key = *find_key(name);
+    const std::string value = key.value.write(builder.values);
+    if (key.section() != "model" || value != key.default_text()) continue;
+    if (name == "model.name" || name == "model.file" || name == "model.set" || name == "model.length") continue;
+    model.set += fmt::format("{}{}={}", model.set.empty() ? "" : ", ", key.leaf(), value);
+  }
 }
 
 std::vector<std::string> command_names() {
@@ -233,10 +247,15 @@ Request parse_command_line(int argc, const char* const* argv) {
   for (const Given& given : tokens.given) {
     builder.attempt([&] {
       check_key(given);
+      if (given.key == "model.set" && request.given_on_command_line(given.key))
+        refuse("{0}: model.set is given twice, as {1} and as {2}. Give one list: --model.set={1},{2}", kWhere,
+               builder.values.model.set, given.value);
       assign(builder, given);
       request.command_line_keys.insert(given.key);
     });
   }
+  if (!builder.values.model.file.empty() || command.takes == Takes::kPathsOrNetworks)
+    add_defaults_to_set(builder, request.command_line_keys);
 
   // 4. Check conditions between keys
   check_together(builder, request, command, arguments);

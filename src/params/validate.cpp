@@ -78,6 +78,13 @@ void check_device(const ParameterBuilder& builder) {
               name_of(precision));
 }
 
+void check_network(const ParameterBuilder& builder) {
+  if (builder.values.model.file.empty() || builder.source_of("model.name") != "command line") return;
+  refuse_keys(builder, {"model.name", "model.file"},
+              "{} and {} both name the network. Leave one of them out; --model.file= is none.",
+              assignment(builder, "model.name"), assignment(builder, "model.file"));
+}
+
 void check_batch(const ParameterBuilder& builder) {
   const auto [global, micro] = builder.values.batch;
   if (global % micro == 0) return;
@@ -361,8 +368,8 @@ bool compares_other_batches(const PlanParams& plan, const Command* command) {
 
 void check_consistency(ParameterBuilder& builder, const Command* command) {
   if (!compares_other_batches(builder.values.plan, command)) builder.attempt([&] { check_batch(builder); });
-  for (const auto check : {check_device, check_optimizer, check_learning_rate, check_data, check_rollback,
-                           check_augment, check_import, check_predict, check_sweep})
+  for (const auto check : {check_network, check_device, check_optimizer, check_learning_rate, check_data,
+                           check_rollback, check_augment, check_import, check_predict, check_sweep})
     builder.attempt([&] { check(builder); });
 }
 
@@ -410,8 +417,20 @@ std::string describe_unread_keys(const Request& request) {
                      command.name, is_one ? "it" : "them");
 }
 
+std::string describe_unread_network(const Request& request, const std::string& path) {
+  std::vector<std::string> unread;
+  for (const std::string& name : request.command_line_keys)
+    if (name.starts_with("model.")) unread.push_back("--" + name);
+  return unread.empty() ? ""
+                        : fmt::format("{} {} no effect: '{}' has its own network", fmt::join(unread, ", "),
+                                      unread.size() == 1 ? "has" : "have", path);
+}
+
 std::vector<std::string> warnings_for(const Parameters& params) {
   std::vector<std::string> warnings;
+  if (!params.model.file.empty() && params.model.name != ModelParams{}.name)
+    warnings.push_back(
+        fmt::format("model.name = {} has no effect with model.file = {}", params.model.name, params.model.file));
   const LearningRateParams& lr = params.lr;
   if (lr.warmup_epochs > params.train.epochs && params.train.epochs > 0)
     warnings.push_back(fmt::format(

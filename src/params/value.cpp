@@ -116,9 +116,6 @@ std::string nearest_word_hint(const std::string& word, const Words& words) {
   return nearest_hint(meant.contains(near) ? meant[near] : near, words.words);
 }
 
-/// Writes numbers, flags and text by fmt.
-constexpr auto kAsText = [](const auto& value) { return fmt::format("{}", value); };
-
 /// The index of the word `part`, which is the whole given value or a part of it. Throws RequestError if it is unknown.
 std::size_t index_of(const std::string& part, Given given, const char* complaint, const Words& words) {
   const std::string word = lower_case(part);
@@ -128,16 +125,6 @@ std::size_t index_of(const std::string& part, Given given, const char* complaint
     refuse_value(given, complaint, nearest_word_hint(word, words));
   }
   return static_cast<std::size_t>(found - words.words.begin());
-}
-
-/// The Value of a field that `read` reads from text and `write` writes as text.
-template <typename T, typename Read, typename Write = decltype(kAsText)>
-Value value_of(const Field<T>& field, const std::string& type, const std::string& allowed, const Read& read,
-               const Write& write = kAsText) {
-  return {.type = type,
-          .allowed = allowed,
-          .read = [=](const Given& given, Parameters& p) { field.set(p, read(given)); },
-          .write = [=](const Parameters& p) { return write(field.get(p)); }};
 }
 
 /// The Value of a list "a, b, c"; the word `none` means an empty list.
@@ -230,10 +217,8 @@ Value rate_groups(const Field<std::vector<RateGroup>>& field, Range range) {
     for (const RateGroup& group : groups) parts.push_back(fmt::format("{}: {}", group.pattern, group.factor));
     return join(parts);
   };
-  Value value =
-      value_of(field, "groups", fmt::format("PATTERN: FACTOR, ..., each factor {}", to_string(range)), read, write);
-  value.may_be_empty = true;
-  return value;
+  return or_empty(
+      value_of(field, "groups", fmt::format("PATTERN: FACTOR, ..., each factor {}", to_string(range)), read, write));
 }
 
 Value step_range(const Field<StepRange>& field, std::int64_t max) {
@@ -251,9 +236,7 @@ Value step_range(const Field<StepRange>& field, std::int64_t max) {
     if (range.last == 0) return std::string();
     return range.first == range.last ? fmt::format("{}", range.first) : fmt::format("{}-{}", range.first, range.last);
   };
-  Value value = value_of(field, "steps", fmt::format("FIRST-LAST, or one step, each 1 to {}", max), read, write);
-  value.may_be_empty = true;
-  return value;
+  return or_empty(value_of(field, "steps", fmt::format("FIRST-LAST, or one step, each 1 to {}", max), read, write));
 }
 
 Value class_weights(const Field<ClassWeights>& field, Range range) {
@@ -267,9 +250,8 @@ Value class_weights(const Field<ClassWeights>& field, Range range) {
   const auto write = [](const ClassWeights& weights) {
     return weights.balanced ? "balanced" : fmt::format("{}", fmt::join(weights.factors, ", "));
   };
-  Value value = value_of(field, "weights", fmt::format("balanced; a, b, ..., each {}", to_string(range)), read, write);
-  value.may_be_empty = true;
-  return value;
+  return or_empty(
+      value_of(field, "weights", fmt::format("balanced; a, b, ..., each {}", to_string(range)), read, write));
 }
 
 Value channel_values(const Field<ChannelValues>& field, Range range) {
@@ -297,9 +279,7 @@ Value text(const Field<std::string>& field, const std::string& allowed) {
 }
 
 Value text_or_empty(const Field<std::string>& field, const std::string& allowed) {
-  Value value = value_of(field, "text", allowed, read_text);
-  value.may_be_empty = true;
-  return value;
+  return or_empty(value_of(field, "text", allowed, read_text));
 }
 
 Value path(const Field<std::string>& field, const std::string& written) {
@@ -310,8 +290,7 @@ Value path(const Field<std::string>& field, const std::string& written) {
 }
 
 Value path_or_empty(const Field<std::string>& field, const std::string& written) {
-  Value value = path(field, written);
-  value.may_be_empty = true;
+  Value value = or_empty(path(field, written));
   value.read = [=](const Given& given, Parameters& p) { field.set(p, read_text(given)); };
   return value;
 }

@@ -11,6 +11,8 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "convoy/params/parameters.h"
 
 namespace convoy::params {
@@ -55,6 +57,25 @@ struct Field {
   std::function<const T&(const Parameters&)> get;
   std::function<void(Parameters&, T)> set;
 };
+
+/// Writes numbers, flags and texts by fmt.
+inline constexpr auto kAsText = [](const auto& value) { return fmt::format("{}", value); };
+
+/// The Value of a field that `read` reads from text and `write` writes as text.
+template <typename T, typename Read, typename Write = decltype(kAsText)>
+Value value_of(const Field<T>& field, const std::string& type, const std::string& allowed, const Read& read,
+               const Write& write = kAsText) {
+  return {.type = type,
+          .allowed = allowed,
+          .read = [=](const Given& given, Parameters& p) { field.set(p, read(given)); },
+          .write = [=](const Parameters& p) { return write(field.get(p)); }};
+}
+
+/// The same Value, which may be empty.
+inline Value or_empty(Value value) {
+  value.may_be_empty = true;
+  return value;
+}
 
 /// A range of numbers; both ends are allowed unless above_min or below_max is set.
 struct Range {
@@ -140,50 +161,39 @@ Words words_of() {
 /// with the word that it means.
 template <typename Section, typename T>
 Value choice(T Section::*member) {
-  const Field<T> field(member);
   const Words words = words_of<T>();
-  return {.type = "choice",
-          .allowed = join(words.words),
-          .read = [=](const Given& given, Parameters& p) { field.set(p, kChoices<T>[read_word(given, words)].value); },
-          .write = [=](const Parameters& p) { return std::string(name_of(field.get(p))); }};
+  const auto read = [=](const Given& given) { return kChoices<T>[read_word(given, words)].value; };
+  return value_of(Field<T>(member), "choice", join(words.words), read, [](T value) { return name_of(value); });
 }
 
 /// A field like that of choice(), or the word `auto` for no value.
 template <typename Section, typename T>
 Value choice_or_auto(std::optional<T> Section::*member) {
-  const Field<std::optional<T>> field(member);
   Words words = words_of<T>();
   words.words.insert(words.words.begin(), "auto"), words.synonyms.insert(words.synonyms.begin(), "");
-  return {.type = "choice",
-          .allowed = join(words.words),
-          .read =
-              [=](const Given& given, Parameters& p) {
-                const std::size_t word = read_word(given, words);
-                field.set(p, word > 0 ? std::optional(kChoices<T>[word - 1].value) : std::nullopt);
-              },
-          .write = [=](const Parameters& p) { return std::string(field.get(p) ? name_of(*field.get(p)) : "auto"); }};
+  const auto read = [=](const Given& given) {
+    const std::size_t word = read_word(given, words);
+    return word > 0 ? std::optional(kChoices<T>[word - 1].value) : std::nullopt;
+  };
+  const auto write = [](const std::optional<T>& value) { return value ? name_of(*value) : "auto"; };
+  return value_of(Field<std::optional<T>>(member), "choice", join(words.words), read, write);
 }
 
 /// A list of words of an enumeration, "gpipe, 1f1b"; may be empty.
 template <typename Section, typename T>
 Value choices(std::vector<T> Section::*member) {
-  const Field<std::vector<T>> field(member);
   const Words words = words_of<T>();
-  return {.type = "choices",
-          .allowed = join(words.words),
-          .may_be_empty = true,
-          .read =
-              [=](const Given& given, Parameters& p) {
-                std::vector<T> values;
-                for (const std::size_t index : read_words(given, words)) values.push_back(kChoices<T>[index].value);
-                field.set(p, std::move(values));
-              },
-          .write =
-              [=](const Parameters& p) {
-                std::vector<std::string> written;
-                for (const T value : field.get(p)) written.emplace_back(name_of(value));
-                return join(written);
-              }};
+  const auto read = [=](const Given& given) {
+    std::vector<T> values;
+    for (const std::size_t index : read_words(given, words)) values.push_back(kChoices<T>[index].value);
+    return values;
+  };
+  const auto write = [](const std::vector<T>& values) {
+    std::vector<std::string> written;
+    for (const T value : values) written.emplace_back(name_of(value));
+    return join(written);
+  };
+  return or_empty(value_of(Field<std::vector<T>>(member), "choices", join(words.words), read, write));
 }
 
 }  // namespace convoy::params

@@ -5,11 +5,9 @@
 #include <array>
 #include <cmath>
 #include <cstddef>
-#include <cstring>
 #include <fstream>
 #include <iterator>
 #include <limits>
-#include <span>
 #include <sstream>
 #include <string_view>
 
@@ -19,6 +17,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/version.h"
 #include "convoy/base/wording.h"
+#include "convoy/comm/gather.h"
 #include "convoy/comm/machine.h"
 #include "convoy/comm/root_clock.h"
 #include "convoy/comm/session.h"
@@ -184,11 +183,8 @@ void check_clocks(Report& report) {
     const ClockReading reading = read_root_clock(askers, wall_clock_seconds);
     mine = {.offset_seconds = reading.offset_seconds, .error_seconds = reading.error_seconds};
   }
-  const std::vector<std::byte> bytes = world.gather(std::as_bytes(std::span(&mine, 1)), 0);
-  if (!report.is_root()) return;
-  std::vector<ClockOffset> offsets(bytes.size() / sizeof(ClockOffset));
-  std::memcpy(offsets.data(), bytes.data(), bytes.size());
-  report.add("clocks", judge_clocks(offsets, report.hosts()));
+  const std::vector<ClockOffset> offsets = mpi::gather_values(world, std::vector{mine});
+  if (report.is_root()) report.add("clocks", judge_clocks(offsets, report.hosts()));
 }
 
 Finding judge_placement(const RankThreads& rank, const std::string& huge_pages) {

@@ -2,13 +2,12 @@
 /// a table.
 #pragma once
 
-#include <cstdint>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "convoy/comm/communicator.h"
-#include "convoy/comm/gather_texts.h"
+#include "convoy/comm/gather.h"
 
 namespace convoy::preflight {
 

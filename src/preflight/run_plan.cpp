@@ -24,6 +24,7 @@
 #include "plan/batch_norm_check.h"
 #include "plan/machine_costs.h"
 #include "plan/planner.h"
+#include "run/report.h"
 #include "run/restart.h"
 #include "run/training_setup.h"
 #include "update/optimizer.h"
@@ -119,11 +120,7 @@ void check_weights(const Parameters& params, const RunData& data, const RunPlan&
         fails(fmt::format(
             "{} does not match this model: {}. {}{}", where, match.differences(), match.remedy(),
             params.init.strict && !match.matching.empty() ? " init.strict = false takes the tensors that fit." : "")));
-  report.add(
-      "weights",
-      warning(fmt::format("{}: {} {}; {}. Tensors that the file does not give get their initial values, by train.seed",
-                          where, counted(std::ssize(match.matching), "tensor"),
-                          match.matching.size() == 1 ? "fits" : "fit", match.differences())));
+  report.add("weights", warning(match.describe_part(where)));
 }
 
 }  // namespace
@@ -132,18 +129,10 @@ std::optional<RunPlan> plan_run(const Parameters& params, const RunData& data, o
                                 const NodeLoad& node, Report& report) {
   try {
     RunPlan planned = plan(params, data, backend, node, report.world().size());
-    const bool is_invariant = planned.step.is_invariant();
     report.add("plan", ok(describe(planned, params.batch.global, params.plan.measure)));
     const std::string few = describe_few_values(planned.step.network(), planned.step.spec().network);
     if (!few.empty()) report.add("plan", warning(few));
-    if (!is_invariant)
-      report.add("plan",
-                 warning(fmt::format("only runs with {0} replicas will give the same bits: {1} micro-batches on {0} "
-                                     "replicas{2}",
-                                     planned.step.grid().replicas, planned.step.micro_batches_per_step(),
-                                     params.run.reduction == ReductionKind::kFast
-                                         ? " with run.reduction = fast"
-                                         : " do not give each replica an equal number that is a power of two")));
+    if (const std::string bound = describe_bound_bits(planned.step); !bound.empty()) report.add("plan", warning(bound));
     return planned;
   } catch (const Error& error) {
     report.add("plan", fails(error.what()));

@@ -100,7 +100,7 @@ DescribedData planned_data(const Parameters& params, const mpi::Communicator& wo
   if (describes_data(params)) return described_data(params, &world);
   try {
     const io::Dataset data(params.data.train, "data.train");
-    check_sample_path(params, data, model_metadata(params, data.info()));
+    check_sample_path(params, data, model_metadata(params, data.info(), &world));
     return {.info = data.info(), .note = {}};
   } catch (const RequestError& error) {
     refuse(

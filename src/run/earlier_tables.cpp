@@ -14,6 +14,7 @@
 #include "convoy/io/atomic_file.h"
 
 #include "run/run_tables.h"
+#include "telemetry/log_file.h"
 
 namespace convoy {
 
@@ -52,10 +53,8 @@ bool is_frequent(std::string_view line) {
 std::optional<std::int64_t> newest_in_log(const std::string& path) {
   const std::string log = io::read_text(path).value_or("");
   std::optional<std::int64_t> newest;
-  std::string_view text = log;
-  for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1))
-    if (const std::string_view line = text.substr(0, end); !is_frequent(line))
-      follow(nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false), newest);
+  for (const std::string_view line : whole_lines(log))
+    if (!is_frequent(line)) follow(nlohmann::json::parse(line, nullptr, /*allow_exceptions=*/false), newest);
   return newest;
 }
 

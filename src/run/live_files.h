@@ -8,7 +8,6 @@
 #include <string>
 #include <vector>
 
-#include "convoy/comm/process_grid.h"
 #include "convoy/io/training_state.h"
 #include "convoy/schedule/simulator.h"
 

@@ -1,11 +1,10 @@
-/// Tables of predicted memory, and measured memory from /proc.
+/// Tables of predicted memory, and comparisons with the measured one.
 #include "run/memory_report.h"
 
-#include <cstring>
-#include <fstream>
 #include <vector>
 
 #include "convoy/base/text.h"
+#include "convoy/comm/gather.h"
 #include "convoy/data/loader.h"
 
 #include "checkpoint/snapshot.h"
@@ -13,15 +12,6 @@
 namespace convoy {
 
 namespace {
-
-// Returns the bytes of a line like "VmHWM:   12345 kB".
-std::int64_t status_bytes(const std::string& key) {
-  std::ifstream status("/proc/self/status");
-  std::string line;
-  while (std::getline(status, line))
-    if (line.starts_with(key + ":")) return std::stoll(line.substr(key.size() + 1)) * 1024;
-  return 0;
-}
 
 std::int64_t count_values(const Network& network) {
   std::int64_t count = 0;
@@ -118,15 +108,6 @@ std::string describe_memory(const StepPlan& plan) {
              human_bytes(host.resume));
 }
 
-Resident resident() {
-  return {.now = status_bytes("VmRSS"), .peak = status_bytes("VmHWM"), .files = status_bytes("RssFile")};
-}
-
-Resident resident_from_here() {
-  std::ofstream("/proc/self/clear_refs") << "5";  // proc(5): resets VmHWM
-  return resident();
-}
-
 std::int64_t measured_memory(const RankRuntime& runtime, const Resident& before) {
   if (!runtime.device().is_host()) return runtime.device().allocated_bytes();
   const Resident now = resident();
@@ -134,14 +115,10 @@ std::int64_t measured_memory(const RankRuntime& runtime, const Resident& before)
 }
 
 std::string compare_memory(const RankRuntime& runtime, const Resident& before, bool resumed) {
-  const MemoryComparison mine = comparison_of(runtime, before, resumed);
-  const auto bytes = runtime.grid().world().gather(std::as_bytes(std::span(&mine, 1)), 0);
-  if (bytes.empty()) return "";
-  std::vector<MemoryComparison> all(bytes.size() / sizeof(MemoryComparison));
-  std::memcpy(all.data(), bytes.data(), bytes.size());
-  const auto largest =
-      std::max_element(all.begin(), all.end(),
-                       [](const MemoryComparison& a, const MemoryComparison& b) { return a.measured < b.measured; });
+  const std::vector<MemoryComparison> all =
+      mpi::gather_values(runtime.grid().world(), std::vector{comparison_of(runtime, before, resumed)});
+  if (all.empty()) return "";
+  const auto largest = std::ranges::max_element(all, {}, &MemoryComparison::measured);
   const bool is_host = runtime.device().is_host();
   return fmt::format("memory: at most {} on rank {}{}, predicted {} ({})", human_bytes(largest->measured),
                      largest - all.begin(), is_host ? "" : " in buffers of its GPU", human_bytes(largest->predicted()),

@@ -5,6 +5,8 @@
 #include <cstdint>
 #include <string>
 
+#include "convoy/comm/memory_limits.h"
+
 #include "step/rank_runtime.h"
 
 namespace convoy {
@@ -28,18 +30,6 @@ HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root, b
 /// Returns a table with a row per stage: the memory that each rank of it needs; then lines about what the rows do not
 /// include.
 std::string describe_memory(const StepPlan& plan);
-
-/// Resident memory of this process, in bytes; 0 if Linux does not tell.
-struct Resident {
-  std::int64_t now = 0;   ///< bytes at present (VmRSS)
-  std::int64_t peak = 0;  ///< the most bytes so far (VmHWM)
-  /// The part of `now` that is pages of mapped files (RssFile), which the kernel can take back.
-  std::int64_t files = 0;
-};
-/// Reads the resident memory of this process from /proc.
-Resident resident();
-/// Resets the peak to the present value, if Linux allows it, and returns resident().
-Resident resident_from_here();
 
 /// Returns the bytes of memory that this rank has taken. On a CPU: the peak of the process, without the growth of its
 /// mapped files (libraries) since `before`, which was read before the runtime was made. On a GPU: the buffers in its

@@ -138,8 +138,12 @@ std::string describe_network(const Parameters& params) {
 std::string describe_network(const Parameters& params, const io::ModelMetadata& metadata) {
   NetworkSpec spec = runtime_spec(params, metadata).network;
   spec.micro_batch = 1;
-  if (!params.info.draw.empty()) write_picture(params.info.draw, draw_network(spec.name, *spec.list, spec.input));
-  return describe_cells(make_network(spec), spec.name);
+  std::string text = describe_cells(make_network(spec), spec.name);
+  if (const std::string& picture = params.info.draw; !picture.empty()) {
+    write_picture(picture, draw_network(spec.name, *spec.list, spec.input));
+    text += fmt::format("picture written: {}\n", picture);
+  }
+  return text;
 }
 
 }  // namespace convoy

@@ -70,19 +70,6 @@ void write_files(const RunOpening& start) {
   if (start.setup.layout.machine) keep_costs(costs_path(run), *start.setup.layout.machine);
 }
 
-void warn_of_bits(const RunOpening& start) {
-  const StepPlan& plan = start.setup.runtime.plan();
-  if (plan.is_invariant()) return;
-  const std::int64_t replicas = plan.grid().replicas;
-  log_warning(
-      fmt::format("{} micro-batches per step on {} replicas{}: only runs with {} replicas will give the same bits",
-                  plan.micro_batches_per_step(), replicas,
-                  start.setup.params.run.reduction == ReductionKind::kFast
-                      ? " with run.reduction = fast"
-                      : " do not give each replica an equal number that is a power of two",
-                  replicas));
-}
-
 }  // namespace
 
 void open_run_directory(const RunOpening& start, const StepClock& clock, std::optional<RunRecord>& record) {
@@ -122,7 +109,7 @@ void open_run_directory(const RunOpening& start, const StepClock& clock, std::op
   for (const std::string& gap : start.data.gaps()) log_warning(gap);
   const StepPlan& plan = start.setup.runtime.plan();
   if (const std::string few = describe_few_values(plan.network(), plan.spec().network); !few.empty()) log_warning(few);
-  warn_of_bits(start);
+  if (const std::string bound = describe_bound_bits(plan); !bound.empty()) log_warning(bound);
 }
 
 }  // namespace convoy

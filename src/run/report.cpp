@@ -179,6 +179,16 @@ std::string describe_layout(const StepPlan& plan, const std::string& device) {
          describe_audits(plan) + describe_stages(plan);
 }
 
+std::string describe_bound_bits(const StepPlan& plan) {
+  if (plan.is_invariant()) return "";
+  return fmt::format(
+      "{0} micro-batches per step on {1} replicas{2}: only runs with {1} replicas will give the same bits",
+      plan.micro_batches_per_step(), plan.grid().replicas,
+      plan.spec().run.reduction == ReductionKind::kFast
+          ? " with run.reduction = fast"
+          : " do not give each replica an equal number that is a power of two");
+}
+
 void show(const ProgressPoint& point, const std::string& kind, ProgressLine& line) {
   const std::string head = fmt::format("epoch {}/{}", point.epoch, point.num_epochs);
   const std::string numbers =

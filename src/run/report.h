@@ -22,6 +22,9 @@ std::string describe_work(const Parameters& params, const RuntimeSpec& spec, con
 /// per rank. `device` describes the device.
 std::string describe_layout(const StepPlan& plan, const std::string& device);
 
+/// Returns a sentence if only runs with the same number of replicas give the same bits, and why; empty if all do.
+std::string describe_bound_bits(const StepPlan& plan);
+
 /// The content of the progress line.
 struct ProgressPoint {
   std::int64_t epoch = 0, num_epochs = 0;

@@ -8,7 +8,6 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
-#include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/model/network_file.h"
@@ -338,11 +337,7 @@ void begin_from_weights(const Parameters& params, const RunData& run_data, Train
   training.set_batch_counters(std::move(dict.counters));
   if (params.init.strict) return restore_weights(dict.tensors, where, training.runtime());
   const WeightMatch match = restore_matching_weights(dict.tensors, where, initial_spec(params), training.runtime());
-  if (world.rank() == 0 && !match.is_exact())
-    log_warning(
-        fmt::format("{}: {} {}; {}. Tensors that the file does not give get their initial values, by train.seed", where,
-                    counted(std::ssize(match.matching), "tensor"), match.matching.size() == 1 ? "fits" : "fit",
-                    match.differences()));
+  if (world.rank() == 0 && !match.is_exact()) log_warning(match.describe_part(where));
 }
 
 // Resumes from the file; without one, training begins.

@@ -12,7 +12,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/wording.h"
-#include "convoy/comm/gather_texts.h"
+#include "convoy/comm/gather.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/checkpoint.h"

@@ -3,7 +3,6 @@
 
 #include <optional>
 #include <string>
-#include <vector>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/progress_line.h"

@@ -2,8 +2,6 @@
 #include "run/run_tables.h"
 
 #include <algorithm>
-#include <charconv>
-#include <optional>
 #include <string_view>
 
 #include <fmt/format.h>
@@ -11,8 +9,11 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/metrics.h"
+#include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/io/atomic_file.h"
+
+#include "telemetry/log_file.h"
 
 namespace convoy {
 
@@ -45,20 +46,15 @@ std::vector<std::string> fields_of(std::string_view line) {
   return fields;
 }
 
-// Reads whole lines only: what follows the last newline was cut short.
 std::vector<std::vector<std::string>> rows_of(const std::string& path) {
   const std::string text = io::read_text(path).value_or("");
   std::vector<std::vector<std::string>> rows;
-  std::size_t begin = 0;
-  for (std::size_t end = 0; (end = text.find('\n', begin)) != std::string::npos; begin = end + 1)
-    rows.push_back(fields_of(std::string_view(text).substr(begin, end - begin)));
+  for (const std::string_view line : whole_lines(text)) rows.push_back(fields_of(line));
   return rows;
 }
 
 std::int64_t number(const std::string& field) {
-  std::int64_t value = 0;
-  std::from_chars(field.data(), field.data() + field.size(), value);
-  return value;
+  return parse_number<std::int64_t>(field).value_or(0);
 }
 
 // Reads a table by the names of its columns: older versions wrote fewer columns.

@@ -5,11 +5,11 @@
 #include <cmath>
 #include <cstddef>
 #include <map>
-#include <span>
 #include <tuple>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
+#include "convoy/comm/gather.h"
 #include "convoy/io/atomic_file.h"
 
 #include "calibrate/measure_rates.h"
@@ -168,11 +168,8 @@ std::vector<ProfileRow> StepProfile::gather_rows() {
   Sums own;
   add_layers(layers_.read(), network, grid.stage(), own);
   add_beside(training_.program(), timer_->read(), grid.stage(), own);
-  const std::vector<Part> mine = own.all();
-  const std::vector<std::byte> all = grid.world().gather(std::as_bytes(std::span(mine)), 0);
-  const auto* parts = reinterpret_cast<const Part*>(all.data());
   Sums sums;
-  for (std::size_t i = 0; i < all.size() / sizeof(Part); ++i) sums.add(parts[i]);
+  for (const Part& part : mpi::gather_values(grid.world(), own.all())) sums.add(part);
   const double divisor = static_cast<double>(num_steps_ * grid.num_replicas());
   std::vector<ProfileRow> rows;
   for (const Part& sum : sums.all()) {

@@ -1,7 +1,6 @@
 /// Brings what a training step has given to rank 0: its losses, and the fingerprint of the weights.
 #pragma once
 
-#include <cstdint>
 #include <deque>
 #include <optional>
 

@@ -57,6 +57,8 @@ TrainedModel find_trained(const Request& request) {
   FileWeights weights = decode_weights(found.bytes, found.path, params.evaluate.weights, found.prefix);
   if (weights.metadata) {
     compare_with_data(*weights.metadata, found.path, params);
+    const std::string unread = describe_unread_network(request, found.path);
+    if (!unread.empty()) log_warning(unread);
     const std::string ignored = describe_ignored_normalisation(params.augment, *weights.metadata, found.path);
     if (!ignored.empty()) log_warning(ignored);
   }

@@ -25,6 +25,7 @@
 #include "plan/planner.h"
 #include "run/bad_steps.h"
 #include "run/checkpoint_saver.h"
+#include "run/memory_report.h"
 #include "run/open_run_directory.h"
 #include "run/report.h"
 #include "run/run_audits.h"

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "convoy/comm/memory_limits.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/data/loader.h"
 #include "convoy/data/sample_path.h"
@@ -14,7 +15,6 @@
 #include "convoy/io/model_metadata.h"
 
 #include "calibrate/run_layout.h"
-#include "run/memory_report.h"
 #include "run/run_data.h"
 #include "step/training_step.h"
 #include "update/learning_rate.h"

@@ -4,9 +4,9 @@
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
-#include <cstring>
 #include <span>
 
+#include "convoy/comm/gather.h"
 #include "convoy/comm/tags.h"
 #include "convoy/device/device.h"
 #include "convoy/ops/dropout.h"
@@ -212,11 +212,7 @@ std::vector<BadNumbers> find_bad_numbers(TrainingStep& training, BatchSource& so
   search.look_at_gradients();
   search.look_at_parameters();
   search.run_forward(source);
-  const std::vector<std::byte> all =
-      training.runtime().grid().world().gather(std::as_bytes(std::span(search.found())), 0);
-  std::vector<BadNumbers> found(all.size() / sizeof(BadNumbers));
-  if (!found.empty()) std::memcpy(found.data(), all.data(), all.size());
-  return sorted(std::move(found));
+  return sorted(mpi::gather_values(training.runtime().grid().world(), search.found()));
 }
 
 }  // namespace convoy

@@ -8,6 +8,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/base/wording.h"
+#include "convoy/comm/gather.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/trace.h"
 #include "convoy/schedule/drawing.h"
@@ -49,10 +50,6 @@ std::string cells_of(const StepPlan& plan, std::size_t stage, const Instruction&
   const StagePlan& own = plan.stages()[stage];
   if (instruction.op == Op::kAgreeOnUpdate) return cell_names(plan.network(), own.layout.cells());
   return cell_names(plan.network(), {own.piece_of(instruction.chunk, instruction.bucket).cells});
-}
-
-void write_text(const std::string& path, const std::string& text) {
-  io::write_file_atomically(path, std::as_bytes(std::span(text)));
 }
 
 std::string draw_steps(const Timeline& measured, const Timeline& planned, std::int64_t first_step) {
@@ -102,10 +99,10 @@ Timeline StepTrace::gather(const RootClock& clock) {
   std::vector<InstructionTimes> mine = timer_->read();
   for (InstructionTimes& times : mine)
     times = {.begin = clock.at(times.begin), .ready = clock.at(times.ready), .end = clock.at(times.end)};
-  const std::vector<std::byte> all = grid.world().gather(std::as_bytes(std::span(mine)), 0);
+  const std::vector<InstructionTimes> all = mpi::gather_values(grid.world(), mine);
   Timeline timeline{.num_stages = grid.num_stages(), .num_steps = timer_->num_steps(), .ranks = {}};
   if (!grid.is_root()) return timeline;
-  const auto* times = reinterpret_cast<const InstructionTimes*>(all.data());
+  auto times = all.begin();
   for (const Schedule& replica : schedules_of(runtime_.plan())) {
     for (const StageProgram& program : replica) {
       auto& rank = timeline.ranks.emplace_back();
@@ -143,16 +140,16 @@ std::string StepTrace::write(const std::string& directory) {
   const Timeline planned = planned_step(schedules_of(plan), mean_work(measured));
   const auto idle = divide_idle(measured, planned);
   try {
-    write_text(directory + "/trace.json", io::encode_trace({.timeline = measured,
-                                                            .idle = idle,
-                                                            .first_step = first_step_,
-                                                            .cells =
-                                                                [&](std::size_t rank, const Instruction& instruction) {
-                                                                  return cells_of(plan, measured.stage_of(rank),
-                                                                                  instruction);
-                                                                },
-                                                            .clock_error_seconds = clock_error_seconds_}));
-    write_text(directory + "/trace.svg", draw_steps(measured, planned, first_step_));
+    io::write_text_atomically(directory + "/trace.json",
+                              io::encode_trace({.timeline = measured,
+                                                .idle = idle,
+                                                .first_step = first_step_,
+                                                .cells =
+                                                    [&](std::size_t rank, const Instruction& instruction) {
+                                                      return cells_of(plan, measured.stage_of(rank), instruction);
+                                                    },
+                                                .clock_error_seconds = clock_error_seconds_}));
+    io::write_text_atomically(directory + "/trace.svg", draw_steps(measured, planned, first_step_));
   } catch (const Error& error) {
     log_warning(fmt::format("run.trace: {}; the training continues", error.what()));
   }

@@ -22,6 +22,7 @@
 #include "evaluation/evaluation.h"
 #include "plan/batch_norm_check.h"
 #include "plan/planner.h"
+#include "run/memory_report.h"
 #include "run/stop_request.h"
 #include "run/training_setup.h"
 #include "step/step_trace.h"

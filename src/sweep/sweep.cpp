@@ -10,7 +10,6 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/features.h"
-#include "convoy/base/log.h"
 #include "convoy/base/print.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"

@@ -29,9 +29,9 @@ bool stays(std::string_view line, const JsonLog::Keep& keep) {
 std::string keep_json_rows(std::string_view text, const JsonLog::Keep& keep) {
   std::string kept;
   if (keep.steps == 0) return kept;
-  for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1))
-    if (stays(text.substr(0, end), keep)) kept += text.substr(0, end + 1);
-  return kept;  // what follows the last newline was cut short by a crash
+  for (const std::string_view line : whole_lines(text))
+    if (stays(line, keep)) kept.append(line) += '\n';
+  return kept;
 }
 
 }  // namespace

@@ -4,18 +4,16 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstring>
 #include <optional>
-#include <system_error>
 #include <utility>
-#include <vector>
 
 #include <fcntl.h>
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/io/atomic_file.h"
 
@@ -33,13 +31,6 @@ struct Row {
   std::string line;
 };
 
-std::vector<std::string_view> lines_of(std::string_view text) {
-  std::vector<std::string_view> lines;
-  for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1))
-    lines.push_back(text.substr(0, end));
-  return lines;  // what follows the last newline was cut short by a crash
-}
-
 std::ptrdiff_t commas_in(std::string_view line) {
   return std::count(line.begin(), line.end(), ',');
 }
@@ -47,10 +38,7 @@ std::ptrdiff_t commas_in(std::string_view line) {
 // Returns the step in that column of the line, which has at least `column` commas.
 std::optional<std::int64_t> step_in(std::string_view line, std::ptrdiff_t column) {
   for (; column > 0; --column) line.remove_prefix(line.find(',') + 1);
-  const std::string_view field = line.substr(0, line.find(','));
-  std::int64_t step = 0;
-  const auto [end, error] = std::from_chars(field.begin(), field.end(), step);
-  return error == std::errc() && end == field.end() ? std::optional(step) : std::nullopt;
+  return parse_number<std::int64_t>(line.substr(0, line.find(',')));
 }
 
 // Whether the line is this table's header: the present one, an older one with fewer columns, or one with the old name
@@ -66,7 +54,7 @@ std::vector<Row> rows_up_to(std::string_view text, const LogColumns& columns, st
   std::vector<Row> rows;
   const std::ptrdiff_t commas_now = commas_in(columns.header);
   std::ptrdiff_t commas = commas_now;
-  for (const std::string_view line : lines_of(text)) {
+  for (const std::string_view line : whole_lines(text)) {
     if (is_header(std::string(line), columns.header)) {
       commas = commas_in(line);
       continue;
@@ -158,6 +146,13 @@ int LogFile::append(std::string_view& text) const {
 void LogFile::check(int error_number) const {
   if (error_number != 0)
     fail("cannot write {}: {}. Make room or choose another run.directory", path_, std::strerror(error_number));
+}
+
+std::vector<std::string_view> whole_lines(std::string_view text) {
+  std::vector<std::string_view> lines;
+  for (std::size_t end = 0; (end = text.find('\n')) != std::string_view::npos; text.remove_prefix(end + 1))
+    lines.push_back(text.substr(0, end));
+  return lines;
 }
 
 KeptRows keep_rows(const std::string& path, std::string_view text, const LogColumns& columns, std::int64_t last_step,

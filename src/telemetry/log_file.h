@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "convoy/base/file_descriptor.h"
 
@@ -48,6 +49,10 @@ class LogFile {
   std::string waiting_;               ///< texts that are not written yet
   double first_waiting_seconds_ = 0;  ///< now_seconds() when the first of these was added; 0: there is none
 };
+
+/// Returns the lines of the text without their newlines. What follows the last newline is left out: in a file that a
+/// process was writing, this line was cut short.
+std::vector<std::string_view> whole_lines(std::string_view text);
 
 /// The columns of a table.
 struct LogColumns {

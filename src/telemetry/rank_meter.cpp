@@ -2,9 +2,8 @@
 #include "telemetry/rank_meter.h"
 
 #include <cstddef>
-#include <fstream>
 
-#include <unistd.h>
+#include "convoy/comm/memory_limits.h"
 
 namespace convoy {
 
@@ -12,13 +11,6 @@ namespace {
 
 constexpr std::int64_t kWarmUpSteps = 3;
 constexpr std::int64_t kTimedSteps = 8;  // of each interval
-
-// statm: pages in all, and those that are resident.
-std::int64_t resident_bytes() {
-  std::int64_t all = 0, resident = 0;
-  std::ifstream("/proc/self/statm") >> all >> resident;
-  return resident * sysconf(_SC_PAGESIZE);
-}
 
 double* cause_of(Op op, RankWaits& waits) {
   switch (op) {
@@ -78,7 +70,7 @@ void RankMeter::read_timer() {
 }
 
 RankSample RankMeter::take(std::int64_t step) {
-  RankSample sample{.step = step, .num_steps = num_steps_, .seconds = seconds_, .resident_bytes = resident_bytes()};
+  RankSample sample{.step = step, .num_steps = num_steps_, .seconds = seconds_, .resident_bytes = resident().now};
   const RankWaits now = training_.waits(), before = waits_before_;
   if (runtime_.device().is_host()) {
     sample.waits = {.neighbours = now.neighbours - before.neighbours,

@@ -7,7 +7,7 @@
 
 #include "convoy/base/clock.h"
 #include "convoy/base/host_name.h"
-#include "convoy/comm/gather_texts.h"
+#include "convoy/comm/gather.h"
 #include "convoy/comm/tags.h"
 
 namespace convoy {

@@ -1,8 +1,6 @@
 /// Two ranks may have two connections, if each has opened one: packets take the one that this rank has opened.
 #include "watchdog/control_links.h"
 
-#include <utility>
-
 namespace convoy {
 
 ControlLinks::ControlLinks(std::int64_t own, std::int64_t num_ranks, const Secret& secret,

@@ -2,7 +2,6 @@
 #include "watchdog/start_watchdog.h"
 
 #include <algorithm>
-#include <charconv>
 #include <chrono>
 #include <cstdint>
 #include <filesystem>
@@ -12,14 +11,15 @@
 #include <memory>
 #include <optional>
 #include <string_view>
-#include <system_error>
 #include <utility>
 
 #include <fmt/core.h>
 #include <unistd.h>
 
 #include "convoy/base/host_name.h"
+#include "convoy/base/text.h"
 #include "convoy/base/wording.h"
+#include "convoy/comm/launch.h"
 
 #include "watchdog/process.h"
 
@@ -64,12 +64,6 @@ std::optional<Process> find_process(const std::string& folder) {
   return Process{.job = job_of(environment), .program = program.string(), .rank = find_launch(environment).rank};
 }
 
-std::optional<std::int64_t> number_of(const std::string& name) {
-  std::int64_t number = 0;
-  const auto [end, error] = std::from_chars(name.data(), name.data() + name.size(), number);
-  return error == std::errc() && end == name.data() + name.size() ? std::optional(number) : std::nullopt;
-}
-
 std::string describe_start(const std::vector<RankReport>& ranks) {
   if (ranks.empty()) return "";
   std::string text;
@@ -93,7 +87,7 @@ std::vector<RankReport> find_ranks_here() {
   if (!own || own->job.empty()) return ranks;
   std::error_code unknown;
   for (fs::directory_iterator entry("/proc", unknown), end; entry != end; entry.increment(unknown)) {
-    const auto number = number_of(entry->path().filename().string());
+    const auto number = parse_number<std::int64_t>(entry->path().filename().string());
     const auto process = number ? find_process(entry->path().string()) : std::nullopt;
     if (!process || process->job != own->job || process->program != own->program) continue;
     ranks.push_back({.rank = static_cast<int>(process->rank),

@@ -6,9 +6,6 @@
 #include <mutex>
 #include <string>
 #include <thread>
-#include <vector>
-
-#include "convoy/comm/launch.h"
 
 #include "watchdog/roll_call.h"
 #include "watchdog/speaker.h"

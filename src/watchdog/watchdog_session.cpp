@@ -16,7 +16,7 @@
 #include "convoy/base/host_name.h"
 #include "convoy/base/log.h"
 #include "convoy/base/progress.h"
-#include "convoy/comm/gather_texts.h"
+#include "convoy/comm/gather.h"
 #include "convoy/comm/topology.h"
 #include "convoy/params/run_parameters.h"
 
@@ -47,14 +47,6 @@ Secret draw_secret() {
   std::random_device device;
   const auto draw = [&] { return (std::uint64_t{device()} << 32) | device(); };
   return {draw(), draw()};
-}
-
-// On all ranks.
-bool all(bool here, const mpi::Communicator& world) {
-  const std::int64_t missing = here ? 0 : 1;
-  std::int64_t any = 0;
-  world.start_max(&missing, &any).wait();
-  return any == 0;
 }
 
 std::vector<std::string> split(const std::string& text, char separator) {
@@ -124,7 +116,7 @@ WatchdogSession::WatchdogSession(const RunParams& params, mpi::Session& session)
   std::unique_ptr<Watchdog>& watchdog = parts_->watchdog;
   if (rank == 0) {  // its thread lets the others in
     watchdog = std::make_unique<Watchdog>(std::move(spec), parts_->board, std::move(links));
-    if (all(true, world)) {
+    if (world.max(0) == 0) {
       watchdog->begin();
     } else {
       watchdog.reset();
@@ -134,7 +126,7 @@ WatchdogSession::WatchdogSession(const RunParams& params, mpi::Session& session)
     }
   } else {
     const Packet hello{.kind = Packet::Kind::kHello, .rank = static_cast<std::int32_t>(rank)};
-    if (all(links->connect(0, hello, kConnectPatience), world))
+    if (world.max(links->connect(0, hello, kConnectPatience) ? 0 : 1) == 0)
       watchdog = std::make_unique<Watchdog>(std::move(spec), parts_->board, std::move(links));
   }
 }

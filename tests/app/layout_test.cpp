@@ -79,10 +79,8 @@ TEST_F(Layout, EveryNumberOfThreadsGivesTheSameBits) {
       };
       const auto run = [&](const std::string& suffix) { return fmt::format("{} {} {}", network, precision, suffix); };
       train_with("1", {1, 1});
-      for (const std::string threads : {"2", "3"}) {
-        train_with(threads, {1, 1});
-        expect_same_run(run("1x1 1"), run("1x1 " + threads), 3);
-      }
+      train_with("3", {1, 1});
+      expect_same_run(run("1x1 1"), run("1x1 3"), 3);
       train_with("2", {2, 1});
       expect_same_run(run("1x1 1"), run("2x1 2"), 3);
     }

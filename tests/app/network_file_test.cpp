@@ -52,9 +52,11 @@ TEST_F(NetworkFileRun, HasTheSameBitsOnEveryGridAndIsEvaluatedWithoutTheFile) {
   train("four", {2, 2}, 4);
   expect_same_run("one", "four", 4);
   std::filesystem::remove(file_);
-  const ProcessResult evaluation = run_program({.arguments = {"evaluate", "--run.directory=" + (directory_ / "four")}});
+  const ProcessResult evaluation = run_program({.arguments = {"evaluate", "--run.directory=" + (directory_ / "four"),
+                                                              "--model.set=width=4", "--model.file=" + file_}});
   EXPECT_EQ(evaluation.status, 0) << evaluation.output;
   EXPECT_CONTAINS(evaluation.output, "96 samples");
+  EXPECT_CONTAINS(evaluation.output, "--model.file, --model.set have no effect: '" + (directory_ / "four"));
 }
 
 TEST_F(NetworkFileRun, ParametersOfTheFileAreSetByModelSet) {
@@ -119,7 +121,7 @@ TEST_F(NetworkFileRun, AMistakeIsToldOnceWithItsLineAndStatusTwo) {
   write_text(file_, text);
   const ProcessResult refused = run_program({.arguments = arguments_, .ranks = 2});
   EXPECT_EQ(refused.status, 2);
-  const std::string message = "my.lua:7: there is no function or variable 'batchnorm'. Nearest: batch_norm";
+  const std::string message = file_ + ":7: there is no function or variable 'batchnorm'. Nearest: batch_norm";
   EXPECT_CONTAINS(refused.output, message);
   EXPECT_EQ(refused.output.find(message), refused.output.rfind(message)) << "told once";
 }

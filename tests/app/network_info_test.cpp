@@ -47,9 +47,30 @@ TEST(NetworkInfo, OfAFileListsItsParametersAndDrawsIt) {
   write_text(file, kSmallNetwork);
   expect({"info", file, "--model.set=width=16", "--info.draw=" + picture}, 0,
          {"images of 32x32x3, 10 classes", "my: 2 cells", "16x16x16", "--model.set=width=16",
-          "width  16 (default 8)  whole number, at least 1, at most 64  filters of the stem"});
+          "width  16 (default 8)  whole number, at least 1, at most 64  filters of the stem",
+          "picture written: " + picture + "\n"});
   EXPECT_EQ(fault_in_xml(read_text(picture)), "");
   EXPECT_CONTAINS(read_text(picture), ">conv 3 × 3 / 2<");
+}
+
+TEST(NetworkInfo, PassesAKeyWithItsDefaultValueToAFileThatDeclaresIt) {
+  const WorkingDirectory directory;
+  const std::string file = directory / "my.lua";
+  write_text(file, kFile);
+  expect({"info", file, "--model.width=128"}, 2, {"the parameter width must be a number, at least 1, at most 64"});
+  expect({"info", file, "--model.dropout=0.1"}, 2, {"has no parameter 'dropout', so that it cannot be 0.1"});
+  expect({"info", file, "--model.name=resnet20"}, 2, {"as its argument, not as --model.name: convoy info resnet20"});
+}
+
+TEST(NetworkInfo, PrintsWhatAFilePrints) {
+  const WorkingDirectory directory;
+  const std::string file = directory / "my.lua";
+  write_text(file, kFile.substr(0, kFile.rfind("return")) + "print(x)\n" + kFile.substr(kFile.rfind("return")));
+  const ProcessResult result = run_program({.arguments = {"info", file}});
+  EXPECT_EQ(result.status, 0) << result.output;
+  const std::size_t first = result.output.find("value (N,16,16,8)\n");
+  EXPECT_NE(first, std::string::npos) << result.output;
+  EXPECT_EQ(result.output.find("value (N,16,16,8)\n", first + 1), std::string::npos) << result.output;
 }
 
 TEST(NetworkInfo, TeachesWhatIsWrong) {

@@ -15,7 +15,10 @@ namespace convoy::test {
 
 class Restart : public testing::Test {
  protected:
-  Restart() : arguments_(import_small_data(directory_ / "small")), run_(directory_ / "run") {}
+  /// Cuts follow modelled costs: to measure them would take most of such short runs.
+  Restart() : arguments_(import_small_data(directory_ / "small")), run_(directory_ / "run") {
+    arguments_.push_back("--plan.measure=false");
+  }
 
   ProcessResult train(int steps, const std::vector<std::string>& more = {}, int ranks = 0) const {
     return run_program(

@@ -65,7 +65,6 @@ std::vector<NetworkSpec> all_networks() {
   return {toy,
           of_images("resnet20", {12, 12, 1}),
           of_images("resnet18", {33, 31, 3}),
-          of_images("resnet50", {32, 32, 3}),
           of_images("resnext50_32x4d", {32, 32, 3}),
           of_images("pyramidnet20-a27", {12, 12, 3}),
           of_images("wrn10-2", {12, 12, 3}),

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <cstdint>
 #include <limits>
@@ -12,18 +13,26 @@
 
 namespace convoy::reference {
 
+/// 2^exponent, of a normal double. Tests convert many millions of values: std::ldexp and std::ilogb would take most of
+/// their time.
+inline double power_of_two(int exponent) {
+  return std::bit_cast<double>(static_cast<std::uint64_t>(exponent + 1023) << 52);
+}
+
+/// The exponent of a normal double; less than that of any for 0 and those below.
+inline int exponent_of(double value) {
+  return static_cast<int>(std::bit_cast<std::uint64_t>(value) >> 52 & 0x7ff) - 1023;
+}
+
 /// An IEEE binary format: 1 bit of sign, some of exponent, the rest fraction.
 struct Format {
   int exponent_bits, fraction_bits;
 
   int offset() const { return (1 << (exponent_bits - 1)) - 1; }
-  double largest() const { return std::ldexp(2 - std::ldexp(1, -fraction_bits), offset()); }
+  double largest() const { return (2 - power_of_two(-fraction_bits)) * power_of_two(offset()); }
   /// The distance of neighbouring values around `value`: 2^(e - fraction bits), with the exponent e of `value`, or the
   /// smallest e for subnormal values.
-  double unit(double value) const {
-    const int exponent = value == 0 ? 1 - offset() : std::max(std::ilogb(value), 1 - offset());
-    return std::ldexp(1, exponent - fraction_bits);
-  }
+  double unit(double value) const { return power_of_two(std::max(exponent_of(value), 1 - offset()) - fraction_bits); }
 };
 
 inline Format format_of(DataType type) {
@@ -65,7 +74,7 @@ inline std::uint32_t encoded(DataType type, double value) {
   // The fraction with the bit before it, which adds 1 to the exponent of all but subnormal values.
   const double unit = format.unit(value);
   const auto digits = static_cast<std::uint32_t>(std::abs(value) / unit);
-  const auto exponent = static_cast<std::uint32_t>(std::ilogb(unit) + format.fraction_bits + format.offset() - 1);
+  const auto exponent = static_cast<std::uint32_t>(exponent_of(unit) + format.fraction_bits + format.offset() - 1);
   return sign | ((exponent << format.fraction_bits) + digits);
 }
 
@@ -79,7 +88,7 @@ inline double decoded(DataType type, std::uint32_t bits) {
     return fraction == 0 ? sign * HUGE_VAL : std::numeric_limits<double>::quiet_NaN();
   }
   const int leading = exponent == 0 ? 0 : 1 << format.fraction_bits;
-  return sign * std::ldexp(fraction + leading, std::max(exponent, 1) - format.offset() - format.fraction_bits);
+  return sign * (fraction + leading) * power_of_two(std::max(exponent, 1) - format.offset() - format.fraction_bits);
 }
 
 }  // namespace convoy::reference

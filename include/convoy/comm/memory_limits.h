@@ -1,4 +1,5 @@
-/// Finds the limits on this process's memory: of its node, of the control groups that it is in, and of Slurm.
+/// The memory that this process has, and the limits on it: of its node, of the control groups that it is in, and of
+/// Slurm.
 #pragma once
 
 #include <cstdint>
@@ -53,5 +54,18 @@ std::vector<MemoryLimit> slurm_memory_limits(const std::string& host, const char
 /// Returns the number of bytes of the node's memory that no process uses, or that the system can free at once; 0 if not
 /// known.
 std::int64_t available_memory(const SystemFiles& files = {});
+
+/// Resident memory of this process, in bytes; 0 if Linux does not tell.
+struct Resident {
+  std::int64_t now = 0;   ///< bytes at present (VmRSS)
+  std::int64_t peak = 0;  ///< the most bytes so far (VmHWM)
+  /// The part of `now` that is pages of mapped files (RssFile), which the kernel can take back.
+  std::int64_t files = 0;
+};
+
+/// Reads the resident memory of this process from /proc.
+Resident resident();
+/// Resets the peak to the present value, if Linux allows it, and returns resident().
+Resident resident_from_here();
 
 }  // namespace convoy

@@ -1,7 +1,6 @@
 /// Imports images. Channels and size must be known before the first image is stored: each rank reads the headers of a
 /// range of the list, and rank 0 compares the sizes found. Then images are stored at that size, with their statistics.
 #include <algorithm>
-#include <cstring>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -11,6 +10,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/features.h"
 #include "convoy/base/log.h"
+#include "convoy/comm/gather.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/io/shard_writer.h"
 #include "convoy/params/data_parameters.h"
@@ -63,15 +63,13 @@ class ImageScan {
   /// Returns the size of all images. Throws RequestError if no image is good, or if sizes differ. All ranks of the
   /// group.
   ImageShape size(const std::string& source_name) const {
-    const std::vector<std::byte> bytes = world_.gather(std::as_bytes(std::span(sizes_)), 0);
+    const std::vector<Seen> all = mpi::gather_values(world_, sizes_);
     ImageShape size;
     mpi::on_root(world_, [&] {
-      std::vector<Seen> all(bytes.size() / sizeof(Seen));
       if (all.empty()) {
         refuse("import.source = {}: none of {} images is good{}{}", source_name, total_,
                first_reason_.empty() ? "" : ", the first: ", first_reason_);
       }
-      std::memcpy(all.data(), bytes.data(), bytes.size());
       for (const Seen& seen : all) {
         if (seen.h == all[0].h && seen.w == all[0].w) continue;
         refuse("import.size = 0 keeps images as they are, but '{}' has {} x {} pixels and '{}' {} x {}. Give a size",

@@ -1,12 +1,12 @@
 /// Lists, on each rank, the images that it has met; rank 0 counts each once.
 #include "data/images/image_losses.h"
 
-#include <cstring>
 #include <set>
 
 #include <fmt/core.h>
 
 #include "convoy/base/text.h"
+#include "convoy/comm/gather.h"
 
 #include "data/images/decode_image.h"
 
@@ -24,9 +24,7 @@ std::size_t big_endian(std::span<const std::byte> bytes) {
 }
 
 std::set<std::int64_t> gather(const std::vector<std::int64_t>& mine, const mpi::Communicator& world) {
-  const std::vector<std::byte> bytes = world.gather(std::as_bytes(std::span(mine)), 0);
-  std::vector<std::int64_t> all(bytes.size() / sizeof(std::int64_t));
-  if (!all.empty()) std::memcpy(all.data(), bytes.data(), bytes.size());
+  const std::vector<std::int64_t> all = mpi::gather_values(world, mine);
   return {all.begin(), all.end()};
 }
 

@@ -2,6 +2,7 @@
 #include <chrono>
 #include <set>
 
+#include <fmt/format.h>
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
@@ -17,6 +18,7 @@ namespace convoy {
 namespace {
 
 using testing::AllOf;
+using testing::EndsWith;
 using testing::HasSubstr;
 
 BuiltNetwork build(const std::string& text, const std::map<std::string, std::string>& settings = {}) {
@@ -155,7 +157,16 @@ TEST(NetworkFile, MistakesAreToldWithLineCallShapesAndTheNearestName) {
   EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, stride = 0})")),
             "my.lua:3: conv 'a': stride = 0 is too small: at least 1");
   EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, bias = 'yes'})")),
-            "my.lua:3: conv 'a': the argument 'bias' is a string, which no layer takes");
+            "my.lua:3: conv 'a': bias must be true or false, not the text 'yes'");
+  EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, kernel = {3, 3}})")),
+            "my.lua:3: conv 'a': kernel must be a whole number, not a table");
+  EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {relu})")),
+            "my.lua:3: conv 'a': filters must be a whole number, not a function");
+  EXPECT_EQ(complaint(stem("return conv('a', feature('image'), {8, kernel = 2.5})")),
+            "my.lua:3: conv 'a': kernel must be a whole number, not 2.5");
+  EXPECT_EQ(complaint(stem("return conv('a', feature('image'), 8, 3)")),
+            "my.lua:3: conv 'a': 2 arguments follow its inputs; give them in one table, as in {filters = ..., kernel = "
+            "...}");
   EXPECT_EQ(complaint(stem("return conv(feature('image'), 8)")),
             "my.lua:3: conv: its first argument is the name of its parameters, as in conv(\"name\", x)");
   EXPECT_THAT(complaint(stem("return conv('a', 8)")),
@@ -194,7 +205,8 @@ TEST(NetworkFile, MistakesWithCellsAreTold) {
             "my.lua:3: cell 'b': its last argument is missing, the result of cell 'a'");
   EXPECT_EQ(complaint(first + "return cell('a', function(x) return relu(x) end, x)"),
             "my.lua:3: cell 'a': there is a cell with this name already");
-  EXPECT_THAT(complaint(first + "return x"), HasSubstr("must end with logits(...) or objectives(...), not with conv"));
+  EXPECT_EQ(complaint(first + "return x"),
+            "my.lua:2: the last cell, 'a', must end with logits(...) or objectives(...), not with conv");
   EXPECT_EQ(complaint(first), "my.lua: a file ends with 'return' and the result of its last cell");
 }
 
@@ -290,13 +302,97 @@ TEST(NetworkFile, HabitsFromElsewhereAreExplained) {
   EXPECT_EQ(complaint("network{reads = 'image'}"),
             "my.lua:1: network: reads = \"image\" must be \"images\" or \"text\"");
   EXPECT_EQ(complaint(stem(image + "return x - x")),
-            "my.lua:4: values have the operators + and * alone: write a + -1 * b for a difference, 0.5 * x for a half");
+            "my.lua:4: values have the operators + and * alone: write a + -1 * b for a difference, 0.5 * x for a half, "
+            "tostring(x) for a text");
   EXPECT_EQ(complaint(stem(image + "return x, x")),
             "my.lua:2: cell 'stem': its function returns 2 values, and a cell has one output");
   EXPECT_THAT(complaint(stem(image + "return relu(nil)")), HasSubstr("It is nil: does a function lack 'return'?"));
   EXPECT_EQ(complaint("network{}\nlocal n = input.heigth"),
             "my.lua:2: input has no 'heigth': it has height, width and channels, as the data hold images");
   EXPECT_THAT(complaint(stem(image + "return dropout(x, 1)")), HasSubstr("my.lua:4: dropout: share = 1 is too large"));
+}
+
+TEST(NetworkFile, NamesOfOtherLanguagesAreTranslated) {
+  const std::vector<std::pair<std::string, std::string>> advice_of_name = {
+      {"True", "Lua writes true"},
+      {"None", "Lua writes nil for None"},
+      {"cat", "Nearest: concat"},
+      {"avg_pool", "Nearest: average_pool"},
+      {"AvgPool2d", "Nearest: average_pool"},
+      {"ReLU", "Nearest: relu"},
+      {"Conv2d", "Nearest: conv"},
+      {"BatchNorm2d", "Nearest: batch_norm"},
+      {"len", "Lua writes #list"},
+      {"MultiheadAttention", "Nearest: self_attention"},
+      {"torch", "Layers are functions without a module"},
+      {"F", "Layers are functions without a module"}};
+  for (const auto& [name, advice] : advice_of_name)
+    EXPECT_THAT(complaint("network{}\nlocal y = " + name),
+                HasSubstr(fmt::format("my.lua:2: there is no function or variable '{}'. {}", name, advice)));
+  EXPECT_EQ(complaint("network{}\nlocal y = f"), "my.lua:2: there is no function or variable 'f'. Nearest: feature");
+}
+
+TEST(NetworkFile, SignsOfOtherLanguagesAreTranslated) {
+  const std::vector<std::pair<std::string, std::string>> advice_of_line = {
+      {"if x != 1 then end", "near '!'. Lua writes ~= for !="},
+      {"x += 1", "near '+'. Lua writes x = x + 1"},
+      {"local y = x ** 2", "near '*'. Lua writes x ^ 2"},
+      {"local y = 1  # filters", "near '#'. In Lua a comment begins with --"},
+      {"# filters", "near '#'. In Lua a comment begins with --"},
+      {"local y = [1, 2]", "near '['. Lua writes a list as {1, 2}"},
+      {"if x == 1 then\n y = 1\nelif x == 2 then\n y = 2\nend", "Lua writes elseif for elif"},
+      {"if x == 1 then\n y = 1\nelse if x == 2 then\n y = 2\nend", "near <eof>. Lua writes elseif"},
+      {"def block(x):\n  return relu(x)", "Lua writes local function f(x) ... end"},
+      {"if x == 1:\n  y = 1", "Lua writes then or do in place of the colon"},
+      {"for i in range(3):\n  y = 1", "Lua writes then or do in place of the colon"},
+      {"local y = x !", "Lua writes not for !"}};
+  for (const auto& [line, advice] : advice_of_line) EXPECT_THAT(complaint("network{}\n" + line), HasSubstr(advice));
+  EXPECT_EQ(complaint("network{}\nlocal n = #input x"), "my.lua:2: syntax error near <eof>");
+}
+
+TEST(NetworkFile, ValuesCanBeShown) {
+  const std::string image = "local x = conv('a', feature('image'), 8)\n";
+  EXPECT_THAT(complaint(stem(image + "error(tostring(x) .. ('; %s'):format(x))")),
+              HasSubstr("my.lua:4: value (N,12,10,8); value (N,12,10,8)"));
+  EXPECT_THAT(complaint("network{}\nlocal a\nlocal x = cell('s', function() a = conv('a', feature('image'), 8) return "
+                        "a end)\nerror(tostring(x) .. '; ' .. tostring(a))"),
+              HasSubstr("my.lua:4: value (N,12,10,8); value of a finished cell"));
+  const auto printed = [](const std::string& text) {
+    testing::internal::CaptureStdout();
+    complaint(text);
+    complaint(text);  // a command may run a file several times
+    return testing::internal::GetCapturedStdout();
+  };
+  EXPECT_EQ(printed(stem(image + "print('x:', x, 1.5, true, nil)\nprint('\\27[31m')\nreturn x")),
+            "x: value (N,12,10,8) 1.5 true nil\n\\x1b[31m\n");
+  EXPECT_EQ(printed("network{}\nprint('before the error')\nrefuse('the end')"), "before the error\n");
+  testing::internal::CaptureStdout();
+  EXPECT_EQ(complaint("network{}\nfor i = 1, 1e5 do print(i) end"), "my.lua:2: print: a file may print 1000 lines");
+  EXPECT_THAT(testing::internal::GetCapturedStdout(), EndsWith("\n999\n1000\n"));
+}
+
+TEST(NetworkFile, MessagesNameTheFileOnceAsTheUserDoes) {
+  const std::string path = "a/folder/with/a/name/that/is/longer/than/lua/shows/in/its/own/messages/my.lua";
+  const auto told = [&](const std::string& text) {
+    return test::message_of<RequestError>([&] {
+      build_network_list({.file = NetworkSource{.name = path, .text = text}, .input = ImageShape{12, 10, 3}});
+    });
+  };
+  EXPECT_EQ(told("network{}\nlocal x = cnov"), path + ":2: there is no function or variable 'cnov'. Nearest: conv");
+  EXPECT_EQ(told("network{}\nx = = 1"), path + ":2: unexpected symbol near '='");
+  EXPECT_EQ(told("network{}\nlocal y = nil .. 'a'"), path + ":2: attempt to concatenate a nil value");
+  EXPECT_EQ(told("network{}\nrefuse('two classes only')"), "model.file = " + path + ": two classes only");
+}
+
+TEST(NetworkFile, AByteOrderMarkIsNoPartOfIt) {
+  EXPECT_EQ(to_text(build("\xEF\xBB\xBF" + kSmall).list), to_text(build(kSmall).list));
+}
+
+TEST(NetworkFile, ADefaultThatIsWrongIsToldWithItsLine) {
+  EXPECT_EQ(complaint("network{}\nlocal w = parameter('w', 0, 'filters', {min = 1})"),
+            "my.lua:2: the parameter w must be a number, at least 1, not 0");
+  EXPECT_EQ(complaint("network{}\nlocal a = parameter('a', 'tanh', 'activation', {'relu', 'gelu'})"),
+            "my.lua:2: the parameter a must be one of relu, gelu, not tanh");
 }
 
 TEST(NetworkFile, AParameterThatIsWrongIsRefused) {
@@ -315,9 +411,8 @@ TEST(NetworkFile, ErrorsOfLuaHaveTheirLine) {
 }
 
 TEST(NetworkFile, WhatCouldReachTheMachineDoesNotExist) {
-  for (const std::string name :
-       {"io", "os", "require", "load", "loadstring", "dofile", "loadfile", "debug", "package", "collectgarbage",
-        "setmetatable", "getmetatable", "rawset", "pcall", "coroutine", "print"})
+  for (const std::string name : {"io", "os", "require", "load", "loadstring", "dofile", "loadfile", "debug", "package",
+                                 "collectgarbage", "setmetatable", "getmetatable", "rawset", "pcall", "coroutine"})
     EXPECT_THAT(complaint("network{}\nlocal f = " + name), HasSubstr("there is no function or variable '" + name))
         << name;
   for (const std::string call :
@@ -351,12 +446,12 @@ refuse(seen))";
 TEST(NetworkFile, HostileFilesReachALimitSoon) {
   const auto start = std::chrono::steady_clock::now();
   const std::map<std::string, std::string> message_of_file = {
-      {"while true do end", "loop without an end"},
+      {"while true do end", "my.lua:2: the file needs more than 50 million instructions: is there a loop or a"},
       {"local s = ('x'):rep(1e9)", "more than a million characters"},
-      {"local s = 'x' while true do s = s .. s end", "16.0 MiB of memory"},
-      {"local t = {} for i = 1, 1e9 do t[i] = i end", "16.0 MiB of memory"},
-      {"local s = ('x'):rep(1000000) while true do local t = s .. s end", "processor time"},
-      {"local function f() return 1 + f() end f()", "16.0 MiB of memory"},
+      {"local s = 'x' while true do s = s .. s end", "16 MiB of memory"},
+      {"local t = {}\nfor i = 1, 1e9 do t[i] = i end", "my.lua:3: the file needs more than 16 MiB of memory"},
+      {"local s = ('x'):rep(1000000) while true do local t = s .. s end", "my.lua:2: the file needs more than 1.5 sec"},
+      {"\nlocal function f() return 1 + f() end\nf()", "my.lua:3: the file needs more than 16 MiB of memory"},
       {"local x\nfor i = 1, 1e7 do x = cell('c' .. i, function(x) return x and relu(x) or "
        "conv('a', feature('image'), 1) end, x) end",
        "at most 10000 cells"},

@@ -53,6 +53,15 @@ TEST(NetworkPicture, OfEveryBuiltInNetworkIsWellFormedAndHasAllCells) {
   }
 }
 
+TEST(NetworkPicture, ShowsDilationAndGroups) {
+  EXPECT_THAT(draw("a", file_of("return conv('c', x, {8, kernel = 3, dilation = 2})", 1)),
+              HasSubstr(">conv 3 × 3 dilation 2<"));
+  EXPECT_THAT(draw("a", file_of("return conv('c', x, {8, kernel = 3, groups = 4})", 1)),
+              HasSubstr(">conv 3 × 3 4 groups<"));
+  EXPECT_THAT(draw("a", file_of("return conv('c', x, {8, kernel = 7, stride = 2, groups = 8})", 1)),
+              HasSubstr(">depthwise 7 × 7 / 2<"));
+}
+
 TEST(NetworkPicture, AResidualConnectionIsACurveAndAChainHasNone) {
   EXPECT_EQ(count(draw("a", file_of("return x + relu(conv('conv', x, {8}))", 1)), "class=\"skip\" d=\"M[^\"]*Q"), 1);
   EXPECT_EQ(count(draw("a", file_of("return relu(conv('conv', x, {8}))", 1)), "class=\"skip\" d=\"M[^\"]*Q"), 0);

@@ -222,11 +222,11 @@ TEST_P(AttentionTest, DropsNothingWithoutAKeyOrWithAShareOfZero) {
 
 TEST_P(AttentionTest, GivesTheSameBitsInEveryRun) {
   for (const DataType type : types()) {
-    const AttentionSpec spec{.n = 3, .length = 70, .num_heads = 2, .head_width = 32, .dropout = 0.1f, .type = type};
+    const AttentionSpec spec{.n = 2, .length = 70, .num_heads = 2, .head_width = 32, .dropout = 0.1f, .type = type};
     const Array qkv = random_array(qkv_count(spec), 1), dy = random_array(qkv_count(spec) / 3, 2);
     std::vector<std::vector<std::uint32_t>> first;
     for (int repeat = 0; repeat < 3; ++repeat) {
-      const Results got = run(spec, {70, 30, 64}, &kKey, qkv, dy);
+      const Results got = run(spec, {70, 30}, &kKey, qkv, dy);
       const std::vector<std::vector<std::uint32_t>> results = {bits(got.y), bits(got.log_sum_exp), bits(got.dqkv)};
       if (first.empty()) first = results;
       EXPECT_EQ(first, results);

@@ -113,7 +113,7 @@ TEST(LinearOnTheCpu, GivesTheSameBitsForEveryNumberOfThreads) {
   for (const DataType type : {DataType::kFloat32, DataType::kBfloat16}) {
     for (LinearSpec spec :
          {LinearSpec{16, 2048, 1000}, LinearSpec{2100, 70, 100}, LinearSpec{4096, 128, 512}, LinearSpec{4096, 512, 128},
-          LinearSpec{512, 128, 5000}, LinearSpec{40, 30000, 8}, LinearSpec{7, 9, 11}}) {
+          LinearSpec{512, 128, 5000}, LinearSpec{40, 30000, 8}, LinearSpec{5, 37, 101}, LinearSpec{2500, 9, 70}}) {
       spec.type = type;
       spec.y_type = spec.n > 1000 ? type : DataType::kFloat32;
       SCOPED_TRACE(fmt::format("{} rows, {} inputs, {} outputs, {}", spec.n, spec.num_inputs, spec.num_outputs,

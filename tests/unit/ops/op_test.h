@@ -106,6 +106,7 @@ class DeviceArray {
 /// The bits of the values, so that -0 differs from 0 and NaN equals itself.
 inline std::vector<std::uint32_t> bits(const std::vector<float>& values) {
   std::vector<std::uint32_t> result;
+  result.reserve(values.size());
   for (const float value : values) result.push_back(std::bit_cast<std::uint32_t>(value));
   return result;
 }

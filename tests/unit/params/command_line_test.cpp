@@ -94,6 +94,30 @@ TEST(CommandLine, ANetworkToPlanTakesThePlaceOfThatInFilesAndKeysOverrideIt) {
             "command line: convoy plan takes one network, but resnet50 and my.lua are given.");
 }
 
+TEST(CommandLine, NamesANetworkAndItsParametersOnce) {
+  EXPECT_EQ(complaint({"plan", "--model.set=depth=3", "--model.set=depth=5"}),
+            "command line: model.set is given twice, as depth=3 and as depth=5. Give one list: "
+            "--model.set=depth=3,depth=5");
+  EXPECT_EQ(complaint({"plan", "my.lua", "--model.name=resnet34"}),
+            "model.name = resnet34 and model.file = my.lua both name the network. Leave one of them out; --model.file= "
+            "is none. (model.name: command line; model.file: command line)");
+  EXPECT_EQ(describe_unread_network(request({"evaluate", "--model.set=depth=3"}), "a.h5"),
+            "--model.set has no effect: 'a.h5' has its own network");
+  EXPECT_EQ(describe_unread_network(request({"evaluate"}), "a.h5"), "");
+}
+
+// Parameter files that Convoy wrote hold all keys.
+TEST(CommandLine, PassesADefaultToTheFileOfANetworkIfItIsGiven) {
+  const std::string path = ::testing::TempDir() + "convoy-widths.cfg";
+  std::ofstream(path) << "[model]\nname = resnet50\nfile = my.lua\nwidth = 128\n";
+  EXPECT_EQ(request({"plan", path, "--model.dropout=0.1"}).params.model.set, "dropout=0.1");
+  EXPECT_EQ(request({"plan", path, "--model.set=a=1", "--model.width=128"}).params.model.set, "a=1, width=128");
+  EXPECT_EQ(request({"plan", path, "--model.width=64", "--model.length=256"}).params.model.set, "");
+  EXPECT_EQ(request({"plan", "transformer", "--model.width=128"}).params.model.set, "");
+  EXPECT_EQ(warnings_for(request({"plan", path}).params),
+            std::vector<std::string>{"model.name = resnet50 has no effect with model.file = my.lua"});
+}
+
 TEST(CommandLine, ChecksParametersWhereAFileOrOnlyKeysAreGiven) {
   EXPECT_FALSE(request({"check", "a.h5"}).is_preflight);
   EXPECT_FALSE(request({"check"}).is_preflight);

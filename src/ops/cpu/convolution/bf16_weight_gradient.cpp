@@ -3,13 +3,12 @@
 /// with pairs of pixels interleaved, and multiplied while it is in the cache. x is copied once for each s; with stride
 /// 1, it is copied once for s = 0 and 2, whose pairs are the same, and once for s = 1. The sum is divided into parts
 /// that follow from the shape alone, each computed by one thread: no bit depends on the number of threads.
-#include "ops/cpu/convolution/bf16_weight_gradient.h"
-
 #include <algorithm>
 #include <cstdint>
 
 #include <omp.h>
 
+#include "ops/cpu/convolution/convolution_directions.h"
 #include "ops/cpu/instruction_set.h"
 #include "ops/cpu/lanes_simd.h"
 #include "ops/cpu/onednn/dnnl_parts.h"

@@ -9,14 +9,9 @@
 #include <utility>
 #include <vector>
 
-#include "ops/cpu/convolution/bf16_weight_gradient.h"
 #include "ops/cpu/convolution/convolution_descriptions.h"
 #include "ops/cpu/convolution/dnnl_direction.h"
-#include "ops/cpu/convolution/pointwise_convolution.h"
 #include "ops/cpu/convolution/weight_gradient.h"
-#include "ops/cpu/convolution/window_products.h"
-#include "ops/cpu/convolution/winograd_convolution.h"
-#include "ops/cpu/convolution/winograd_weight_gradient.h"
 #include "ops/cpu/onednn/dnnl_call.h"
 #include "ops/cpu/onednn/widening.h"
 #include "ops/cpu/resources.h"

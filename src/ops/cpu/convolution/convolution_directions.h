@@ -3,9 +3,12 @@
 /// algorithm.
 #pragma once
 
+#include <memory>
 #include <vector>
 
-#include "convoy/device/device.h"
+#include "convoy/ops/convolution.h"
+
+#include "ops/cpu/resources.h"
 
 namespace convoy::ops::cpu {
 
@@ -30,5 +33,31 @@ class ConvolutionWeightGradient {
 
   virtual void run(const void* x, const void* dy, float* dw) = 0;
 };
+
+// --- Other ways than oneDNN's convolution. Each function returns null if it does not suit the convolution or the
+//     processor, or if oneDNN is faster.
+
+/// The forward pass by Winograd's algorithm (winograd.h): float32, 3x3 filters.
+std::unique_ptr<ConvolutionDirection> make_winograd_forward(const ConvolutionSpec& spec, Workspace& workspace);
+/// The data gradient by Winograd's algorithm.
+std::unique_ptr<ConvolutionDirection> make_winograd_backward_input(const ConvolutionSpec& spec, Workspace& workspace);
+/// The weight gradient by Winograd's algorithm.
+std::unique_ptr<ConvolutionWeightGradient> make_winograd_weight_gradient(const ConvolutionSpec& spec,
+                                                                         Workspace& workspace);
+
+/// The weight gradient of 3x3 filters and few channels in bf16, by the processor's products of bf16 (AVX-512). Null on
+/// processors with AMX, where oneDNN is faster.
+std::unique_ptr<ConvolutionWeightGradient> make_bf16_weight_gradient(const ConvolutionSpec& spec, Workspace& workspace);
+
+/// The weight gradient as one matrix product of oneDNN, of dy and the windows of x (im2col): fast if windows are single
+/// pixels, or if they are few or far apart.
+std::unique_ptr<ConvolutionWeightGradient> make_window_weight_gradient(const ConvolutionSpec& spec,
+                                                                       DnnlRuntime& runtime);
+
+/// The data gradient of a pointwise convolution, as a forward convolution of dy.
+std::unique_ptr<ConvolutionDirection> make_pointwise_backward_input(const ConvolutionSpec& spec, DnnlRuntime& runtime);
+/// Returns whether this is a 1x1 convolution without padding and groups: each pixel of y depends on one pixel of x
+/// only.
+bool is_pointwise(const ConvolutionSpec& spec);
 
 }  // namespace convoy::ops::cpu

@@ -1,6 +1,4 @@
 /// Computes dx as a forward convolution of dy. If the stride is not 1, its result is spread out.
-#include "ops/cpu/convolution/pointwise_convolution.h"
-
 #include <cstddef>
 #include <cstring>
 #include <vector>

@@ -1,12 +1,10 @@
 /// Copies windows next to each other, unless they are the pixels of x in their order.
-#include "ops/cpu/convolution/window_products.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
 #include <cstring>
 
-#include "ops/cpu/convolution/pointwise_convolution.h"
+#include "ops/cpu/convolution/convolution_directions.h"
 #include "ops/cpu/onednn/matmul_parts.h"
 
 namespace convoy::ops::cpu {

@@ -1,14 +1,13 @@
 /// Squares of 4x4 pixels are transformed one block at a time, multiplied by the transformed filters while they are in
 /// the cache, and transformed into squares of 2x2 pixels. One thread computes each block, and each value in an order
 /// that does not depend on the block: the same bits on any number of threads.
-#include "ops/cpu/convolution/winograd_convolution.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
 #include <omp.h>
 
+#include "ops/cpu/convolution/convolution_directions.h"
 #include "ops/cpu/convolution/winograd.h"
 #include "ops/cpu/parallel.h"
 #include "ops/cpu/small_products.h"

@@ -1,14 +1,13 @@
 /// The sum over squares is divided into parts that follow from the shape alone, each computed by one thread. A part is
 /// a range of the squares, for all 4x4 positions, or for one row of them if all sums together would not fit the cache.
 /// It transforms one block of squares at a time, and multiplies the squares while they are in the cache.
-#include "ops/cpu/convolution/winograd_weight_gradient.h"
-
 #include <algorithm>
 #include <cstddef>
 #include <vector>
 
 #include <omp.h>
 
+#include "ops/cpu/convolution/convolution_directions.h"
 #include "ops/cpu/convolution/winograd.h"
 #include "ops/cpu/onednn/dnnl_parts.h"
 #include "ops/cpu/parallel.h"

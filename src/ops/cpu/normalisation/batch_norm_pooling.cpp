@@ -4,7 +4,6 @@
 #include "ops/cpu/normalisation/batch_norm_pooling.h"
 
 #include <algorithm>
-#include <cstddef>
 #include <cstring>
 #include <memory>
 #include <type_traits>

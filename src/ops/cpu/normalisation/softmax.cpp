@@ -19,8 +19,7 @@ namespace {
 /// Returns exp(d) for d <= 0; 0 for d below -86; NaN for NaN.
 [[gnu::always_inline]] inline Vec exponential(Vec d) {
   const Vec exponent = d * std::numbers::log2e_v<float>, power = power_of_2(exponent);
-  const Vec positive = d == d ? power : d;
-  return exponent < -124.0f ? Vec{} : positive;
+  return exponent < -124.0f ? Vec{} : power;
 }
 
 /// Computes y of a row x. `row` has memory for `width` floats, rounded up to whole vectors.

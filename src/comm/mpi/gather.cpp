@@ -1,5 +1,5 @@
 /// A text may hold any bytes.
-#include "convoy/comm/gather_texts.h"
+#include "convoy/comm/gather.h"
 
 #include <cstddef>
 #include <span>
