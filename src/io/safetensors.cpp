@@ -135,8 +135,7 @@ class HeaderGuard final : public nlohmann::json_sax<Json> {
 
  private:
   bool count_value() {
-    if (in_list_ && ++list_length_ > kMaxListLength)
-      fail("its header has a list of more than {} numbers", kMaxListLength);
+    if (in_list_ && ++list_length_ > kMaxListLength) fail("its header has a list of more than {} numbers", kMaxListLength);
     return true;
   }
 
