@@ -83,7 +83,7 @@ std::string member_name(hid_t type, unsigned member) {
   return copy;
 }
 
-ElementType element_type(hid_t stored, const std::string& name) {
+ElementType type_of_values(hid_t stored, const std::string& name) {
   for (int i = 0; i <= static_cast<int>(ElementType::kFloat64); ++i)
     if (const auto type = static_cast<ElementType>(i); CONVOY_CHECK_HDF5(H5Tequal(stored, stored_type(type))) > 0)
       return type;
@@ -99,7 +99,7 @@ ArrayInfo read_member(hid_t type, unsigned member) {
   CONVOY_CHECK_HDF5(H5Tget_array_dims2(stored, dims));
   for (const hsize_t dim : std::span(dims).first(static_cast<std::size_t>(rank)))
     array.dims.push_back(static_cast<std::int64_t>(std::min<hsize_t>(dim, kMaxRecordBytes + 1)));
-  array.type = element_type(hdf5::Datatype(CONVOY_CHECK_HDF5(H5Tget_super(stored))), array.name);
+  array.type = type_of_values(hdf5::Datatype(CONVOY_CHECK_HDF5(H5Tget_super(stored))), array.name);
   return array;
 }
 

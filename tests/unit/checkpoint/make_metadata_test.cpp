@@ -1,6 +1,8 @@
 /// Images that a network can be given, and how they are brought to its input.
 #include "checkpoint/make_metadata.h"
 
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
