@@ -22,6 +22,7 @@
 #include "unit/io/array_files.h"
 #include "unit/data/idx_files.h"
 #include "unit/data/image_files.h"
+#include "unit/io/array_samples.h"
 #include "unit/io/checkpoint_samples.h"
 #include "unit/io/dataset_samples.h"
 #include "unit/io/temporary_directory.h"
@@ -119,7 +120,8 @@ Bytes shard_of(const io::DatasetInfo& info, const std::vector<Bytes>& samples) {
   const test::TemporaryDirectory directory;
   const std::string path = directory / "train.h5";
   io::ShardWriter writer({path, 0, 1}, info);
-  for (std::size_t i = 0; i < samples.size(); ++i) writer.append(samples[i], i % 2, fmt::format("{}.x", i));
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    writer.append(samples[i], {.label = static_cast<std::int32_t>(i % 2)}, fmt::format("{}.x", i));
   writer.end_samples();
   writer.finish(info);
   writer.commit();
@@ -146,6 +148,11 @@ void add_shards(const Seeds& seeds) {
   texts.text.tokenization = {.kind = "words", .model = "good\nbad\n", .vocabulary = 7};
   texts.text.num_tokens = 5;
   seeds.add("shard", "of_texts", shard_of(texts, {Bytes(4, std::byte{0}), Bytes(6, std::byte{1})}));
+  for (const TargetKind kind : {TargetKind::kClass, TargetKind::kLabels, TargetKind::kNumbers}) {
+    const test::TemporaryDirectory directory;
+    test::write_arrays(directory.path(), test::arrays_info(kind));
+    seeds.add("shard", fmt::format("of_arrays_with_{}", outputs_of(kind)), io::read_file(directory / "train.h5"));
+  }
   for (int i = 0; i < 8; ++i) {
     std::string numbers;
     for (int k = 0; k < 96; ++k) numbers += static_cast<char>((k * (i + 3)) % 7 + (k % 5 == i % 5 ? 1 : 0));
