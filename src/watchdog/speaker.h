@@ -11,7 +11,7 @@ namespace convoy {
 /// does not answer.
 class Speaker {
  public:
-  /// `print` prints a text. It is called in another thread, which goes on after the end of the speaker if printing
+  /// `print` prints a text. It is called in another thread, which continues after the end of the speaker if printing
   /// takes longer than finish() waits. So `print` must not refer to anything that ends with the speaker.
   explicit Speaker(std::function<void(const std::string&)> print);
   ~Speaker() { finish(); }

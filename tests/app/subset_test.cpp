@@ -68,7 +68,7 @@ TEST_F(Subset, IsResumedWithTheSameLimitAlone) {
   EXPECT_EQ(all.status, 2);
   EXPECT_CONTAINS(all.output, "data.limit = (empty), but " + run);
   EXPECT_EQ(resume({}).status, 0);
-  // The run's directory stands for its parameter file in other commands, too.
+  // Other commands take the run's directory in place of its parameter file, too.
   const ProcessResult replayed = run_program({.arguments = {"replay", run, "--replay.steps=2-4"}, .ranks = 2});
   EXPECT_EQ(replayed.status, 0) << replayed.output;
   EXPECT_CONTAINS(replayed.output, "losses: all 3 are equal to the recorded ones, bit by bit");
