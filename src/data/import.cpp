@@ -268,7 +268,7 @@ class Import {
       const auto bytes = read(task.split, i);
       if (bytes) {
         const std::int32_t label = split.labels[static_cast<std::size_t>(i)];
-        shard.append(*bytes, label, split.names[i]);
+        shard.append(*bytes, {.label = label}, split.names[i]);
         ++good_[task.split][static_cast<std::size_t>(label)];
       }
       if (!sums.add(bytes.has_value())) return false;

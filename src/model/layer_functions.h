@@ -18,7 +18,7 @@
 namespace convoy {
 
 /// What the numbers of a value mean. Most layers read and return plain numbers; the others say so in the table.
-enum class ValueKind { kNumbers, kTokens, kLengths, kPositions, kLabels, kScores, kLogits, kObjectives };
+enum class ValueKind { kNumbers, kTokens, kLengths, kPositions, kLabels, kTargets, kScores, kLogits, kObjectives };
 
 /// Returns what a value of this kind is, for messages: "lengths of texts".
 const char* name_of(ValueKind kind);

@@ -200,6 +200,8 @@ void NetworkFileRun::refuse_with_name(std::string message) const {
 BuiltNetwork NetworkFileRun::run() {
   if (std::ssize(source_.text) > kMaxNetworkFileBytes)
     refuse("{}: the file is larger than {}", source_.name, human_bytes(kMaxNetworkFileBytes));
+  if (std::holds_alternative<ArrayShapes>(request_.input))
+    refuse("networks cannot read arrays yet, and the data holds arrays: {}", to_string(request_.input));
   LuaSandbox sandbox;
   try {
     run_in(sandbox);

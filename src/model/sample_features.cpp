@@ -58,6 +58,8 @@ constexpr FeatureKind kTextFeatures[] = {{features::kTokens, words_spec, num_tok
 }  // namespace
 
 FeatureValue add_feature(CellBuilder& cell, const std::string& name, const InputShape& input, std::int64_t n) {
+  if (std::holds_alternative<ArrayShapes>(input))
+    refuse("networks cannot read arrays yet, and the data holds arrays: {}", to_string(input));
   const auto found = std::ranges::find(kTextFeatures, name, &FeatureKind::name);
   const bool is_of_texts = found != std::end(kTextFeatures);
   if (const auto* const image = std::get_if<ImageShape>(&input)) {

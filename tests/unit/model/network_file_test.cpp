@@ -270,7 +270,11 @@ TEST(NetworkFile, ValuesOfAnotherKindAreRefused) {
       "feature('next_sentence'), 2)\n";
   EXPECT_THAT(first(scores + "return objectives(s, {names = {'a,b'}})"), HasSubstr("no name of an objective"));
   EXPECT_EQ(first(words + "return objectives(x, {{'a'}})"),
-            "my.lua:4: objectives: its input must be the result of linear_cross_entropy, but is numbers");
+            "my.lua:4: objectives: its input must be scores of a loss, as linear_cross_entropy(...), but is numbers");
+  EXPECT_EQ(first("return squared_error(logits('l', first_word(embedding('e', feature('pair_tokens'), {100, width = "
+                  "16})), 4), feature('next_sentence'))"),
+            "my.lua:3: squared_error: its input 2 must be targets, as feature(\"target\"), but is labels, as "
+            "feature(\"masked_words\")");
   EXPECT_EQ(first("return linear_cross_entropy('l', gather(embedding('e', feature('pair_tokens'), {100, width = 16}), "
                   "feature('masked_positions')), feature('masked_words'), 99)"),
             "my.lua:3: linear_cross_entropy 'l': classes = 99 are fewer than the 100 values that its input can have");
