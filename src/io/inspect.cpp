@@ -81,12 +81,23 @@ std::string describe_outputs(const Target& target, const std::vector<std::string
   return line(outputs_of(target.kind), list_of_classes(names));
 }
 
+// Means and deviations of the first channels or numbers, each with its name if they have names.
+std::string describe_channels(const std::vector<double>& mean, const std::vector<double>& stddev,
+                              const std::vector<std::string>& names) {
+  std::vector<std::string> means, deviations, named;
+  for (std::size_t c = 0; c < std::min(mean.size(), kShownChannels); ++c) {
+    means.push_back(fmt::format("{:.4g}", mean[c]));
+    deviations.push_back(fmt::format("{:.4g}", stddev[c]));
+    if (!names.empty()) named.push_back(fmt::format("{}: mean {}, deviation {}", names[c], means[c], deviations[c]));
+  }
+  const char* const others = mean.size() > kShownChannels ? "; ..." : "";
+  if (!names.empty()) return fmt::format("{}{}", fmt::join(named, "; "), others);
+  return fmt::format("mean {}; deviation {}{}", fmt::join(means, ", "), fmt::join(deviations, ", "), others);
+}
+
 // The mean and deviation of each number that is to be answered.
 std::string describe_numbers(const Target& target, const std::vector<std::string>& names) {
-  std::vector<std::string> texts;
-  for (std::size_t k = 0; k < target.mean.size(); ++k)
-    texts.push_back(fmt::format("{}: mean {:.4g}, deviation {:.4g}", names[k], target.mean[k], target.stddev[k]));
-  return texts.empty() ? "" : line("targets", first_few(texts, kShownClasses));
+  return target.mean.empty() ? "" : line("targets", describe_channels(target.mean, target.stddev, names));
 }
 
 // The smallest and largest number of samples per class: "5000 each", or "980 to 1135 each".
@@ -126,14 +137,9 @@ std::string describe_mean_and_deviation(const std::vector<double>& mean, const s
 // The first channels of each array.
 std::string describe_statistics(std::span<const ArrayInfo> arrays) {
   std::string lines;
-  for (const ArrayInfo& array : arrays) {
-    std::vector<std::string> texts;
-    for (std::size_t c = 0; c < array.mean.size(); ++c)
-      texts.push_back(fmt::format("{}mean {:.4g}, deviation {:.4g}",
-                                  array.channel_names.empty() ? "" : array.channel_names[c] + ": ", array.mean[c],
-                                  array.stddev[c]));
-    lines += line(array.name, first_few(texts, kShownChannels));
-  }
+  for (const ArrayInfo& array : arrays)
+    if (!array.mean.empty())
+      lines += line(array.name, describe_channels(array.mean, array.stddev, array.channel_names));
   return lines;
 }
 
@@ -162,7 +168,10 @@ std::string describe_samples(const DatasetInfo& info, std::int64_t payload_bytes
   return line("input", info.kind) + line("samples", fmt::format("{}", info.num_samples)) +  //
          describe_kind(info, payload_bytes) +                                               //
          describe_outputs(info.target, info.class_names) + describe_counts(info) +
-         line("names", has_names ? "of the files" : "none") + describe_statistics(info) + line("source", info.source);
+         line("names", !has_names                          ? "none"
+                       : info.kind == input_kinds::kArrays ? "of the samples"
+                                                           : "of the files") +
+         describe_statistics(info) + line("source", info.source);
 }
 
 std::int64_t size_of(const OpenShard& shard) {

@@ -535,10 +535,11 @@ std::vector<Key> make_keys() {
       {"import.val_fraction", number(&ImportParams::val_fraction, {.min = 0, .max = 1, .below_max = true}), "",
        "share of each class of train that becomes the split val, drawn from train.seed. It is a random hold-out set "
        "and no fold of a cross-validation: sets of two seeds may overlap"},
-      {"import.inputs", text_or_empty(&ImportParams::inputs, "inputs"), "",
-       "for arrays: the arrays of a sample, as \"image: x.npy, position: all.npz:p\": NAME: FILE, FILE:ARRAY, ARRAY, or "
-       "columns of a table separated by | (with * and ?); empty: all that there is but the target"},
-      {"import.target", text_or_empty(&ImportParams::target, "a target"), "",
+      {"import.inputs", text_or_empty(&ImportParams::inputs, "NAME: WHERE, ..."), "",
+       "for arrays: the arrays of a sample, and where each is: a file, FILE:ARRAY, an array of import.source, or "
+       "columns separated by |, which may have * and ?. As \"image: x.npy, position: all.npz:p\". Empty: the only "
+       "array that there is, or all columns that no other key names"},
+      {"import.target", text_or_empty(&ImportParams::target, "WHERE"), "",
        "for arrays: where the target is, written as in import.inputs: y.npy, all.npz:y, or columns"},
       {"import.target_kind", choice(&ImportParams::target_kind), "",
        "what the target is: class (one of several), labels (each of several is there or not), numbers (real numbers); "
@@ -549,9 +550,9 @@ std::vector<Key> make_keys() {
       {"import.bad_values", choice(&ImportParams::bad_values), "",
        "samples with NaN or infinite inputs, or without a target; refuse: they end the import, which names the first; "
        "skip: they are named and left out"},
-      {"import.id", text_or_empty(&ImportParams::id, "an id"), "",
+      {"import.id", text_or_empty(&ImportParams::id, "WHERE"), "",
        "for arrays: where the name of each sample is, written as import.target; empty: names are FILE:ROW"},
-      {"import.group", text_or_empty(&ImportParams::group, "a group"), "",
+      {"import.group", text_or_empty(&ImportParams::group, "WHERE"), "",
        "for arrays: where the group of each sample is (as the patient), written as import.target. Samples of one group "
        "are kept in one split"},
       {"import.test_fraction", number(&ImportParams::test_fraction, {.min = 0, .max = 1, .below_max = true}), "",
@@ -559,7 +560,8 @@ std::vector<Key> make_keys() {
       {"import.val_rows", path_or_empty(&ImportParams::val_rows), "",
        "for arrays: an .npy, or a text with a number in each line: the rows of train (from 0) that become the split "
        "val"},
-      {"import.test_rows", path_or_empty(&ImportParams::test_rows), "", "for arrays: the rows that become the split test"},
+      {"import.test_rows", path_or_empty(&ImportParams::test_rows), "",
+       "for arrays: the rows that become the split test"},
       {"import.shards", integer(&ImportParams::shards, {.min = 0, .max = 9999}), "files",
        "files that a split is written to, each by one rank; 0: one for every 128 MiB, at most 256"},
       {"import.strict", flag(&ImportParams::strict), "",

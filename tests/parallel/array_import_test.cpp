@@ -1,178 +1,35 @@
 /// However many ranks import arrays, the same files appear: those of the same samples in NumPy's and HDF5's files and
-/// in tables, with the statistics of the split train; what cannot be imported is refused by name, and leaves nothing.
-#include <cmath>
-#include <cstring>
-#include <filesystem>
-#include <limits>
-#include <map>
+/// in tables, with the statistics of the split train.
 #include <set>
 
 #include <fmt/format.h>
-#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
-#include "convoy/base/error.h"
-#include "convoy/data/import.h"
-#include "convoy/io/atomic_file.h"
-#include "convoy/io/dataset.h"
-#include "convoy/io/inspect.h"
 #include "convoy/params/data_parameters.h"
 
-#include "parallel/mpi_main.h"
-#include "parallel/shared_directory.h"
-#include "unit/io/array_files.h"
+#include "parallel/array_import_fixture.h"
 #include "unit/io/hdf5_files.h"
-#include "unit/io/temporary_directory.h"
-#include "unit/messages.h"
 
 namespace convoy {
 namespace {
 
 namespace fs = std::filesystem;
 using test::bytes_of_numbers;
-using test::message_of;
+using test::classes;
+using test::images;
+using test::kChannels;
+using test::kSamples;
+using test::Names;
 using test::npy;
+using test::npy_of_classes;
+using test::npy_of_images;
+using test::npy_of_positions;
+using test::position;
+using test::positions;
+using test::table;
 using test::world;
-using Names = std::vector<std::string>;
 
-constexpr int kSamples = 61, kRows = 4, kColumns = 5, kChannels = 3;
-constexpr float kMissing = std::numeric_limits<float>::quiet_NaN();
-
-void show_nothing(const ImportProgress&) {}
-
-/// Value of an image at a pixel and channel.
-float pixel(int sample, int y, int x, int c) {
-  return static_cast<float>((sample * 31 + y * 7 + x * 3 + c * 11) % 97) / 8 - static_cast<float>(c);
-}
-
-/// The images with channels first or last.
-std::vector<float> images(bool channels_first) {
-  std::vector<float> values;
-  for (int n = 0; n < kSamples; ++n) {
-    if (channels_first) {
-      for (int c = 0; c < kChannels; ++c)
-        for (int y = 0; y < kRows; ++y)
-          for (int x = 0; x < kColumns; ++x) values.push_back(pixel(n, y, x, c));
-    } else {
-      for (int y = 0; y < kRows; ++y)
-        for (int x = 0; x < kColumns; ++x)
-          for (int c = 0; c < kChannels; ++c) values.push_back(pixel(n, y, x, c));
-    }
-  }
-  return values;
-}
-
-/// Three numbers of a sample.
-std::vector<float> position(int sample) {
-  return {static_cast<float>(sample) / 4, static_cast<float>(sample % 5), 1.5F};
-}
-
-std::vector<float> positions() {
-  std::vector<float> values;
-  for (int n = 0; n < kSamples; ++n)
-    for (const float value : position(n)) values.push_back(value);
-  return values;
-}
-
-std::vector<std::int64_t> classes() {
-  std::vector<std::int64_t> values;
-  for (int n = 0; n < kSamples; ++n) values.push_back(n % 3 * 2);
-  return values;
-}
-
-std::string npy_of_images(bool channels_first) {
-  return npy({.shape = channels_first ? "(61, 3, 4, 5)" : "(61, 4, 5, 3)"}, bytes_of_numbers(images(channels_first)));
-}
-std::string npy_of_positions() {
-  return npy({.shape = "(61, 3)"}, bytes_of_numbers(positions()));
-}
-std::string npy_of_classes() {
-  return npy({.descr = "<i8", .shape = "(61,)"}, bytes_of_numbers(classes()));
-}
-
-/// A table with the columns name, a, b, c, group, energy, kind.
-std::string table(int first = 0, int last = kSamples) {
-  std::string text = "name,a,b,c,group,energy,kind\n";
-  for (int n = first; n < last; ++n)
-    text += fmt::format("sample-{},{},g{},{},{}\n", n, fmt::join(position(n), ","), n % 9, n * 0.5 - 3,
-                        n % 3 == 0 ? "red" : "blue");
-  return text;
-}
-
-class ArrayImport : public testing::Test {
- protected:
-  ArrayImport() : alone_(world().split(world().rank(), 0)) {
-    params_.output = root_ + "/out";
-    params_.replace = true;
-  }
-
-  void on_root(const std::function<void()>& work) const {
-    world().barrier();
-    if (world().rank() == 0) work();
-    world().barrier();
-  }
-  void write(const std::string& name, const std::string& bytes) const {
-    on_root([&] { test::write_bytes(root_ + "/" + name, std::as_bytes(std::span(bytes))); });
-  }
-  ImportSummary import() const { return import_samples(params_, 3, world(), show_nothing); }
-  std::string refusal() const {
-    const std::string message = message_of<RequestError>([&] { import(); });
-    EXPECT_TRUE(!fs::exists(params_.output) || fs::is_empty(params_.output)) << message;
-    world().barrier();
-    return message;
-  }
-  io::Dataset open(const std::string& split) const { return {params_.output, "data.train", VerifyKind::kEpoch, split}; }
-
-  std::map<std::string, std::vector<std::byte>> files_of(const std::string& folder) const {
-    std::map<std::string, std::vector<std::byte>> files;
-    for (const fs::directory_entry& file : fs::directory_iterator(folder))
-      files[file.path().filename().string()] = io::read_file(file.path().string());
-    return files;
-  }
-  /// Imports with all ranks, and by rank 0 alone elsewhere: the files must be the same.
-  void expect_same_files_by_one_rank() {
-    import();
-    on_root([&] {
-      ImportParams params = params_;
-      params.output = root_ + "/alone";
-      import_samples(params, 3, alone_, show_nothing);
-      EXPECT_TRUE(files_of(params_.output) == files_of(params.output));
-      for (const auto& [name, bytes] : files_of(params_.output))
-        EXPECT_EQ(io::verify_file(params_.output + "/" + name), std::nullopt) << name;
-      fs::remove_all(params.output);
-    });
-  }
-
-  static std::vector<float> values_of(const io::Dataset& data, std::int64_t sample, std::size_t input = 0) {
-    std::vector<std::byte> memory;
-    const auto bytes = data.read_array(sample, input, memory);
-    std::vector<float> values(bytes.size() / sizeof(float));
-    std::memcpy(values.data(), bytes.data(), bytes.size());
-    return values;
-  }
-  static std::vector<float> image(int sample) {
-    const std::vector<float> all = images(false);
-    constexpr std::ptrdiff_t kSize = kRows * kColumns * kChannels;
-    return {all.begin() + sample * kSize, all.begin() + (sample + 1) * kSize};
-  }
-  /// The number of the sample, which its name "...:17" ends with.
-  static int number_of(const std::string& name) { return std::stoi(name.substr(name.find_last_of(":-") + 1)); }
-
-  /// Expects the mean and the deviation of numbers.
-  static void expect_statistics(const std::vector<float>& values, double mean, double stddev) {
-    long double sum = 0, squares = 0;
-    for (const float value : values) sum += value;
-    const long double wanted = sum / static_cast<long double>(values.size());
-    for (const float value : values) squares += (value - wanted) * (value - wanted);
-    EXPECT_DOUBLE_EQ(mean, static_cast<double>(wanted));
-    EXPECT_DOUBLE_EQ(stddev, static_cast<double>(std::sqrt(squares / static_cast<long double>(values.size()))));
-  }
-
-  test::SharedDirectory directory_;
-  std::string root_ = directory_.path();
-  mpi::Communicator alone_;
-  ImportParams params_;
-};
+using ArrayImport = test::ArrayImportTest;
 
 // --- Formats ---------------------------------------------------------------------------------------------------------
 
@@ -367,6 +224,58 @@ TEST_F(ArrayImport, IntegersKeepTheirTypes) {
   world().barrier();
 }
 
+TEST_F(ArrayImport, FilesOfAFolderAreJoinedInTheOrderOfTheirNames) {
+  for (const int part : {2, 1, 0}) {
+    const int first = part * 20, last = part == 2 ? kSamples : first + 20;
+    write(fmt::format("tables/part-{}.csv", part), table(first, last));
+    on_root([&] {
+      fs::create_directories(root_ + "/archives");
+      std::vector<float> values;
+      std::vector<std::int32_t> numbers;
+      for (int n = first; n < last; ++n) {
+        for (const float value : position(n)) values.push_back(value);
+        numbers.push_back(n % 3);
+      }
+      test::write_zip(
+          fmt::format("{}/archives/{}.npz", root_, part),
+          {{"x.npy", npy({.shape = fmt::format("({}, 3)", last - first)}, bytes_of_numbers(values))},
+           {"y.npy", npy({.descr = "<i4", .shape = fmt::format("({},)", last - first)}, bytes_of_numbers(numbers))}},
+          part == 1);
+    });
+  }
+  params_.source = root_ + "/tables";
+  params_.inputs = "a|b|c";
+  params_.target = "kind";
+  params_.id = "name";
+  params_.shards = 4;
+  const auto check = [&] {
+    expect_same_files_by_one_rank();
+    const io::Dataset train = open("train");
+    ASSERT_EQ(train.info().num_samples, kSamples);
+    for (int i = 0; i < kSamples; ++i) EXPECT_EQ(values_of(train, i), position(i));
+  };
+  check();
+  EXPECT_EQ(open("train").name(60), "sample-60");
+  params_.source = root_ + "/archives";
+  params_.inputs = "values: x";
+  params_.target = "y";
+  params_.id = "";
+  check();
+  EXPECT_EQ(open("train").name(60), "2.npz:20");
+  world().barrier();
+}
+
+TEST_F(ArrayImport, ATableWithoutNamesHasNumberedColumns) {
+  write("t.csv", "1,2,0\n3,4,1\n5,6,0\n7,8,1\n");
+  params_.source = root_ + "/t.csv";
+  params_.target = "column3";
+  const ImportSummary summary = import();
+  EXPECT_EQ(summary.splits[0].info.arrays[0].channel_names, (Names{"column1", "column2"}));
+  EXPECT_EQ(summary.splits[0].info.class_names, (Names{"0", "1"}));
+  EXPECT_EQ(open("train").name(0), "t.csv:1");
+  world().barrier();
+}
+
 // --- Splits ----------------------------------------------------------------------------------------------------------
 
 TEST_F(ArrayImport, FilesAndFoldersNamedAsSplitsAreSplits) {
@@ -428,166 +337,6 @@ TEST_F(ArrayImport, RowsOfListsAreTheSplits) {
   params_.val_fraction = 0;
   params_.test_rows = params_.val_rows;
   EXPECT_CONTAINS(refusal(), "import.val_rows and import.test_rows both have row 0");
-}
-
-// --- Bad values ------------------------------------------------------------------------------------------------------
-
-TEST_F(ArrayImport, NotFiniteValuesAreCountedRefusedOrSkipped) {
-  std::vector<float> values(20 * 3, 1);
-  values[3 * 4 + 1] = kMissing;
-  values[3 * 7 + 1] = std::numeric_limits<float>::infinity();
-  values[3 * 7 + 2] = kMissing;
-  values[3 * 15] = kMissing;
-  values[3 * 19 + 1] = kMissing;
-  write("x.npy", npy({.shape = "(20, 3)"}, bytes_of_numbers(values)));
-  std::vector<std::int64_t> numbers(20);
-  for (std::size_t i = 0; i < numbers.size(); ++i) numbers[i] = static_cast<std::int64_t>(i % 2);
-  write("y.npy", npy({.descr = "<i8", .shape = "(20,)"}, bytes_of_numbers(numbers)));
-  params_.source = root_ + "/x.npy";
-  params_.target = "y.npy";
-  params_.shards = 3;
-  EXPECT_EQ(
-      refusal(),
-      fmt::format("import.source = {}/x.npy: 4 samples cannot be used. NaN or infinite values: 1 of input "
-                  "'values', channel 0, 3 of input 'values', channel 1, 1 of input 'values', channel 2. First: "
-                  "'x.npy:4': its input 'values', channel 1, is NaN; 'x.npy:7': its input 'values', channel 1, is "
-                  "infinite; 'x.npy:15': its input 'values', channel 0, is NaN. Correct them, or leave these "
-                  "samples out: import.bad_values = skip",
-                  root_));
-  params_.bad_values = BadValuesKind::kSkip;
-  expect_same_files_by_one_rank();
-  const ImportSummary summary = import();
-  EXPECT_EQ(summary.splits[0].info.num_samples, 16);
-  EXPECT_EQ(summary.splits[0].info.arrays[0].mean, (std::vector<double>{1, 1, 1}));
-  if (world().rank() == 0) {
-    ASSERT_EQ(summary.skipped.size(), 4u);
-    EXPECT_EQ(summary.skipped[1].name, "x.npy:7");
-    EXPECT_EQ(summary.skipped[1].reason, "its input 'values', channel 1, is infinite");
-  }
-  world().barrier();
-}
-
-TEST_F(ArrayImport, SamplesWithoutATargetAreBad) {
-  write("t.csv", "a,y\n1,red\n2,\n3,blue\n4,red\n");
-  params_.source = root_ + "/t.csv";
-  params_.target = "y";
-  EXPECT_CONTAINS(refusal(), "1 sample cannot be used. First: 't.csv:3': it has no class. Correct them");
-  write("t.csv", "a,y\n1,0.5\n2,NA\n3,inf\n4,2\n");
-  EXPECT_CONTAINS(refusal(), "'t.csv:3': its target is missing; 't.csv:4': its target is infinite");
-  params_.bad_values = BadValuesKind::kSkip;
-  const ImportSummary summary = import();
-  EXPECT_EQ(summary.splits[0].info.num_samples, 2);
-  EXPECT_EQ(summary.splits[0].info.target.mean, (std::vector<double>{1.25}));
-  world().barrier();
-}
-
-// --- Refusals --------------------------------------------------------------------------------------------------------
-
-TEST_F(ArrayImport, AxesThatAreNotKnownAreRefused) {
-  write("y.npy", npy({.descr = "<f4", .shape = "(2,)"}, bytes_of_numbers<float>({1, 2})));
-  params_.source = root_ + "/x.npy";
-  params_.target = "y.npy";
-  write("x.npy", npy({.shape = "(2, 2, 3)"}, std::string(48, '\0')));
-  EXPECT_CONTAINS(refusal(),
-                  "a sample is (2, 3). Which axis is that of the channels? import.axes = channels_first if "
-                  "they are 2 channels of 3 values, channels_last if they are 2 positions of 3 channels, none "
-                  "if they are an image of 2 x 3 pixels");
-  const auto form_with = [&](AxesKind axes) {
-    params_.axes = axes;
-    const std::string form = io::describe_forms(import().splits[0].info.arrays);
-    on_root([&] { fs::remove_all(params_.output); });
-    return form;
-  };
-  EXPECT_EQ(form_with(AxesKind::kChannelsFirst), "values float32 (3, 2)");
-  EXPECT_EQ(form_with(AxesKind::kChannelsLast), "values float32 (2, 3)");
-  EXPECT_EQ(form_with(AxesKind::kNone), "image float32 (2, 3, 1)");
-  write("x.npy", npy({.shape = "(2, 3, 1, 3)"}, std::string(72, '\0')));
-  params_.axes = AxesKind::kAuto;
-  EXPECT_CONTAINS(refusal(), "a sample is (3, 1, 3). Which axis is that of the channels?");
-  EXPECT_EQ(form_with(AxesKind::kNone), "image float32 (3, 1, 3, 1)");
-  write("x.npy", npy({.shape = "(2, 3, 1, 1, 2)"}, std::string(48, '\0')));
-  params_.axes = AxesKind::kNone;
-  EXPECT_CONTAINS(refusal(), "would give a sample (3, 1, 1, 2) five axes");
-  EXPECT_EQ(form_with(AxesKind::kAuto), "image float32 (3, 1, 1, 2)");
-}
-
-TEST_F(ArrayImport, DamagedFilesAndRowsAreRefusedWithTheirPlace) {
-  const std::string two = npy({.shape = "(2,)"}, std::string(8, '\0'));
-  write("y.npy", two);
-  write("t.csv", table());
-  params_.source = root_ + "/x.npy";
-  params_.target = "y.npy";
-  const auto refusal_of = [&](const std::string& bytes) {
-    write("x.npy", bytes);
-    return refusal();
-  };
-  EXPECT_CONTAINS(refusal_of(two.substr(0, two.size() - 1)), "it is truncated: its float32 (2) need 8 bytes");
-  EXPECT_CONTAINS(refusal_of(two + "x"), "it has 1 bytes after its float32 (2)");
-  EXPECT_CONTAINS(refusal_of(npy({.shape = "(3,)"}, std::string(12, '\0'))),
-                  "x.npy' has 3 samples, but '" + root_ + "/y.npy' has 2 samples");
-  EXPECT_CONTAINS(refusal_of(npy({.shape = "(0,)"}, "")), "it has no values");
-  EXPECT_CONTAINS(refusal_of(npy({.descr = "|O", .shape = "(2,)"}, "")), "object");
-  EXPECT_CONTAINS(refusal_of(npy({.descr = "<c8", .shape = "(1,)"}, std::string(8, '\0'))), "complex");
-  EXPECT_CONTAINS(refusal_of(npy({.descr = "<U1", .shape = "(2,)"}, bytes_of_numbers<std::int32_t>({'a', 'b'}))),
-                  "x.npy' holds texts, and an input is numbers");
-  params_.source = root_ + "/t.csv";
-  params_.target = "energy";
-  params_.inputs = "values: a|b|c";
-  write("t.csv", table(0, 3) + "x,1,2\n");
-  EXPECT_CONTAINS(refusal(), "t.csv', line 5: the row has 3 fields, but there are 7 columns");
-  write("t.csv", table(0, 3) + "x,1,warm,3,g,5,red\n");
-  EXPECT_CONTAINS(refusal(), "t.csv', line 5, column 'b': 'warm' is not a number");
-  write("t.csv", "a;b\n1;2\n");
-  EXPECT_CONTAINS(refusal(), "another character than its name says");
-}
-
-TEST_F(ArrayImport, RequestsThatCannotBeAreRefusedByName) {
-  write("t.csv", table());
-  write("x.npy", npy_of_images(false));
-  params_.source = root_ + "/t.csv";
-  params_.format = ImportFormat::kTable;
-  EXPECT_CONTAINS(refusal(), "import.target is needed");
-  params_.target = "energy";
-  EXPECT_CONTAINS(refusal(), "line 2, column 'name': 'sample-0' is not a number");
-  params_.inputs = "a|energy";
-  EXPECT_CONTAINS(refusal(), "t.csv', column 'energy' is the target, and cannot be an input, too");
-  params_.inputs = "A: a";
-  EXPECT_CONTAINS(refusal(), "import.inputs: 'A' cannot be the name of an array");
-  params_.inputs = "x: a, x: b";
-  EXPECT_CONTAINS(refusal(), "two arrays of its samples are called 'x'");
-  params_.inputs = "label: a";
-  EXPECT_CONTAINS(refusal(), "it is what a network has to answer");
-  params_.inputs = "a|b";
-  params_.id = "group|name";
-  EXPECT_CONTAINS(refusal(), "import.id = group|name: it has 2 values for each sample");
-  params_.id = "";
-  params_.target = "x.npy";
-  EXPECT_CONTAINS(refusal(), "Fields as targets are not possible yet");
-  params_.target = "energy";
-  params_.size = 16;
-  EXPECT_CONTAINS(refusal(), "import.size is for images; '" + root_ + "/t.csv' holds arrays. Leave it out");
-  params_.size = 0;
-  params_.test_fraction = 0.6;
-  params_.val_fraction = 0.4;
-  EXPECT_CONTAINS(refusal(), "leave nothing to train");
-  params_ = {};
-  params_.source = root_ + "/t.csv";
-  params_.output = root_ + "/out";
-  EXPECT_CONTAINS(refusal(), "If it is a table of numbers, give import.format = table");
-  params_.test_fraction = 0.5;
-  EXPECT_CONTAINS(refusal(), "import.test_fraction is for arrays and tables of numbers");
-}
-
-TEST_F(ArrayImport, OurOwnDataSetsAreNotImportedAgain) {
-  write("t.csv", table());
-  params_.source = root_ + "/t.csv";
-  params_.inputs = "a";
-  params_.target = "kind";
-  import();
-  world().barrier();
-  params_.source = params_.output;
-  params_.output = root_ + "/again";
-  EXPECT_CONTAINS(refusal(), "is a data set that convoy import has made already");
 }
 
 }  // namespace

@@ -52,6 +52,14 @@ bool is_missing_number(std::string_view text) {
   return read_number(text, number) && std::isnan(number);
 }
 
+// "a class of 3", "a number", "5 labels"
+std::string describe_kind(const TargetForm& form) {
+  const auto count = std::ssize(form.names);
+  const char* const one = form.kind == TargetKind::kLabels ? "label" : "number";
+  if (form.kind == TargetKind::kClass) return fmt::format("a class of {}", count);
+  return count == 1 ? fmt::format("a {}", one) : counted(count, one);
+}
+
 }  // namespace
 
 // --- Reading ---------------------------------------------------------------------------------------------------------
@@ -209,12 +217,8 @@ TargetListing TargetScan::finish() {
   if (form.kind != TargetKind::kClass) listing_.labels = {};
   if (form.names.empty()) name_outputs();
   if (request_ == TargetRequest::kAuto)
-    listing_.notes.push_back(
-        fmt::format("the target {} is {} (import.target_kind = {})", place_,
-                    form.kind == TargetKind::kClass
-                        ? fmt::format("a class of {}", form.names.size())
-                        : counted(std::ssize(form.names), form.kind == TargetKind::kLabels ? "label" : "number"),
-                    to_string(form.kind)));
+    listing_.notes.push_back(fmt::format("the target {} is {} (import.target_kind = {})", place_, describe_kind(form),
+                                         to_string(form.kind)));
   return std::move(listing_);
 }
 
