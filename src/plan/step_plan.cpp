@@ -115,7 +115,8 @@ NetworkList network_list(const io::ModelMetadata& metadata) {
   return build_network_list({.name = metadata.name,
                              .settings = metadata.settings,
                              .input = metadata.shape(),
-                             .num_classes = std::ssize(metadata.class_names)})
+                             .num_classes = std::ssize(metadata.class_names),
+                             .target = metadata.target})
       .list;
 }
 
@@ -125,6 +126,7 @@ RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& meta
                       .list = std::make_shared<const NetworkList>(network_list(metadata)),
                       .micro_batch = params.batch.micro,
                       .num_classes = std::ssize(metadata.class_names),
+                      .target = metadata.target,
                       .type = storage_type(params.train.precision),
                       .freeze = params.train.freeze,
                       .rate_groups = params.optimizer.groups},

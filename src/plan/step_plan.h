@@ -89,6 +89,8 @@ class StepPlan {
   const std::vector<std::string>& objectives() const { return network_.back()->objectives(); }
   /// Returns the number of losses that the network has, at least 1.
   std::int64_t num_objectives() const { return gives_logits() ? 1 : std::ssize(objectives()); }
+  /// Returns what the network has to answer for a sample.
+  const Target& target() const { return spec_.network.target; }
   const std::vector<StagePlan>& stages() const { return stages_; }
   /// Returns the schedule in use. A single stage always runs 1f1b: each micro-batch's backward follows its forward.
   ScheduleKind schedule_kind() const { return grid_.stages == 1 ? ScheduleKind::k1F1B : spec_.schedule; }

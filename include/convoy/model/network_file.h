@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "convoy/base/input_shape.h"
+#include "convoy/base/target.h"
 #include "convoy/model/network_list.h"
 #include "convoy/params/model_parameters.h"
 
@@ -48,7 +49,8 @@ struct NetworkRequest {
   std::optional<NetworkSource> file = {};  ///< the file of another network
   NetworkSettings settings = {};
   InputShape input = {};
-  std::int64_t num_classes = 0;
+  std::int64_t num_classes = 0;  ///< number of outputs: of classes, labels or numbers
+  Target target = {};            ///< what the outputs mean
 };
 
 struct BuiltNetwork {
