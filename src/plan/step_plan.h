@@ -82,8 +82,10 @@ class StepPlan {
   const Network& network() const { return network_; }
   /// Returns whether the network gives logits, which are compared with labels; else it gives scores of objectives().
   bool gives_logits() const { return network_.back()->objectives().empty(); }
-  /// Returns the number of classes; 0 if the network gives no logits.
-  std::int64_t num_predicted_classes() const { return gives_logits() ? spec_.network.num_classes : 0; }
+  /// Returns the number of classes, labels or numbers that the network predicts; 0 if it gives scores of objectives().
+  std::int64_t num_predicted() const { return gives_logits() ? spec_.network.num_classes : 0; }
+  /// Returns the metric that decides about the best checkpoint: train.metric or, if that is auto, the usual one.
+  MetricKind metric() const { return spec_.train.metric.value_or(default_metric(target().kind, num_predicted())); }
   /// Returns the names of the objectives ("masked words") if the network computes its losses itself; else an empty
   /// list.
   const std::vector<std::string>& objectives() const { return network_.back()->objectives(); }
