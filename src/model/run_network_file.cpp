@@ -55,7 +55,7 @@ class NetworkFileRun {
         declares_only_(declares_only),
         context_{.file = source.name},
         parameters_(request.settings, context_),
-        cells_(request.input, request.num_classes, context_) {}
+        cells_({.input = request.input, .num_classes = request.num_classes, .target = request.target}, context_) {}
 
   BuiltNetwork run();
   const NetworkDeclaration& declaration() const { return declaration_; }

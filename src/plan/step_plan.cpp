@@ -167,9 +167,9 @@ StepPlan::StepPlan(const RuntimeSpec& spec, const GridShape& grid)
   check_micro_batches(spec, grid);
   if (trains()) check_batch_norms(network_, spec.network);
   check_loss(spec.train, spec.network, gives_logits());
-  if (const Metric& chosen = metric(spec.train.metric); trains() && !chosen.exists_for(num_predicted_classes()))
+  if (const Metric& chosen = convoy::metric(metric()); trains() && !chosen.exists_for(target().kind, num_predicted()))
     refuse("train.metric = {} is not a metric of {}: {}. Allowed: {}.", chosen.name, spec.network.name,
-           why_absent(chosen, num_predicted_classes()), metric_names(num_predicted_classes()));
+           why_absent(chosen, target().kind, num_predicted()), metric_names(target().kind, num_predicted()));
   std::vector<StagePlanSpec> specs = cut();
   for (const StagePlanSpec& stage : specs) {
     stages_.push_back(plan_stage(network_, stage));

@@ -84,10 +84,10 @@ class StepPlan {
   /// Returns whether the network gives outputs, which are compared with the targets; else it gives scores of
   /// objectives().
   bool gives_logits() const { return network_.back()->objectives().empty(); }
-  /// Returns the number of classes; 0 if the network predicts no classes.
-  std::int64_t num_predicted_classes() const {
-    return gives_logits() && target().kind == TargetKind::kClass ? spec_.network.num_classes : 0;
-  }
+  /// Returns the number of classes, labels or numbers that the network predicts; 0 if it gives scores of objectives().
+  std::int64_t num_predicted() const { return gives_logits() ? spec_.network.num_classes : 0; }
+  /// Returns the metric that decides about the best checkpoint: train.metric or, if that is auto, the usual one.
+  MetricKind metric() const { return spec_.train.metric.value_or(default_metric(target().kind, num_predicted())); }
   /// Returns what a training minimises: train.loss or, if that is auto, the usual loss for the target. It only exists
   /// if gives_logits(): a network with objectives computes its losses itself.
   LossKind loss() const { return spec_.train.loss.value_or(usual_loss(target().kind)); }

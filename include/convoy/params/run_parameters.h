@@ -45,7 +45,8 @@ struct TrainParams {
   double clip_norm = 0;                    ///< largest norm of the gradient of all parameters; 0: it is not clipped
   double ema_decay = 0;                    ///< decay of the weights' moving average; 0: there is no average
   std::int64_t evaluate_every_epochs = 1;  ///< epochs from one evaluation to the next; 0: only the end is evaluated
-  MetricKind metric = MetricKind::kTop1;   ///< the metric that selects the best checkpoint and that patience follows
+  /// The metric that selects the best checkpoint and that patience follows; nothing: auto (StepPlan::metric()).
+  std::optional<MetricKind> metric;
   std::int64_t patience_epochs = 0;  ///< epochs without a better value until the training ends; 0: it never ends early
   BadStepKind on_bad_step = BadStepKind::kStop;
   double loss_limit = 0;            ///< largest mean loss of a micro-batch that is not bad; 0: no limit
