@@ -49,8 +49,13 @@ Kind kind_of(const std::string& path) {
   return Kind::kFolder;
 }
 
-// Refuses a file that is not of the network's kind of input, by its name.
-void check_takes_file(const SamplesPath& from) {
+// Refuses files for a network that reads data sets alone, and a file that is not of the network's kind of input, by its
+// name.
+void check_takes_files(const SamplesPath& from, Kind kind) {
+  if (kind != Kind::kDataset && std::holds_alternative<ArrayFileOptions>(from.files))
+    refuse("{} = {} is no data set that 'convoy import' made, and the network reads arrays. Import the samples first",
+           from.key, from.path);
+  if (kind != Kind::kOneFile || !fs::exists(from.path)) return;
   const std::string extension = lower_case(fs::path(from.path).extension().string());
   const bool takes_texts = std::holds_alternative<TextFileOptions>(from.files);
   const bool is_text = extension == ".txt",
@@ -152,7 +157,7 @@ OpenedSamples open_samples(const SamplesPath& from, const mpi::Communicator& wor
   Kind kind = {};
   mpi::on_root(world, [&] {
     kind = kind_of(from.path);
-    if (kind == Kind::kOneFile && fs::exists(from.path)) check_takes_file(from);
+    check_takes_files(from, kind);
   });
   world.broadcast(&kind, sizeof kind, 0);
   if (kind == Kind::kDataset) return {.store = open_dataset(from)};

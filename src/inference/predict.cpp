@@ -93,12 +93,15 @@ OpenedSamples open_source(const Source& source, const Request& request, const Tr
   const io::TextInput* const text = model.metadata.text();
   if (source.key == "predict.text") {
     if (text == nullptr)
-      refuse("predict.text gives a text, but the network of {} reads images. Give predict.data", model.owner());
+      refuse("predict.text gives a text, but the network of {} reads {}. Give predict.data", model.owner(),
+             model.metadata.kind());
     return open_one_text(source.path, source.key, text->tokenization);
   }
   SamplesPath path{.path = source.path, .key = source.key, .verify = params.data.verify, .split = source.split};
   if (text != nullptr)
     path.files = TextFileOptions{.tokenization = text->tokenization, .columns = table_columns(request, *text)};
+  else if (model.metadata.arrays() != nullptr)
+    path.files = ArrayFileOptions{};
   else
     path.files = image_options(model.metadata.image(), params.predict.orient);
   return open_samples(path, world);

@@ -59,6 +59,7 @@ RuntimeSpec training_spec(const Parameters& params, const io::ModelMetadata& met
                           const RunLayout& layout, bool on_gpu) {
   RuntimeSpec spec = runtime_spec(params, metadata);
   spec.output_weights = output_weights(params, data);
+  spec.samples_in_memory = data.bytes_in_memory;
   spec.schedule = layout.schedule;
   spec.chunks = layout.chunks;
   spec.machine = layout.machine;

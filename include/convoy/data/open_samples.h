@@ -28,11 +28,14 @@ struct TextFileOptions {
   io::ColumnNames columns;  ///< names of the columns of a table; the column of labels may be missing
 };
 
+/// Arrays are read from imported data sets alone: other files are refused.
+struct ArrayFileOptions {};
+
 struct SamplesPath {
   std::string path;
   std::string key;  ///< parameter that gave the path, for messages: "predict.data"
-  /// How files are read, images or texts, if the path is not an imported data set.
-  std::variant<ImageFileOptions, TextFileOptions> files;
+  /// How files are read, by the network's kind of input, if the path is not an imported data set.
+  std::variant<ImageFileOptions, TextFileOptions, ArrayFileOptions> files;
   VerifyKind verify = VerifyKind::kEpoch;  ///< how often samples of an imported data set are verified
   std::string split = "test";              ///< split to open if the path is a folder of shards
 };
@@ -58,8 +61,8 @@ struct OpenedSamples {
 /// A file that is not HDF5 is one image or one text (a warning says if it has several lines), or, if it is named .csv
 /// or .tsv, a table of texts. Everything else is opened as io::Dataset; of a folder, the shards of `split`.
 ///
-/// Throws RequestError, on all ranks, if the path or its files are wrong, or if images must be rotated (needs_oriented)
-/// and the data set was imported without import.orient.
+/// Throws RequestError, on all ranks, if the path or its files are wrong, if a network of arrays gets files, or if
+/// images must be rotated (needs_oriented) and the data set was imported without import.orient.
 OpenedSamples open_samples(const SamplesPath& path, const mpi::Communicator& world);
 
 /// Returns sentences about the information that the network does not see in the files read so far: low bits and
