@@ -105,7 +105,7 @@ const std::vector<Command>& commands() {
                    "same name"},
       {.name = "info",
        .takes = Takes::kPathsOrNetworks,
-       .reads = {"model", "train.precision", "augment.size", "info", "plan.classes", "plan.image_size",
+       .reads = {"model", "train.precision", "augment.size", "info", "plan.classes", "plan.image_size", "plan.values",
                  "plan.vocabulary"},
        .sentence = "prints what checkpoints and data sets hold, and the cells, shapes, parameters and operations of "
                    "networks (a name, a file in Lua, or a checkpoint); without arguments, prints what the machine has "

@@ -38,6 +38,7 @@ struct RuntimeSpec {
   RunParams run;
   std::vector<float> class_weights = {};     ///< weight of each class in the training loss; empty: 1
   std::int64_t loader_threads = 1;           ///< number of loader threads, which decides how much is read ahead
+  std::int64_t samples_in_memory = 0;        ///< bytes of the samples that each rank that reads some keeps in memory
   bool mixes_labels = false;                 ///< whether samples are mixed in training, and with them their labels
   bool checks_numbers = false;               ///< whether a training step with bad numbers is not applied (StepOutcome)
   std::string engines_file = {};             ///< path of the file with the engines that were measured before

@@ -106,7 +106,8 @@ DescribedData planned_data(const Parameters& params, const mpi::Communicator& wo
   } catch (const RequestError& error) {
     refuse(
         "{}{} To plan without a data set: leave out data.train, or give --plan.samples=60000 --plan.classes=10 "
-        "--plan.image_size=28,28,1, or for texts --plan.vocabulary=20000 in place of the size.",
+        "--plan.image_size=28,28,1, or in place of the size --plan.values=32 for arrays, --plan.vocabulary=20000 for "
+        "texts.",
         error.what(), std::string_view(error.what()).ends_with('.') ? "" : ".");
   }
 }

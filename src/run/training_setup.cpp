@@ -26,6 +26,7 @@ RuntimeSpec training_spec(const Parameters& params, const io::ModelMetadata& met
                           const RunLayout& layout, bool on_gpu) {
   RuntimeSpec spec = runtime_spec(params, metadata);
   spec.class_weights = class_weights(params, data);
+  spec.samples_in_memory = data.bytes_in_memory;
   spec.schedule = layout.schedule;
   spec.chunks = layout.chunks;
   spec.machine = layout.machine;
@@ -36,6 +37,9 @@ RuntimeSpec training_spec(const Parameters& params, const io::ModelMetadata& met
 std::vector<float> class_weights(const Parameters& params, const io::DatasetInfo& data) {
   const ClassWeights& asked = params.train.class_weights;
   if (!asked.balanced && asked.factors.empty()) return {};
+  if (data.target.kind != TargetKind::kClass)
+    refuse("train.class_weights weights classes, but the targets of data.train are {}. Leave it out.",
+           outputs_of(data.target.kind));
   const std::size_t num_classes = data.class_names.size();
   if (!asked.balanced && asked.factors.size() != num_classes)
     refuse("train.class_weights has {} numbers, but data.train has {} classes. Give one number for each class.",

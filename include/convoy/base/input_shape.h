@@ -32,8 +32,9 @@ struct NamedShape {
 struct ArrayShapes {
   std::vector<NamedShape> inputs;
 
-  /// Returns the array with this name, or the only array for features::kImage; null if there is none. So networks of
-  /// images read data sets of one array.
+  /// Returns the only array, if it has rows and columns; else null. So networks of images read data sets of one array.
+  const NamedShape* image() const;
+  /// Returns the array with this name, or image() for features::kImage; null if there is none.
   const NamedShape* find(std::string_view name) const;
   bool operator==(const ArrayShapes&) const = default;
 };

@@ -46,10 +46,11 @@ struct PlanParams {
   std::string draw;                   ///< path of an .svg file for a picture of the planned step; empty: no picture
   std::string draw_efficiency;  ///< path of an .svg file of the best layouts by number of ranks; empty: no picture
 
-  // --- A training set that does not exist here. Without the last three, it is as the network usually reads
+  // --- A training set that does not exist here. Without what describes it, it is as the network usually reads
   std::int64_t samples = 0;  ///< number of training samples; 0: data.train is opened, if it is given
   std::int64_t classes = 0;
   std::vector<std::int64_t> image_size;  ///< rows and columns of images, or one number for both, and their channels
+  std::vector<std::int64_t> values;      ///< extents of the only array of each sample, channels last
   std::int64_t vocabulary = 0;           ///< number of tokens in the vocabulary of texts
 
   // --- The cluster that is planned for, if it is not this one; 0: as measured, or from the model
