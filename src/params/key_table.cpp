@@ -174,12 +174,21 @@ std::vector<Key> make_keys() {
        "stops after this number of steps, while lr.schedule still follows train.epochs; 0: only train.epochs decides"},
       {"train.seed", any_uint64(&TrainParams::seed), "",
        "seed of initial weights, order and augmentation: the same seed gives the same run", kChangesResult},
+      {"train.loss", choice_or_auto(&TrainParams::loss), "",
+       "what is minimised: cross_entropy for a class, binary_cross_entropy for several labels, mse, mae or huber for "
+       "numbers; auto: cross_entropy, binary_cross_entropy or mse, as the target of data.train is. Errors of numbers "
+       "are in standard deviations of the target",
+       kChangesResult},
+      {"train.huber_delta", number(&TrainParams::huber_delta, {.min = 1e-6, .max = 1e6}), "",
+       "train.loss = huber: error up to which the loss is half its square, in standard deviations of the target",
+       kChangesResult},
       {"train.label_smoothing", number(&TrainParams::label_smoothing, {.min = 0, .max = 1, .below_max = true}), "",
        "share of the target spread evenly over all classes", kChangesResult},
       {"train.class_weights", class_weights(&TrainParams::class_weights, {.min = 0, .max = 1e6}), "",
-       "how much samples of each class count in the training loss, in the order of the class names; balanced: in "
-       "inverse proportion to how many there are. They are scaled so that a training sample counts 1 on average; "
-       "empty: all count 1",
+       "how much each class counts in the training loss, in the order of the class names; balanced: in inverse "
+       "proportion to its samples. Weights of classes are scaled so that a training sample counts 1 on average. "
+       "Several labels: a factor for the samples that have the label; balanced: samples without it / samples with it. "
+       "Numbers: a factor for each; balanced is not possible. Empty: all count 1",
        kChangesResult},
       {"train.precision", choice(&TrainParams::precision), "",
        "type of activations and of the products that they enter; weights, sums and statistics stay f32. tf32 and fp16 "

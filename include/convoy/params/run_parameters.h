@@ -24,10 +24,10 @@ inline constexpr auto kChoices<MetricKind> = [] {
   return words;
 }();
 
-/// The weights of the classes in the loss.
+/// The weights of the classes, labels or numbers in the loss.
 struct ClassWeights {
-  bool balanced = false;        ///< whether all classes count equally, whatever their number of samples
-  std::vector<double> factors;  ///< one factor per class, in proportion to each other; empty: all classes have the same
+  bool balanced = false;        ///< whether rare classes or labels make up for their small number of samples
+  std::vector<double> factors;  ///< one factor per class, label or number; empty: all have the same
 
   bool operator==(const ClassWeights&) const = default;
 };
@@ -36,6 +36,8 @@ struct TrainParams {
   double epochs = 10;
   std::int64_t max_steps = 0;  ///< number of steps after which the training ends; 0: only `epochs` ends it
   std::uint64_t seed = 1;
+  std::optional<LossKind> loss;  ///< what is minimised; nothing: auto, the usual loss of the target's kind
+  double huber_delta = 1;        ///< Huber loss: largest error that is squared, in standard deviations of the target
   double label_smoothing = 0;
   ClassWeights class_weights;
   PrecisionKind precision = PrecisionKind::kF32;
