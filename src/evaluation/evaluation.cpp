@@ -49,6 +49,7 @@ class UnlabelledStore final : public io::SampleStore {
   void read_target(std::int64_t, std::span<float> values) const override {
     std::ranges::fill(values, std::numeric_limits<float>::quiet_NaN());
   }
+  bool reads_in_order() const override { return samples_.reads_in_order(); }
   std::int32_t label(std::int64_t) const override { return ops::kNoLabel; }
   std::string name(std::int64_t sample) const override { return samples_.name(sample); }
 
@@ -77,6 +78,7 @@ class View {
     LoaderSpec loading = evaluation.runtime().loader_spec(evaluation.loss());
     loading.num_steps = loading.steps_per_epoch = spec.num_steps();
     loading.skips_bad = spec.bad != nullptr;
+    if (spec.samples.reads_in_order()) loading.threads = 1;
     if (spec.params.evaluate.mirror) {  // plain and mirrored: together the threads and the memory of one
       loading.threads = (loading.threads + 1) / 2;
       loading.read_ahead = 1;

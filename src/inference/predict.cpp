@@ -23,6 +23,7 @@
 #include "checkpoint/make_metadata.h"
 #include "evaluation/evaluation.h"
 #include "evaluation/logits.h"
+#include "inference/explain.h"
 #include "inference/inference.h"
 #include "inference/prediction_files.h"
 #include "run/run_data.h"
@@ -87,6 +88,10 @@ io::ColumnNames table_columns(const Request& request, const io::TextInput& text)
           .label = choose("import.label_column", given.label_column, usual.label_column, text.columns.label)};
 }
 
+ArrayFileOptions array_options(const io::ModelMetadata& metadata) {
+  return {.arrays = metadata.arrays()->inputs, .kind = metadata.target.kind, .output_names = metadata.class_names};
+}
+
 OpenedSamples open_source(const Source& source, const Request& request, const TrainedModel& model,
                           const mpi::Communicator& world) {
   const Parameters& params = request.params;
@@ -101,7 +106,7 @@ OpenedSamples open_source(const Source& source, const Request& request, const Tr
   if (text != nullptr)
     path.files = TextFileOptions{.tokenization = text->tokenization, .columns = table_columns(request, *text)};
   else if (model.metadata.arrays() != nullptr)
-    path.files = ArrayFileOptions{};
+    path.files = array_options(model.metadata);
   else
     path.files = image_options(model.metadata.image(), params.predict.orient);
   return open_samples(path, world);
@@ -205,18 +210,23 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   std::vector<BadSample> own_bad;
   std::string classes;
   const auto must_stop = [&] { return params.predict.strict && world.max(own_bad.empty() ? 0 : 1) > 0; };
+  std::optional<ComputedMicroBatches> computed;
   const auto observe = [&](const StepOutputs& step) {
     check_finite(step, *data, std::ssize(class_names));
     if (samples.is_one_file) classes = class_list(step.outputs, class_names, params.predict.top);
     if (opened) opened->append(step);
   };
-  const auto metrics = evaluate_dataset(evaluation, {.samples = *data,
-                                                     .metadata = model.metadata,
-                                                     .params = params,
-                                                     .work = "predict",
-                                                     .stop = must_stop,
-                                                     .observe = observe,
-                                                     .bad = &own_bad});
+  const EvaluationSpec spec{.samples = *data,
+                            .metadata = model.metadata,
+                            .params = params,
+                            .work = "predict",
+                            .stop = must_stop,
+                            .observe = observe,
+                            .bad = &own_bad};
+  if (params.predict.explain)
+    evaluation.tell(computed.emplace(runtime, spec.num_steps(), params.evaluate.mirror ? 2 : 1));
+  const auto metrics = evaluate_dataset(evaluation, spec);
+  const std::string explained = computed ? computed->describe(data->info().num_samples) : "";
   const std::vector<SkippedSample> bad = gather_bad(world, own_bad, *data);
   const std::vector<std::string> losses = describe_losses(*data, world);
   mpi::on_root(world, [&] {
@@ -226,7 +236,8 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   });
   // 3. The results
   if (grid.is_root()) {
-    print("checkpoint: {}\n{}{}", model.describe(), sharing, describe_resizing(model.metadata, data->info()));
+    print("checkpoint: {}\n{}{}{}", model.describe(), sharing, describe_resizing(model.metadata, data->info()),
+          explained);
     if (samples.is_one_file) {
       print("{}:\n{}", source.path, classes);
     } else {

@@ -344,8 +344,10 @@ std::vector<Key> make_keys() {
       {"predict.text", text_or_empty(&PredictParams::text, "text of one line, in UTF-8"), "",
        "a text to predict, in place of predict.data: its classes are printed"},
       {"predict.output", path_or_empty(&PredictParams::output, kPartial), "",
-       "the .csv file for the classes; the logits are written to a .h5 file next to it; empty: predictions.csv in "
-       "run.directory, and no file if a single image or text is predicted"},
+       "the file for the predictions: .csv, a table of classes, labels or numbers, with their logits or numbers in a "
+       ".h5 "
+       "file next to it; .h5 alone; or .npy, probabilities (samples, classes or labels) or numbers in their own units; "
+       "empty: predictions.csv in run.directory, and no file if a single image or text is predicted"},
       {"predict.top", integer(&PredictParams::top, {.min = 1, .max = 1'000'000}), "classes",
        "how many classes are written for each sample, the most probable first"},
       {"predict.orient", choice(&PredictParams::orient), "",
@@ -353,6 +355,9 @@ std::vector<Key> make_keys() {
        "import.orient was for the network's training data. A data set stays as it was imported"},
       {"predict.strict", flag(&PredictParams::strict), "",
        "true: the first bad image or text ends the prediction; false: bad ones are named, counted and skipped"},
+      {"predict.explain", flag(&PredictParams::explain), "",
+       "true: says for each rank where it ran, which cells and samples it computed, and the shapes of its input and "
+       "output"},
 
       {"init.weights", word_or_path(&InitParams::weights, {"random"}, "a path"), "",
        "weights to begin with, if no checkpoint is resumed: a checkpoint or a .safetensors file"},

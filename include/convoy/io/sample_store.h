@@ -120,6 +120,8 @@ class SampleStore {
   /// Reads the labels (0 or 1) or the numbers of a sample's target into `values`, of info().num_target_values() values.
   /// NaN stands for a value that is not known. Only for a store whose target is not a class.
   virtual void read_target(std::int64_t sample, std::span<float> values) const;
+  /// Whether reading is fast only if one thread reads the samples in ascending order.
+  virtual bool reads_in_order() const { return false; }
   /// The label of a sample: an index in info().class_names; -1 if its class is not known or the target is not a class.
   virtual std::int32_t label(std::int64_t sample) const = 0;
   /// The name of the file that the sample came from, relative to the imported folder; empty if it is not known. Throws

@@ -17,12 +17,14 @@ struct EvaluateParams {
 };
 
 struct PredictParams {
-  std::string data;      ///< path of a data set or of a folder of images; empty: data.test, or else data.val
-  std::string text;      ///< a text that is predicted in place of `data`
-  std::string output;    ///< path of a .csv file; empty: predictions.csv in run.directory, none for one picture or text
-  std::int64_t top = 5;  ///< number of classes per row, the most probable first
+  std::string data;  ///< path of a data set or of a folder of images; empty: data.test, or else data.val
+  std::string text;  ///< a text that is predicted in place of `data`
+  /// Path of a .csv, .h5 or .npy file; empty: predictions.csv in run.directory, none for one picture or text.
+  std::string output;
+  std::int64_t top = 5;                   ///< number of classes per row, the most probable first
   OrientKind orient = OrientKind::kAuto;  ///< whether image files are turned as Exif says; auto: as in the checkpoint
-  bool strict = false;                    ///< whether the first bad image ends the prediction
+  bool strict = false;                    ///< whether the first bad sample ends the prediction
+  bool explain = false;                   ///< whether each rank says what it has computed
   bool operator==(const PredictParams&) const = default;
 };
 
