@@ -19,7 +19,7 @@ namespace convoy {
 
 namespace {
 
-constexpr std::int64_t kBlockBytes = std::int64_t{16} << 20;  // what all arrays read ahead together
+constexpr std::int64_t kReadAheadBytes = std::int64_t{16} << 20;  // what all arrays read ahead together
 constexpr const char* kValues = "values";                     // name of the only input, if it is no image
 constexpr const char* kInputsKey = "import.inputs";
 
@@ -181,7 +181,7 @@ ArraySource::~ArraySource() = default;
 ArraySource::ArraySource(ArraySource&&) noexcept = default;
 
 void ArraySource::open(const ArraySourceSpec& spec, const std::vector<PartLocation>& locations) {
-  const std::int64_t block_bytes = kBlockBytes / std::ssize(locations);
+  const std::int64_t block_bytes = kReadAheadBytes / std::ssize(locations);
   auto next = locations.begin();
   const std::vector<PartSpec> only(1);
   for (const PartSpec& part : spec.inputs.empty() ? only : spec.inputs) add_input(part, *next++, spec, block_bytes);
