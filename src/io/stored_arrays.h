@@ -19,12 +19,6 @@
 
 namespace convoy::io {
 
-/// Throws Error if no file can hold these arrays: more than kMaxArrays, two with one name, a name that is no feature's,
-/// not 1 to 4 extents of at least 1, or more than 2 GiB per sample.
-void check_arrays(std::span<const ArrayInfo> arrays);
-/// Throws Error if labels or numbers are not 1 to kMaxTargetValues.
-void check_target(TargetKind kind, std::int64_t num_outputs);
-
 /// Returns the type of a record.
 hdf5::Datatype record_type(std::span<const ArrayInfo> arrays);
 /// Returns the arrays of which `type` makes records, without their statistics. Throws Error if it is no such type, or

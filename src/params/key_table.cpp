@@ -174,12 +174,21 @@ std::vector<Key> make_keys() {
        "stops after this number of steps, while lr.schedule still follows train.epochs; 0: only train.epochs decides"},
       {"train.seed", any_uint64(&TrainParams::seed), "",
        "seed of initial weights, order and augmentation: the same seed gives the same run", kChangesResult},
+      {"train.loss", choice_or_auto(&TrainParams::loss), "",
+       "what is minimised: cross_entropy for a class, binary_cross_entropy for several labels, mse, mae or huber for "
+       "numbers; auto: cross_entropy, binary_cross_entropy or mse, as the target of data.train is. Errors of numbers "
+       "are in standard deviations of the target",
+       kChangesResult},
+      {"train.huber_delta", number(&TrainParams::huber_delta, {.min = 1e-6, .max = 1e6}), "",
+       "train.loss = huber: error up to which the loss is half its square, in standard deviations of the target",
+       kChangesResult},
       {"train.label_smoothing", number(&TrainParams::label_smoothing, {.min = 0, .max = 1, .below_max = true}), "",
        "share of the target spread evenly over all classes", kChangesResult},
       {"train.class_weights", class_weights(&TrainParams::class_weights, {.min = 0, .max = 1e6}), "",
-       "how much samples of each class count in the training loss, in the order of the class names; balanced: in "
-       "inverse proportion to how many there are. They are scaled so that a training sample counts 1 on average; "
-       "empty: all count 1",
+       "how much each class counts in the training loss, in the order of the class names; balanced: in inverse "
+       "proportion to its samples. Weights of classes are scaled so that a training sample counts 1 on average. "
+       "Several labels: a factor for the samples that have the label; balanced: samples without it / samples with it. "
+       "Numbers: a factor for each; balanced is not possible. Empty: all count 1",
        kChangesResult},
       {"train.precision", choice(&TrainParams::precision), "",
        "type of activations and of the products that they enter; weights, sums and statistics stay f32. tf32 and fp16 "
@@ -195,11 +204,16 @@ std::vector<Key> make_keys() {
        "share kept per step of a moving average of weights and running statistics; 0: none is kept", kChangesResult},
       {"train.evaluate_every_epochs", integer(&TrainParams::evaluate_every_epochs, {.min = 0, .max = 1'000'000}),
        "epochs", "epochs between measurements on data.val, or else data.test; 0: only at the end"},
-      {"train.metric", choice(&TrainParams::metric), "",
+      {"train.metric", choice_or_auto(&TrainParams::metric), "",
        "the metric that decides the best checkpoint and train.patience_epochs, measured on data.val, or else "
        "data.test. top1 and top5: share of the samples whose class has the largest logit, or one of the five largest "
        "(bert: top1 of masked words); balanced_accuracy: mean over the classes of the share of each that is right; "
-       "macro_f1: mean of their F1. Lower is better for loss, higher for all others. All are in log.csv"},
+       "macro_f1: mean of their F1, or of that of several labels at probability 1/2; mean_average_precision: of "
+       "several "
+       "labels; rmse, mae, r2: of numbers, in their own units, means over all of them. auto: top1, "
+       "mean_average_precision for several labels, rmse for numbers. Lower is better for loss, rmse and mae, higher "
+       "for "
+       "all others. All that exist are in log.csv"},
       {"train.patience_epochs", integer(&TrainParams::patience_epochs, {.min = 0, .max = 1'000'000}), "epochs",
        "early stopping: ends the run when train.metric has not improved for that many epochs; 0: never"},
       {"train.on_bad_step", choice(&TrainParams::on_bad_step), "",
@@ -320,7 +334,8 @@ std::vector<Key> make_keys() {
        kChangesResult},
 
       {"evaluate.confusion", flag(&EvaluateParams::confusion), "",
-       "writes confusion.csv (rows: true class, columns: predicted) and classes.csv (accuracies) to run.directory"},
+       "writes confusion.csv (rows: true class, columns: predicted) and classes.csv (accuracies) to run.directory; for "
+       "several labels classes.csv, for numbers targets.csv with the errors of each"},
 
       {"predict.data", path_or_empty(&PredictParams::data), "",
        "what to predict: a data set in the form of data.train (of a folder of shards: test), a folder of JPEG and PNG "

@@ -455,6 +455,9 @@ std::vector<std::string> warnings_for(const Parameters& params) {
     warnings.push_back(
         "memory.recompute = auto has no effect without memory.limit_gib: without a limit, nothing is recomputed");
   const TrainParams& train = params.train;
+  if (train.loss != LossKind::kHuber && train.huber_delta != TrainParams{}.huber_delta)
+    warnings.push_back(fmt::format("train.huber_delta = {} has no effect with train.loss = {}", train.huber_delta,
+                                   train.loss ? name_of(*train.loss) : "auto"));
   if (train.patience_epochs > 0 && train.evaluate_every_epochs == 0)
     warnings.push_back(
         fmt::format("train.patience_epochs = {} has no effect with train.evaluate_every_epochs = 0: nothing is "

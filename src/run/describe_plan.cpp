@@ -219,7 +219,7 @@ std::string describe_plan(const Parameters& given, const mpi::Communicator& worl
   const io::DatasetInfo& data = planned.info;
   const io::ModelMetadata metadata = model_metadata(params, data, &world);
   RuntimeSpec runtime = runtime_spec(params, metadata);
-  runtime.class_weights = class_weights(params, data);
+  runtime.output_weights = output_weights(params, data);
   if (backend != nullptr) runtime.on_gpu = !backend->device().is_host();
   Machines machines;
   if (params.plan.ranks.empty() && !params.plan.draw_efficiency.empty())

@@ -52,6 +52,12 @@ std::string describe_forms(std::span<const ArrayInfo> arrays);
 /// Returns the array with this name; null if there is none.
 const ArrayInfo* find_array(std::span<const ArrayInfo> arrays, std::string_view name);
 
+/// Throws Error if no file can hold these arrays: more than kMaxArrays, two with one name, a name that is no feature's,
+/// not 1 to 4 extents of at least 1, or more than 2 GiB per sample.
+void check_arrays(std::span<const ArrayInfo> arrays);
+/// Throws Error if labels or numbers are not 1 to kMaxTargetValues.
+void check_target(TargetKind kind, std::int64_t num_outputs);
+
 /// The properties of a split, which all its shards have in common, or of a folder of images or texts.
 struct DatasetInfo {
   std::string kind = input_kinds::kImages;  ///< kind of input (convoy/base/features.h)

@@ -12,7 +12,7 @@ std::span<float> ArrayWriter::row_of(std::int64_t i, std::byte* buffer) const {
 
 void ArrayWriter::write(const BatchSamples& batch, std::int64_t i, std::byte* buffer) {
   const std::int64_t sample = batch.samples[static_cast<std::size_t>(i)];
-  input_.converter.convert(samples_.read_array(sample, input_.number, memory_).data(), row_of(i, buffer));
+  input_.converter.convert(samples_.read_array(sample, input_.number, memory_), row_of(i, buffer));
 }
 
 void ArrayWriter::write_padding(std::int64_t i, std::byte* buffer) {

@@ -162,7 +162,7 @@ std::size_t FieldReader::take_quoted(std::string_view row, std::size_t at) {
   return at;
 }
 
-void FieldReader::seek(std::int64_t offset) {
+void FieldReader::seek(std::int64_t offset, std::int64_t line) {
   const std::int64_t block_end = block_offset_ + static_cast<std::int64_t>(end_);
   if (offset >= block_offset_ && offset <= block_end) {
     begin_ = static_cast<std::size_t>(offset - block_offset_);
@@ -170,7 +170,7 @@ void FieldReader::seek(std::int64_t offset) {
     block_offset_ = offset;
     begin_ = end_ = 0;
   }
-  next_line_ = 0;
+  next_line_ = line;
 }
 
 std::int64_t FieldReader::line() const {

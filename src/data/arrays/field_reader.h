@@ -32,9 +32,10 @@ class FieldReader {
   std::span<const std::string_view> fields() const { return fields_; }
   /// Offset in bytes of that row in the file, from which seek() makes next() read it again.
   std::int64_t offset() const { return row_offset_; }
-  /// Number of that row's first line, counted from 1. After a seek(), this reads the file up to the row.
+  /// Number of that row's first line, counted from 1. After a seek() without a line, this reads the file up to the row.
   std::int64_t line() const;
-  void seek(std::int64_t offset);
+  /// Makes next() read the row at this offset. `line` is the number of its first line; 0: not known.
+  void seek(std::int64_t offset, std::int64_t line = 0);
   const std::string& path() const { return path_; }
   std::int64_t size_bytes() const { return size_bytes_; }
 

@@ -31,7 +31,8 @@ class NumberTable {
   /// Offset in bytes of the row that was read last, from which seek() makes next() read it again.
   std::int64_t offset() const { return reader_.offset(); }
   std::int64_t line() const { return reader_.line(); }
-  void seek(std::int64_t offset) { reader_.seek(offset); }
+  /// Makes next() read the row at this offset; `line` is the number of its first line, 0: not known.
+  void seek(std::int64_t offset, std::int64_t line = 0) { reader_.seek(offset, line); }
 
   /// The field of the row that was read last, without quotes.
   std::string_view text(std::size_t column) const { return reader_.fields()[column]; }

@@ -17,7 +17,7 @@ namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
 constexpr std::size_t kMaxHeaderBytes = 65536;  // NumPy itself reads 10,000 characters
-constexpr std::int64_t kMaxTextBytes = 4096;
+constexpr std::int64_t kMaxCharacters = 4096;
 
 [[noreturn]] void fail_header(const std::string& expected, std::string_view rest) {
   fail("its header is damaged: {} is expected at '{}'", expected, excerpt(rest.substr(0, 20)));
@@ -124,8 +124,8 @@ const char* remedy_for(char kind) {
 
 void set_text_type(std::string_view size, bool is_unicode, NpyHeader& header) {
   const auto length = parse_number<std::int64_t>(size);
-  if (!length || *length < 1 || *length > kMaxTextBytes)
-    fail("it has texts of '{}' characters. Allowed: 1 to {}", excerpt(size), kMaxTextBytes);
+  if (!length || *length < 1 || *length > kMaxCharacters)
+    fail("it has texts of '{}' characters. Allowed: 1 to {}", excerpt(size), kMaxCharacters);
   header.is_unicode = is_unicode;
   header.unit_bytes = is_unicode ? 4 : 1;
   header.value_bytes = *length * header.unit_bytes;

@@ -22,7 +22,7 @@ namespace convoy::io {
 namespace {
 
 constexpr std::string_view kSuffix = ".npy";
-constexpr std::size_t kNumNamesShown = 10;
+constexpr std::size_t kNumArraysShown = 10;
 // Deflate needs at least 2 bits for a copy of at most 258 bytes: 1032 bytes per byte (zlib's documentation, too).
 constexpr std::uint64_t kLargestExpansion = 1032;
 
@@ -93,7 +93,7 @@ class MemberBytes final : public ByteSource {
     if (found == arrays.end()) {
       std::vector<std::string> names;
       for (const std::string& known : names_of(archive_.get())) names.push_back(excerpt(known));
-      fail("'{}' has no array '{}'. It has: {}", path, excerpt(name), first_few(names, kNumNamesShown));
+      fail("'{}' has no array '{}'. It has: {}", path, excerpt(name), first_few(names, kNumArraysShown));
     }
     index_ = found->second;
     constexpr zip_uint64_t kNeeded =
