@@ -66,7 +66,7 @@ void expect_converted(ElementType type, const std::vector<T>& values) {
   std::memcpy(bytes.data() + 1, values.data(), values.size() * sizeof(T));
   std::vector<float> converted(values.size()), expected(values.size());
   ValueConverter(type, {}, {}).convert(std::span(bytes).subspan(1), converted);
-  for (std::size_t i = 0; i < values.size(); ++i) expected[i] = static_cast<float>(values[i]);
+  for (std::size_t i = 0; i < values.size(); ++i) expected[i] = static_cast<float>(static_cast<double>(values[i]));
   EXPECT_EQ(bits_of(converted), bits_of(expected)) << to_string(type);
   for (const std::size_t channels : {1, 2, 5, 100, 200}) {
     std::vector<double> mean, stddev;
