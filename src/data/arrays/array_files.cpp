@@ -64,7 +64,7 @@ std::vector<std::string> split_at(std::string_view text, char separator) {
   return parts;
 }
 
-std::string trimmed(std::string_view text) {
+std::string without_blanks(std::string_view text) {
   const std::size_t begin = text.find_first_not_of(" \t");
   if (begin == std::string_view::npos) return "";
   return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
@@ -214,15 +214,15 @@ std::vector<std::string> names_in(const ArrayFiles& files) {
 
 std::vector<PartSpec> parse_parts(const std::string& text, const std::string& key) {
   std::vector<PartSpec> parts;
-  if (trimmed(text).empty()) return parts;
+  if (without_blanks(text).empty()) return parts;
   for (const std::string& entry : split_at(text, ',')) {
     PartSpec& part = parts.emplace_back();
-    part.where = trimmed(entry);
+    part.where = without_blanks(entry);
     const std::size_t colon = part.where.find(':');
     if (colon != std::string::npos && part.where.find_first_of("./") > colon) {
-      part.name = trimmed(part.where.substr(0, colon));
-      part.where = trimmed(part.where.substr(colon + 1));
-      if (part.name.empty()) refuse("{} = {}: no name is before the colon of '{}'", key, text, trimmed(entry));
+      part.name = without_blanks(part.where.substr(0, colon));
+      part.where = without_blanks(part.where.substr(colon + 1));
+      if (part.name.empty()) refuse("{} = {}: no name is before the colon of '{}'", key, text, without_blanks(entry));
     }
     if (part.where.empty())
       refuse("{} = {}: an input is empty. Expected: NAME: FILE, NAME: FILE:ARRAY or NAME: COLUMN|COLUMN", key, text);
