@@ -25,12 +25,6 @@ const char* find(std::string_view text, char c) {
   return text.empty() ? nullptr : static_cast<const char*>(std::memchr(text.data(), c, text.size()));
 }
 
-std::string_view without_blanks(std::string_view field) {
-  while (!field.empty() && (field.front() == ' ' || field.front() == '\t')) field.remove_prefix(1);
-  while (!field.empty() && (field.back() == ' ' || field.back() == '\t')) field.remove_suffix(1);
-  return field;
-}
-
 bool is_missing(std::string_view field) {
   constexpr std::array<std::string_view, 5> kWords = {"na", "n/a", "null", "none", "?"};
   return field.empty() || (field.size() <= 4 && std::ranges::find(kWords, lower_case(field)) != kWords.end());
