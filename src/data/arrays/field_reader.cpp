@@ -20,7 +20,6 @@ namespace convoy {
 namespace {
 
 constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
-constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 
 const char* find(std::string_view text, char c) {
   return text.empty() ? nullptr : static_cast<const char*>(std::memchr(text.data(), c, text.size()));
