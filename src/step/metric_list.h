@@ -50,7 +50,8 @@ struct MetricListSpec {
 /// The metrics of a network.
 class MetricList {
  public:
-  explicit MetricList(const MetricListSpec& spec = {});
+  MetricList() : MetricList(MetricListSpec{}) {}
+  explicit MetricList(const MetricListSpec& spec);
   /// `metadata` describes the network of the plan; `chosen` is train.metric.
   MetricList(const StepPlan& plan, const io::ModelMetadata& metadata, std::optional<MetricKind> chosen = {});
 
