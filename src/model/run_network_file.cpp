@@ -34,18 +34,19 @@ bool is_count(lua_State* lua, int index) {
   return count >= 1 && count <= kMaxUsual;
 }
 
-// Reads a number, or a list of 1 to 4 numbers, at this index of the stack. Returns an empty list for anything else.
+// Reads a number, or a list of 1 to 4 numbers, at the top of the stack, which is `index`. Returns an empty list for
+// anything else.
 std::vector<std::int64_t> read_extents(lua_State* lua, int index) {
   if (is_count(lua, index)) return {lua_tointegerx(lua, index, nullptr)};
   std::vector<std::int64_t> extents;
   if (!lua_istable(lua, index)) return extents;
-  bool is_list = true;
-  for (lua_Integer i = 1; is_list && lua_rawgeti(lua, index, i) != LUA_TNIL; ++i, lua_settop(lua, index)) {
-    is_list = i <= kMaxExtents && is_count(lua, index + 1);
+  bool are_counts = true;
+  for (lua_Integer i = 1; lua_rawgeti(lua, index, i) != LUA_TNIL && are_counts; ++i, lua_settop(lua, index)) {
+    are_counts = i <= kMaxExtents && is_count(lua, index + 1);
     extents.push_back(lua_tointegerx(lua, index + 1, nullptr));
   }
   lua_settop(lua, index);
-  return is_list ? extents : std::vector<std::int64_t>();
+  return are_counts ? extents : std::vector<std::int64_t>();
 }
 
 // Whether a network that declares to read this kind of samples can read these. A single array with rows and columns is

@@ -82,7 +82,7 @@ TEST(ArrayNetwork, OfImagesReadsASingleArrayWithRowsAndColumns) {
   EXPECT_EQ(network.front()->x().shape, Shape::images(3, 12, 10, 7));
   EXPECT_EQ(network.front()->features().front().name, features::kImage);
   EXPECT_EQ(refusal_on(file),
-            "my.lua:1: the network reads images, and the data holds arrays: spectrum 8, words 5x1x6, volume 2x3x4x5. "
+            "the network reads images, and the data holds arrays: spectrum 8, words 5x1x6, volume 2x3x4x5. "
             "Give a network of arrays, or a data set of images.");
   EXPECT_EQ(refusal_on(head_of("global_average_pool(conv('c', feature('image'), 8))")),
             "my.lua:2: feature 'image': the network reads images, and the data holds arrays: spectrum 8, words 5x1x6, "
