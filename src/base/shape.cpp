@@ -46,8 +46,7 @@ std::string to_string(const InputShape& s) {
 }
 
 const NamedShape* ArrayShapes::image() const {
-  const bool has_image = inputs.size() == 1 && inputs.front().shape.d == 1 && inputs.front().shape.w > 1;
-  return has_image ? &inputs.front() : nullptr;
+  return inputs.size() == 1 && has_rows_and_columns(inputs.front().shape) ? &inputs.front() : nullptr;
 }
 
 const NamedShape* ArrayShapes::find(std::string_view name) const {

@@ -1,4 +1,4 @@
-/// Refuses keys that change images, for samples that are none.
+/// Refuses keys of augmentation that these samples do not take.
 #pragma once
 
 #include "convoy/data/make_sample_path.h"
@@ -6,8 +6,10 @@
 
 namespace convoy {
 
-/// Throws RequestError if a key of `asked` differs from its default, or if `view` mirrors samples. The caller has set
-/// those keys to their defaults that samples like those of `data` take.
-void refuse_keys_of_images(const AugmentParams& asked, SampleView view, const io::DatasetInfo& data);
+/// Throws RequestError if a key of `asked` differs from its default. The caller has set those keys to their defaults
+/// that samples like those of `data` take.
+void refuse_augmentation(const AugmentParams& asked, const io::DatasetInfo& data);
+/// Throws RequestError if `view` mirrors samples.
+void refuse_mirrors(SampleView view, const io::DatasetInfo& data);
 
 }  // namespace convoy

@@ -16,7 +16,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "values are written as they are in memory");
 
 // Version 1.0 of the format, and the length of the dictionary: the header has 128 bytes.
-constexpr std::string_view kPrefix("\x93NUMPY\x01\x00\x76\x00", 10);
+constexpr std::string_view kNpyPrefix("\x93NUMPY\x01\x00\x76\x00", 10);
 constexpr std::size_t kHeaderBytes = 128;
 // NumPy writes the type first: a file whose extents come first is one of ours.
 constexpr std::string_view kOwnBegin = "{'shape': (";
@@ -24,17 +24,17 @@ constexpr std::string_view kOwnBegin = "{'shape': (";
 std::string header_of(std::int64_t rows, std::int64_t width) {
   const std::string dictionary =
       fmt::format("{}{}, {}), 'descr': '<f4', 'fortran_order': False}}", kOwnBegin, rows, width);
-  return fmt::format("{}{:<{}}\n", kPrefix, dictionary, kHeaderBytes - kPrefix.size() - 1);
+  return fmt::format("{}{:<{}}\n", kNpyPrefix, dictionary, kHeaderBytes - kNpyPrefix.size() - 1);
 }
 
 }  // namespace
 
 bool is_own_npy(const std::string& path) {
   const FileDescriptor file = open_for_reading(path);
-  std::string begin(kPrefix.size() + kOwnBegin.size(), '\0');
+  std::string begin(kNpyPrefix.size() + kOwnBegin.size(), '\0');
   if (file_size(file, path) < begin.size()) return false;
   read_at(file, 0, std::as_writable_bytes(std::span(begin)), path);
-  return begin.starts_with(kPrefix) && begin.ends_with(kOwnBegin);
+  return begin.starts_with(kNpyPrefix) && begin.ends_with(kOwnBegin);
 }
 
 NpyWriter::NpyWriter(const std::string& path, std::int64_t width, std::int64_t max_rows)

@@ -30,18 +30,14 @@ NetworkSettings network_settings(const TransformerParams& transformer, double st
 
 NetworkSettings parse_network_settings(std::string_view text) {
   NetworkSettings settings;
-  const auto trimmed = [](std::string_view part) {
-    const std::size_t first = part.find_first_not_of(" \t"), last = part.find_last_not_of(" \t");
-    return first == std::string_view::npos ? std::string() : std::string(part.substr(first, last - first + 1));
-  };
   while (!text.empty()) {
     const std::string_view part = text.substr(0, text.find(','));
     text.remove_prefix(std::min(text.size(), part.size() + 1));
     const std::size_t equals = part.find('=');
-    const std::string name = trimmed(part.substr(0, equals));
+    const std::string name(without_blanks(part.substr(0, equals)));
     if (equals == std::string_view::npos || name.empty())
       refuse("model.set: '{}' is no parameter with a value, as in width=32, depth=20", excerpt(part));
-    if (!settings.emplace(name, trimmed(part.substr(equals + 1))).second)
+    if (!settings.emplace(name, without_blanks(part.substr(equals + 1))).second)
       refuse("model.set: the parameter {} is given twice", excerpt(name));
   }
   return settings;

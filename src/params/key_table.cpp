@@ -252,6 +252,20 @@ std::vector<Key> make_keys() {
        kChangesResult},
       {"augment.flip", flag(&AugmentParams::flip), "", "mirrors half of the training images left to right",
        kChangesResult},
+      {"augment.flip_rows", flag(&AugmentParams::flip_rows), "",
+       "arrays: mirrors half of the training samples top to bottom", kChangesResult},
+      {"augment.turn", flag(&AugmentParams::turn), "",
+       "arrays: turns training samples by 0, 90, 180 or 270 degrees, each with probability 1/4; needs as many rows as "
+       "columns",
+       kChangesResult},
+      {"augment.factor", number(&AugmentParams::factor, {.min = 0, .max = 1}), "",
+       "arrays: multiplies the normalised values of each training sample by a random factor between 1 - this and 1 + "
+       "this; 0: never",
+       kChangesResult},
+      {"augment.noise", number(&AugmentParams::noise, {.min = 0, .max = 1000}), "",
+       "arrays: standard deviation of the normal noise that is added to each value of training samples, in standard "
+       "deviations of its channel (with augment.normalize = false: in its own unit); 0: none",
+       kChangesResult},
       {"augment.policy", choice(&AugmentParams::policy), "",
        "edits of each training image that are drawn from 14 (shear, shift, turn, colours, sharpness ...), equal to "
        "torchvision's on PIL images; trivialaugment: one edit of any strength; randaugment: augment.policy_operations "

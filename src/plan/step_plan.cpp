@@ -167,6 +167,9 @@ StepPlan::StepPlan(const RuntimeSpec& spec, const GridShape& grid)
   check_micro_batches(spec, grid);
   if (trains()) check_batch_norms(network_, spec.network);
   check_loss(spec.train, spec.network, gives_logits());
+  if (spec.mixes_labels && !gives_logits() && target().kind == TargetKind::kClass)
+    refuse("augment.mixup and augment.cutmix mix labels, which {} reads itself (objectives). Leave them out.",
+           spec.network.name);
   if (const Metric& chosen = convoy::metric(metric()); trains() && !chosen.exists_for(target().kind, num_predicted()))
     refuse("train.metric = {} is not a metric of {}: {}. Allowed: {}.", chosen.name, spec.network.name,
            why_absent(chosen, target().kind, num_predicted()), metric_names(target().kind, num_predicted()));

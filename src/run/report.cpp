@@ -123,7 +123,7 @@ std::string describe_input(const InputShape& input) {
 }
 
 // "10 classes", "1 label", "3 numbers"
-std::string describe_outputs(const io::DatasetInfo& data) {
+std::string count_of_outputs(const io::DatasetInfo& data) {
   const TargetKind kind = data.target.kind;
   return counted(std::ssize(data.class_names), kind == TargetKind::kClass    ? "class"
                                                : kind == TargetKind::kLabels ? "label"
@@ -174,7 +174,7 @@ std::string describe_work(const Parameters& params, const RuntimeSpec& spec, con
   return fmt::format("{}: {} parameters{}; {} {}, {}{}\n", spec.network.name, human_count(count_parameters(network)),
                      frozen > 0 ? fmt::format(", {} of them frozen", human_count(frozen)) : "",
                      data.num_samples > 0 ? counted(data.num_samples, "training sample") : "samples",
-                     describe_input(spec.network.input), describe_outputs(data), limit) +
+                     describe_input(spec.network.input), count_of_outputs(data), limit) +
          describe_rates(params.optimizer, network) +
          fmt::format("step: {} = {} of {}\n", counted(params.batch.global, "sample"),
                      counted(params.batch.global / params.batch.micro, "micro-batch"), params.batch.micro) +

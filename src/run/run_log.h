@@ -64,7 +64,7 @@ class RunLog {
   /// `metrics` has columns of its own: train_masked_words_loss, val_macro_f1. Those of top-1 are empty if the network
   /// has no top-1. Also throws if a table is not a regular
   /// file.
-  RunLog(const std::string& directory, const Keep& keep, const MetricList& metrics = {});
+  RunLog(const std::string& directory, const Keep& keep, const MetricList& metrics = MetricList());
 
   /// Sentences about expected rows that are missing in the existing tables.
   const std::vector<std::string>& losses() const { return losses_; }

@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "app/runs.h"
+#include "app/small_arrays.h"
 #include "app/small_data.h"
 #include "unit/messages.h"
 
@@ -15,7 +16,8 @@ namespace {
 
 class ArrayLayout : public Runs {
  protected:
-  ArrayLayout() : Runs(write_small_arrays) {}
+  ArrayLayout() : Runs(write_small_classes) {}
+  explicit ArrayLayout(ImportData& import_data) : Runs(import_data) {}
 
   /// Trains with features_ on every grid: the same bits as on one rank, with more threads, too, and if the run is
   /// resumed on other grids.
@@ -47,6 +49,16 @@ class ArrayLayout : public Runs {
   }
 
   static constexpr int kSteps = 12;
+};
+
+class NumberLayout : public ArrayLayout {
+ protected:
+  NumberLayout() : ArrayLayout(write_small_numbers) {}
+};
+
+class RowLayout : public ArrayLayout {
+ protected:
+  RowLayout() : ArrayLayout(write_small_rows) {}
 };
 
 // A network whose second cell reads an array, too.
@@ -85,6 +97,29 @@ TEST_F(ArrayLayout, Bf16GivesTheSameBitsOnEveryGrid) {
   features_ = {"--train.precision=bf16", "--data.limit=80 %"};
   expect_same_bits_everywhere();
   expect_other_bits("f32", {"--train.precision=f32"});
+}
+
+TEST_F(ArrayLayout, AllAugmentationsGiveTheSameBitsOnEveryGrid) {
+  const std::vector<std::string> all = {"--augment.crop_padding=1", "--augment.border=reflect", "--augment.flip=true",
+                                        "--augment.flip_rows=true", "--augment.factor=0.2",     "--augment.noise=0.1",
+                                        "--augment.mixup=0.4"};
+  features_ = all;
+  expect_same_bits_everywhere();
+  for (const std::string other : {"border=black", "flip=false", "flip_rows=false", "factor=0", "noise=0", "mixup=0"})
+    expect_other_bits(other, {"--augment." + other});
+}
+
+TEST_F(NumberLayout, APerceptronGivesTheSameBitsOnEveryGridAndResumed) {
+  features_ = {"--augment.mixup=0.4", "--augment.noise=0.1"};
+  expect_same_bits_everywhere();
+  EXPECT_CONTAINS(output_, "640 training samples spectrum 20, patch 6x5x7, 2 numbers");
+  expect_other_bits("not mixed", {"--augment.mixup=0"});
+}
+
+TEST_F(RowLayout, TwoLayersGiveTheSameBitsOnEveryGridAndResumed) {
+  features_ = {"--train.loss=huber"};
+  expect_same_bits_everywhere();
+  EXPECT_CONTAINS(output_, "640 training samples values 3x1x32, 192 numbers");
 }
 
 TEST_F(ArrayLayout, KeysOfImagesAndNetworksOfTextsAreRefusedByName) {

@@ -4,14 +4,11 @@
 #include <cstdint>
 #include <filesystem>
 #include <fstream>
-#include <span>
 
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/random.h"
-#include "convoy/io/shard_files.h"
-#include "convoy/io/shard_writer.h"
 
 #include "app/program.h"
 #include "unit/data/idx_files.h"
@@ -65,56 +62,6 @@ void write_table(const std::string& path, int count, std::uint64_t seed) {
     table += '\n';
   }
   write_text(path, table);
-}
-
-constexpr std::int64_t kNumSpectrum = 20, kNumPixels = 30, kNumChannels = 7;
-constexpr int kNumArrayClasses = 4;
-
-io::ArrayInfo array_of(const std::string& name, ElementType type, const std::vector<std::int64_t>& dims) {
-  io::ArrayInfo array{.name = name, .type = type, .dims = dims};
-  for (std::int64_t c = 0; c < array.channels(); ++c) {
-    array.mean.push_back(0.25 * static_cast<double>(c));
-    array.stddev.push_back(2 + 0.5 * static_cast<double>(c));
-  }
-  return array;
-}
-
-/// The record of a sample: its spectrum, then its patch.
-std::vector<std::byte> record_of(int label, const RandomKey& key) {
-  std::vector<float> spectrum;
-  for (int i = 0; i < kNumSpectrum; ++i)
-    spectrum.push_back(static_cast<float>(random_normal(key, static_cast<std::uint64_t>(i)) +
-                                          (i / (kNumSpectrum / kNumArrayClasses) == label ? 3 : 0)));
-  std::vector<std::int16_t> patch;
-  for (int i = 0; i < kNumPixels * kNumChannels; ++i)
-    patch.push_back(
-        static_cast<std::int16_t>(static_cast<int>(random_below(key, 100 + static_cast<std::uint64_t>(i), 9)) +
-                                  (i % kNumChannels == label ? 5 : -2)));
-  std::vector<std::byte> record;
-  for (const auto bytes : {std::as_bytes(std::span(spectrum)), std::as_bytes(std::span(patch))})
-    record.insert(record.end(), bytes.begin(), bytes.end());
-  return record;
-}
-
-void write_shards(const std::string& folder, const Split& split, std::int64_t num_shards) {
-  io::DatasetInfo info{.kind = input_kinds::kArrays,
-                       .num_samples = split.count,
-                       .class_names = {"a", "b", "c", "d"},
-                       .class_counts = std::vector<std::int64_t>(kNumArrayClasses, split.count / kNumArrayClasses),
-                       .arrays = {array_of("spectrum", ElementType::kFloat32, {kNumSpectrum}),
-                                  array_of("patch", ElementType::kInt16, {6, 5, kNumChannels})},
-                       .source = "made for a test"};
-  for (std::int64_t s = 0, i = 0; s < num_shards; ++s) {
-    io::ShardWriter writer({io::shard_path(folder, split.name, s, num_shards), s, num_shards}, info);
-    for (; i < split.count * (s + 1) / num_shards; ++i) {
-      const auto label = static_cast<int>(i % kNumArrayClasses);
-      const RandomKey key{.seed = split.seed, .item = static_cast<std::uint64_t>(i)};
-      writer.append(record_of(label, key), {.label = label}, fmt::format("row {}", i));
-    }
-    writer.end_samples();
-    writer.finish(info);
-    writer.commit();
-  }
 }
 
 void import(const std::string& source, const std::string& output) {
@@ -174,24 +121,6 @@ std::vector<std::string> import_small_texts(const std::string& folder) {
           "--batch.micro=8",
           "--optimizer.kind=adamw",
           "--optimizer.lr=0.003",
-          "--train.epochs=3",
-          "--run.device=cpu",
-          "--run.threads=1",
-          "--run.fingerprint_every=3"};
-}
-
-std::vector<std::string> write_small_arrays(const std::string& folder) {
-  std::filesystem::create_directories(folder);
-  write_shards(folder, {.name = "train", .count = 640, .seed = 1}, 3);
-  write_shards(folder, {.name = "test", .count = 96, .seed = 2}, 1);
-  return {"train",
-          "--model.name=mlp",
-          "--model.set=layers=3,width=32,dropout=0.25,norm=batch",
-          "--data.train=" + folder + "/train",
-          "--data.test=" + folder + "/test",
-          "--batch.global=64",
-          "--batch.micro=8",
-          "--optimizer.lr=0.05",
           "--train.epochs=3",
           "--run.device=cpu",
           "--run.threads=1",

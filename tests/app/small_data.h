@@ -1,4 +1,4 @@
-/// Small data sets that can be learnt, of images, of texts and of arrays, and the parameters that tests train with.
+/// Small data sets that can be learnt, of images and of texts, and the parameters that tests train with.
 #pragma once
 
 #include <string>
@@ -25,12 +25,6 @@ void write_small_tables(const std::string& folder);
 /// Imports write_small_tables() data; returns the arguments that train on it: an encoder of eight cells, with dropout,
 /// that reads 16 words, 64 texts per step in micro-batches of 8, AdamW, on the CPU with one thread per rank.
 std::vector<std::string> import_small_texts(const std::string& folder);
-
-/// Writes train and test of a made-up set of four classes, whose samples have two arrays: 'spectrum', 20 float32
-/// numbers with a peak at the class's place, and 'patch', 6 x 5 pixels of 7 channels in int16, one of which is brighter.
-/// Returns the arguments that train on it: mlp with three hidden layers, batch norms and dropout, 64 samples per step in
-/// micro-batches of 8, on the CPU with one thread per rank.
-std::vector<std::string> write_small_arrays(const std::string& folder);
 
 std::vector<std::string> operator+(std::vector<std::string> a, const std::vector<std::string>& b);
 

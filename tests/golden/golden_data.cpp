@@ -143,7 +143,10 @@ GoldenSource::GoldenSource(const nlohmann::json& golden, const RankRuntime& runt
       type_(runtime.plan().spec().network.type),
       inputs_(runtime.plan().spec().network.input),
       elementwise_(runtime.operations().elementwise()) {
-  if (reads_arrays(golden)) return keep_arrays(golden, runtime.device());
+  if (reads_arrays(golden)) {
+    keep_arrays(golden, runtime.device());
+    return;
+  }
   if (!reads_texts(golden)) {
     labels_ = golden["labels"].get<std::vector<std::int32_t>>();
     keep_images(batch_, golden["image_size"], runtime.device());

@@ -28,6 +28,11 @@ struct NamedShape {
   bool operator==(const NamedShape&) const = default;
 };
 
+/// Whether an array of this shape is like an image, with several columns and a single slice.
+constexpr bool has_rows_and_columns(const Shape& shape) {
+  return shape.d == 1 && shape.w > 1;
+}
+
 /// The arrays of a sample.
 struct ArrayShapes {
   std::vector<NamedShape> inputs;

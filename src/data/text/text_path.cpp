@@ -195,7 +195,8 @@ class TextPath final : public SamplePath {
 }  // namespace
 
 std::unique_ptr<SamplePath> make_text_path(const SamplePathSpec& spec) {
-  refuse_keys_of_images(spec.params.augment, spec.view, spec.samples.info());
+  refuse_augmentation(spec.params.augment, spec.samples.info());
+  refuse_mirrors(spec.view, spec.samples.info());
   const io::TextInput* const input = spec.metadata.text();
   if (input == nullptr) fail("a network of images cannot read the texts from {}", spec.samples.info().source);
   // An evaluation, which has one epoch, draws the same in every run.

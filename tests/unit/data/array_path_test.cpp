@@ -65,8 +65,8 @@ void expect_converted(ElementType type, const std::vector<T>& values) {
   std::vector<std::byte> bytes(values.size() * sizeof(T) + 1);
   std::memcpy(bytes.data() + 1, values.data(), values.size() * sizeof(T));
   std::vector<float> converted(values.size()), expected(values.size());
-  ValueConverter(type, {}, {}).convert(bytes.data() + 1, converted);
-  for (std::size_t i = 0; i < values.size(); ++i) expected[i] = static_cast<float>(values[i]);
+  ValueConverter(type, {}, {}).convert(std::span(bytes).subspan(1), converted);
+  for (std::size_t i = 0; i < values.size(); ++i) expected[i] = static_cast<float>(static_cast<double>(values[i]));
   EXPECT_EQ(bits_of(converted), bits_of(expected)) << to_string(type);
   for (const std::size_t channels : {1, 2, 5, 100, 200}) {
     std::vector<double> mean, stddev;
@@ -74,7 +74,7 @@ void expect_converted(ElementType type, const std::vector<T>& values) {
       mean.push_back(100.0 / (static_cast<double>(c) - 2.5));
       stddev.push_back(c == 1 ? 0 : 1.0 / (static_cast<double>(c) + 3));
     }
-    ValueConverter(type, mean, stddev).convert(bytes.data() + 1, converted);
+    ValueConverter(type, mean, stddev).convert(std::span(bytes).subspan(1), converted);
     for (std::size_t i = 0; i < values.size(); ++i) {
       const std::size_t c = i % channels;
       const double scale = c == 1 ? 1 : stddev[c];
@@ -101,7 +101,7 @@ TEST(ValueConverter, ReadsEveryFloat16) {
   std::vector<std::uint16_t> halves(1 << 16);
   for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i);
   std::vector<float> values(halves.size());
-  ValueConverter(ElementType::kFloat16, {}, {}).convert(reinterpret_cast<const std::byte*>(halves.data()), values);
+  ValueConverter(ElementType::kFloat16, {}, {}).convert(std::as_bytes(std::span(halves)), values);
   for (std::uint32_t i = 0; i < halves.size(); ++i) {
     const auto expected = static_cast<float>(reference::decoded(DataType::kFloat16, i));
     if (std::isnan(expected))

@@ -246,6 +246,10 @@ TEST(StepPlan, SettingsOfALossAreRefusedForANetworkThatComputesItsLossesItself) 
   changed = bert;
   changed.train.class_weights.balanced = true;
   EXPECT_CONTAINS(refusal_of(changed, {}), "bert computes its losses itself. Leave out train.class_weights.");
+  changed = bert;
+  changed.mixes_labels = true;
+  EXPECT_EQ(refusal_of(changed, {}),
+            "augment.mixup and augment.cutmix mix labels, which bert reads itself (objectives). Leave them out.");
 }
 
 TEST(StepPlan, AMetricThatTheNetworkDoesNotHaveIsRefusedWhereItTrains) {
