@@ -5,6 +5,7 @@
 
 #include <fmt/format.h>
 
+#include "convoy/base/host_name.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/gather.h"
 #include "convoy/comm/topology.h"
