@@ -91,8 +91,18 @@ struct ShardWriter::Impl {
         file(location.path,
              body_offset + static_cast<std::uint64_t>(info.num_samples * info.record_bytes()) + kShardTrailerBytes) {
     head.info.num_samples = 0;
+    reserve(static_cast<std::size_t>(max_samples));
     if (layout.has_offsets) head.offsets.push_back(0);
     buffer.reserve(kBufferBytes);
+  }
+
+  // Lists that grow would take up to twice their size, for all shards until the end of an import.
+  void reserve(std::size_t count) {
+    if (head.info.target.kind == TargetKind::kClass) head.labels.reserve(count);
+    head.targets.reserve(count * static_cast<std::size_t>(head.info.num_target_values()));
+    head.hashes.reserve(count * num_parts(head.info));
+    if (layout.has_offsets) head.offsets.reserve(count + 1);
+    names.reserve(count);
   }
 
   void write(std::span<const std::byte> bytes) {

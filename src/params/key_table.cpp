@@ -535,8 +535,10 @@ std::vector<Key> make_keys() {
       {"import.format", choice(&ImportParams::format), "",
        "what import.source is: folder (of images: [split/]class/image), cifar (CIFAR's binary files), idx (MNIST's "
        "files), text ([split/]class/text.txt), csv (a table of texts .csv or .tsv, or a folder with train.csv, val.csv "
-       "or dev.csv, and test.csv); auto: found out from the files"},
-      {"import.source", path_or_empty(&ImportParams::source), "", "folder to import from, or one table of texts"},
+       "or dev.csv, and test.csv), arrays (.npy, .npz, HDF5), table (of numbers, .csv or .tsv); auto: found out from "
+       "the files; a .csv is a table of numbers if import.target is given"},
+      {"import.source", path_or_empty(&ImportParams::source), "",
+       "folder to import from, or one table or file of arrays"},
       {"import.output", path_or_empty(&ImportParams::output, "/train-0000.h5.partial"), "",
        "folder for train*.h5, val*.h5 and test*.h5"},
       {"import.storage", choice(&ImportParams::storage), "",
@@ -564,15 +566,42 @@ std::vector<Key> make_keys() {
        "true: folders of import.source whose names begin with train, val or test, and that hold folders, are splits; "
        "false: each folder of import.source is a class, whatever its name"},
       {"import.max_class_fraction", number(&ImportParams::max_class_fraction, {.min = 0, .max = 1}), "",
-       "for a table: more than 10 classes are refused if their number is more than this share of the number of texts "
-       "of train, because such a column probably has texts, numbers or ids; 1: any number of classes"},
+       "for a table, and for arrays without import.target_kind: more than 10 classes are refused if their number is "
+       "more than this share of the number of samples of train, because such a column probably has texts, numbers or "
+       "ids; 1: any number of classes"},
       {"import.val_fraction", number(&ImportParams::val_fraction, {.min = 0, .max = 1, .below_max = true}), "",
        "share of each class of train that becomes the split val, drawn from train.seed. It is a random hold-out set "
        "and no fold of a cross-validation: sets of two seeds may overlap"},
+      {"import.inputs", text_or_empty(&ImportParams::inputs, "inputs"), "",
+       "for arrays: the arrays of a sample, as \"image: x.npy, position: all.npz:p\": NAME: FILE, FILE:ARRAY, ARRAY, or "
+       "columns of a table separated by | (with * and ?); empty: all that there is but the target"},
+      {"import.target", text_or_empty(&ImportParams::target, "a target"), "",
+       "for arrays: where the target is, written as in import.inputs: y.npy, all.npz:y, or columns"},
+      {"import.target_kind", choice(&ImportParams::target_kind), "",
+       "what the target is: class (one of several), labels (each of several is there or not), numbers (real numbers); "
+       "auto: found out from the values"},
+      {"import.axes", choice(&ImportParams::axes), "",
+       "which axis of a sample is that of the channels; none: a sample has one channel and no such axis; auto: the "
+       "shorter one of the first and the last. Vectors have only that one"},
+      {"import.bad_values", choice(&ImportParams::bad_values), "",
+       "samples with NaN or infinite inputs, or without a target; refuse: they end the import, which names the first; "
+       "skip: they are named and left out"},
+      {"import.id", text_or_empty(&ImportParams::id, "an id"), "",
+       "for arrays: where the name of each sample is, written as import.target; empty: names are FILE:ROW"},
+      {"import.group", text_or_empty(&ImportParams::group, "a group"), "",
+       "for arrays: where the group of each sample is (as the patient), written as import.target. Samples of one group "
+       "are kept in one split"},
+      {"import.test_fraction", number(&ImportParams::test_fraction, {.min = 0, .max = 1, .below_max = true}), "",
+       "for arrays: share of each class of train that becomes the split test, drawn as that of import.val_fraction"},
+      {"import.val_rows", path_or_empty(&ImportParams::val_rows), "",
+       "for arrays: an .npy, or a text with a number in each line: the rows of train (from 0) that become the split "
+       "val"},
+      {"import.test_rows", path_or_empty(&ImportParams::test_rows), "", "for arrays: the rows that become the split test"},
       {"import.shards", integer(&ImportParams::shards, {.min = 0, .max = 9999}), "files",
        "files that a split is written to, each by one rank; 0: one for every 128 MiB, at most 256"},
       {"import.strict", flag(&ImportParams::strict), "",
-       "true: the first bad image or text ends the import; false: bad ones are named and skipped"},
+       "true: the first bad sample ends the import; false: bad images and texts are named and skipped; of arrays, "
+       "import.bad_values says what is done"},
       {"import.replace", flag(&ImportParams::replace), "",
        "true: replaces the data set that import.output holds; false: refuses to replace it"},
 

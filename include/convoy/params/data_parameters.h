@@ -81,9 +81,17 @@ struct ImportParams {
   bool splits = true;  ///< whether folders named train*, val* and test* are splits; false: they are classes
   double max_class_fraction = 0.1;  ///< largest number of a table's classes, as a share of its texts
   double val_fraction = 0;          ///< share of each class of train that becomes the split val
-  std::int64_t shards = 0;          ///< number of files per split; 0: one for each 128 MiB, at most 256
-  bool strict = false;              ///< whether the first bad file ends the import
-  bool replace = false;             ///< whether a data set in `output` is replaced
+  // Of arrays and tables of numbers; the texts are explained in data/arrays/array_files.h.
+  std::string inputs;             ///< arrays of a sample: "spectrum: x, position: all.npz:p"
+  std::string target, id, group;  ///< where the target, a sample's name and its group are
+  TargetRequest target_kind = TargetRequest::kAuto;
+  AxesKind axes = AxesKind::kAuto;                    ///< which axis is that of the channels
+  BadValuesKind bad_values = BadValuesKind::kRefuse;  ///< what is done with NaN and infinities
+  double test_fraction = 0;                           ///< share of each class of train that becomes the split test
+  std::string val_rows, test_rows;                    ///< files with the numbers of the rows of these splits
+  std::int64_t shards = 0;  ///< number of files per split; 0: one for each 128 MiB, at most 256
+  bool strict = false;      ///< whether the first bad file ends the import
+  bool replace = false;     ///< whether a data set in `output` is replaced
   bool operator==(const ImportParams&) const = default;
 };
 

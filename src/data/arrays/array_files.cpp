@@ -319,8 +319,7 @@ PartLocation ArrayFinder::find_input(const PartSpec& part, const std::string& ke
                                      std::span<const PartLocation> taken) const {
   if (!part.where.empty()) return find(part.where, key, taken);
   const auto files = own_files(taken);
-  if (files && (files->kind != ArrayFileKind::kNpy || files->paths.size() == 1))
-    return find_only(*files, part, key, taken);
+  if (files && (files->kind != ArrayFileKind::kNpy || !is_folder_)) return find_only(*files, part, key, taken);
   std::vector<std::string> candidates;
   for (const std::string& path : array_files_at(source_, key_))
     candidates.push_back(fs::path(path).filename().string());

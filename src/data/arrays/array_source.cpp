@@ -20,7 +20,7 @@ namespace convoy {
 namespace {
 
 constexpr std::int64_t kReadAheadBytes = std::int64_t{16} << 20;  // what all arrays read ahead together
-constexpr const char* kValues = "values";                     // name of the only input, if it is no image
+constexpr const char* kValues = "values";                         // name of the only input, if it is no image
 constexpr const char* kInputsKey = "import.inputs";
 
 // --- Locations as bytes ----------------------------------------------------------------------------------------------
@@ -104,7 +104,7 @@ struct Axes {
   bool has_channels_first = false;
 };
 
-std::string shown(const std::vector<std::int64_t>& dims) {
+std::string shown_dims(const std::vector<std::int64_t>& dims) {
   return fmt::format("({})", fmt::join(dims, ", "));
 }
 
@@ -135,7 +135,7 @@ Axes find_axes(const std::vector<std::int64_t>& dims, AxesKind axes, const std::
   if (dims.size() < 2) return {.dims = dims.empty() ? std::vector<std::int64_t>{1} : dims};
   if (axes == AxesKind::kNone && dims.size() > 3)
     refuse("{}: import.axes = none would give a sample {} five axes with its channel. Allowed: at most four", part,
-           shown(dims));
+           shown_dims(dims));
   if (axes != AxesKind::kAuto) return axes_of(dims, axes);
   if (!expected.empty()) {
     std::vector<Axes> possible;
@@ -143,16 +143,17 @@ Axes find_axes(const std::vector<std::int64_t>& dims, AxesKind axes, const std::
       if (Axes stored = axes_of(dims, kind); stored.dims == expected) possible.push_back(std::move(stored));
     if (possible.size() == 1) return possible.front();
     if (possible.empty())
-      refuse("{}: a sample is {}, but {} with channels last was expected", part, shown(dims), shown(expected));
+      refuse("{}: a sample is {}, but {} with channels last was expected", part, shown_dims(dims),
+             shown_dims(expected));
   } else if (dims.size() > 2 && dims.front() != dims.back()) {
     const bool is_first = dims.front() < dims.back();
-    notes.push_back(
-        fmt::format("{}: a sample is {}; its {} axis, the shorter one, is that of the channels "
-                    "(import.axes = {})",
-                    part, shown(dims), is_first ? "first" : "last", is_first ? "channels_first" : "channels_last"));
+    notes.push_back(fmt::format(
+        "{}: a sample is {}; its {} axis, the shorter one, is that of the channels "
+        "(import.axes = {})",
+        part, shown_dims(dims), is_first ? "first" : "last", is_first ? "channels_first" : "channels_last"));
     return axes_of(dims, is_first ? AxesKind::kChannelsFirst : AxesKind::kChannelsLast);
   }
-  refuse("{}: a sample is {}. Which axis is that of the channels? {}", part, shown(dims), meanings_of(dims));
+  refuse("{}: a sample is {}. Which axis is that of the channels? {}", part, shown_dims(dims), meanings_of(dims));
 }
 
 }  // namespace

@@ -52,9 +52,9 @@ std::string find_target(const std::string& path, const ArrayFileOptions& options
 }
 
 // Reads one target after the other.
-class TargetReader {
+class ColumnReader {
  public:
-  TargetReader(ArraySource& source, const ArrayFileOptions& options)
+  ColumnReader(ArraySource& source, const ArrayFileOptions& options)
       : part_(*source.target()), options_(options), place_(source.target_place()) {}
 
   // Returns an index in the names of the classes; kNoLabel for a class that the network does not know.
@@ -181,7 +181,7 @@ void ArrayStore::read_targets(const ArrayFileOptions& options, const mpi::Commun
   info_.target = {.kind = options.kind,
                   .shape = Shape::vectors(1, options.kind == TargetKind::kClass ? 1 : std::ssize(info_.class_names))};
   mpi::on_root(world, [&] {
-    TargetReader reader(readers_.front()->source, options);
+    ColumnReader reader(readers_.front()->source, options);
     reader.check();
     const std::size_t width = info_.class_names.size();
     if (options.kind == TargetKind::kClass)

@@ -21,6 +21,7 @@ constexpr std::int64_t kRowsPerMark = 256;
 JoinedTable::JoinedTable(std::vector<std::string> paths) : paths_(std::move(paths)) {
   for (std::size_t file = 0; file < paths_.size(); ++file) {  // each has the columns of the first
     open(file);
+    file_names_.push_back(std::filesystem::path(paths_[file]).filename().string());
     if (file == 0) names_ = table_->names();
   }
   if (file_ != 0) open(0);
@@ -70,7 +71,7 @@ bool JoinedTable::go_to(std::int64_t row) {
 }
 
 std::string JoinedTable::place() const {
-  return fmt::format("{}:{}", std::filesystem::path(paths_[file_]).filename().string(), table_->line());
+  return fmt::format("{}:{}", file_names_[file_], table_->line());
 }
 
 void JoinedTable::count() {

@@ -47,12 +47,13 @@ class JoinedTable {
   std::size_t column_of(std::size_t column) const { return columns_.empty() ? column : columns_[column]; }
 
   std::vector<std::string> paths_, names_;
-  std::optional<NumberTable> table_;  ///< the table that is being read
-  std::size_t file_ = 0;              ///< its index in paths_
-  std::vector<std::size_t> columns_;  ///< index in it of each of names_; empty: the same
-  std::int64_t row_ = -1;             ///< number of the row that was read last
-  std::int64_t num_rows_ = 0;         ///< number of rows that are known
-  bool is_complete_ = false;          ///< whether there are no others
+  std::vector<std::string> file_names_;  ///< of the paths, without their folders
+  std::optional<NumberTable> table_;     ///< the table that is being read
+  std::size_t file_ = 0;                 ///< its index in paths_
+  std::vector<std::size_t> columns_;     ///< index in it of each of names_; empty: the same
+  std::int64_t row_ = -1;                ///< number of the row that was read last
+  std::int64_t num_rows_ = 0;            ///< number of rows that are known
+  bool is_complete_ = false;             ///< whether there are no others
   std::vector<RowMark> marks_;
 };
 

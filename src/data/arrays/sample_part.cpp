@@ -62,8 +62,7 @@ class ArrayPart final : public SamplePart {
 
   std::string place(std::int64_t row) override {
     const std::size_t file = file_of(row);
-    return fmt::format("{}:{}", std::filesystem::path(location_.files.paths[file]).filename().string(),
-                       row - files_[file]);
+    return fmt::format("{}:{}", file_names_[file], row - files_[file]);
   }
 
  private:
@@ -84,13 +83,20 @@ class ArrayPart final : public SamplePart {
     }
     open_ = files_.size();
     files_.push_back(num_rows_);
+    file_names_.push_back(std::filesystem::path(path).filename().string());
     num_rows_ += form.num_samples();
   }
 
   void open(std::size_t file) {
-    reader_ = open_array(location_.files.kind, location_.files.paths[file], location_.array);
+    const std::string& path = location_.files.paths[file];
+    reader_ = open_array(location_.files.kind, path, location_.array);
+    io::ArrayForm wanted{.type = type_, .dims = {end_of(file) - files_[file]}};
+    wanted.dims.insert(wanted.dims.end(), dims_.begin(), dims_.end());
+    if (reader_->form() != wanted) fail("'{}' has changed since it was opened", path);
     open_ = file;
   }
+
+  std::int64_t end_of(std::size_t file) const { return file + 1 < files_.size() ? files_[file + 1] : num_rows_; }
 
   std::size_t file_of(std::int64_t row) const {
     return static_cast<std::size_t>(std::ranges::upper_bound(files_, row) - files_.begin() - 1);
@@ -102,9 +108,8 @@ class ArrayPart final : public SamplePart {
     if (!has(row)) fail("'{}' has no sample {}", location_.files.paths.front(), row);
     const std::size_t file = file_of(row);
     if (file != open_) open(file);
-    const std::int64_t left = files_[file] + reader_->form().num_samples() - row;
     const std::int64_t wanted = type_ ? std::max<std::int64_t>(1, block_bytes_ / row_bytes()) : kTextsOfBlock;
-    const std::int64_t count = std::min(left, wanted);
+    const std::int64_t count = std::min(end_of(file) - row, wanted);
     block_rows_ = 0;
     if (type_) {
       block_.resize(static_cast<std::size_t>(count * row_bytes()));
@@ -151,7 +156,8 @@ class ArrayPart final : public SamplePart {
   std::optional<ElementType> type_;
   std::vector<std::int64_t> dims_;
   std::vector<std::string> no_columns_;
-  std::vector<std::int64_t> files_;  ///< number of the first row of each file
+  std::vector<std::int64_t> files_;      ///< number of the first row of each file
+  std::vector<std::string> file_names_;  ///< of the files, without their folders
   std::int64_t num_rows_ = 0;
   std::unique_ptr<io::ArrayReader> reader_;
   std::size_t open_ = 0;  ///< index of the file that reader_ reads

@@ -27,13 +27,6 @@ namespace fs = std::filesystem;
 constexpr std::int32_t kNoClassYet = -1;
 constexpr std::int64_t kMaxRowsNamed = 3;  // bad rows named in one message
 
-std::vector<std::string> in_order(std::vector<std::string> names) {
-  std::ranges::sort(names);
-  const auto value_of = [](const std::string& name) { return parse_number<std::int64_t>(name); };
-  if (std::ranges::all_of(names, is_whole_number)) std::ranges::stable_sort(names, {}, value_of);
-  return names;
-}
-
 // Refuses a .tsv with quotes around line breaks, as pandas writes them: in a .tsv quotes are letters, and the two
 // halves would be two rows.
 void check_not_quoted(const std::string& path, const TableRow& row, const TableHeader& header) {
@@ -213,7 +206,7 @@ class TableListing {
     std::vector<std::string> found(rows.numbers.size());
     for (const auto& [name, number] : rows.numbers) found[static_cast<std::size_t>(number)] = name;
     if (listing_.class_names.empty()) {
-      listing_.class_names = in_order(found);
+      listing_.class_names = in_order_of_classes(found);
       for (const std::string& name : listing_.class_names)
         positions_.emplace(name, static_cast<std::int32_t>(positions_.size()));
       if (columns_.needs_label) check_content(path, rows);

@@ -8,7 +8,7 @@
 #include "convoy/base/error.h"
 #include "convoy/io/array_reader.h"
 
-#include "io/hdf5.h"
+#include "unit/io/hdf5_files.h"
 #include "unit/io/temporary_directory.h"
 #include "unit/messages.h"
 
@@ -23,26 +23,7 @@ class Hdf5ArrayTest : public testing::Test {
   /// Writes a data set to the file x.h5, in chunks of two samples that are compressed if `chunked`.
   void write(const std::string& name, hid_t stored, hid_t given, const Dims& dims, const void* values,
              bool chunked = false) const {
-    const hdf5::Lock lock = hdf5::lock_library();
-    const bool is_new = !std::filesystem::exists(path());
-    const hdf5::Handle<&H5Fclose> file(
-        CONVOY_CHECK_HDF5(is_new ? H5Fcreate(path().c_str(), H5F_ACC_EXCL, H5P_DEFAULT, H5P_DEFAULT)
-                                 : H5Fopen(path().c_str(), H5F_ACC_RDWR, H5P_DEFAULT)));
-    const hdf5::PropertyList links(CONVOY_CHECK_HDF5(H5Pcreate(H5P_LINK_CREATE)));
-    CONVOY_CHECK_HDF5(H5Pset_create_intermediate_group(links, 1));
-    const hdf5::PropertyList creation(CONVOY_CHECK_HDF5(H5Pcreate(H5P_DATASET_CREATE)));
-    Dims chunk = dims;
-    if (chunked) {
-      chunk.front() = 2;
-      CONVOY_CHECK_HDF5(H5Pset_chunk(creation, static_cast<int>(chunk.size()), chunk.data()));
-      CONVOY_CHECK_HDF5(H5Pset_shuffle(creation));
-      CONVOY_CHECK_HDF5(H5Pset_deflate(creation, 4));
-    }
-    const hdf5::Dataspace space(CONVOY_CHECK_HDF5(
-        dims.empty() ? H5Screate(H5S_SCALAR) : H5Screate_simple(static_cast<int>(dims.size()), dims.data(), nullptr)));
-    const hdf5::Dataset dataset(
-        CONVOY_CHECK_HDF5(H5Dcreate2(file, name.c_str(), stored, space, links, creation, H5P_DEFAULT)));
-    if (values != nullptr) CONVOY_CHECK_HDF5(H5Dwrite(dataset, given, H5S_ALL, H5S_ALL, H5P_DEFAULT, values));
+    test::write_hdf5(path(), name, stored, given, dims, values, chunked);
   }
   std::string refusal(const std::string& name) const {
     return message_of<RequestError>([&] { open_hdf5(path(), name); });
