@@ -310,8 +310,8 @@ PartLocation ArrayFinder::find_only(const ArrayFiles& files, const PartSpec& par
     refuse("{}: '{}' has nothing but {}, which is used otherwise", key, files.paths.front(), shown(others));
   if (files.kind == ArrayFileKind::kTable) return {.files = files, .columns = names};
   if (names.size() > 1)
-    refuse("{}: '{}' has several arrays. Name those that are meant, as in {} = \"{}\"", key, files.paths.front(), key,
-           list_of_inputs(names));
+    refuse("{}: '{}' has several arrays{}. Name those that are meant, as in {} = \"{}\"", key, files.paths.front(),
+           part.name.empty() ? "" : fmt::format(", and none is called '{}'", part.name), key, list_of_inputs(names));
   return {.files = files, .array = names.front()};
 }
 
