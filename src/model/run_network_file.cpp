@@ -39,11 +39,13 @@ std::vector<std::int64_t> read_extents(lua_State* lua, int index) {
   if (is_count(lua, index)) return {lua_tointegerx(lua, index, nullptr)};
   std::vector<std::int64_t> extents;
   if (!lua_istable(lua, index)) return extents;
-  for (lua_Integer i = 1; lua_rawgeti(lua, index, i) != LUA_TNIL; ++i, lua_settop(lua, index)) {
-    if (i > kMaxExtents || !is_count(lua, index + 1)) return {};
+  bool is_list = true;
+  for (lua_Integer i = 1; is_list && lua_rawgeti(lua, index, i) != LUA_TNIL; ++i, lua_settop(lua, index)) {
+    is_list = i <= kMaxExtents && is_count(lua, index + 1);
     extents.push_back(lua_tointegerx(lua, index + 1, nullptr));
   }
-  return extents;
+  lua_settop(lua, index);
+  return is_list ? extents : std::vector<std::int64_t>();
 }
 
 // Whether a network that declares to read this kind of samples can read these. A single array with rows and columns is

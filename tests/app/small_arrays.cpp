@@ -83,13 +83,13 @@ Sample sample_of_rows(const RandomKey& key, int /*label*/) {
   return sample;
 }
 
-struct Split {
+struct ArraySplit {
   std::string name;
   int count = 0, num_shards = 1;
   std::uint64_t seed = 0;
 };
 
-void write_shards(const std::string& folder, const Split& split, io::DatasetInfo info, const MakeSample& make) {
+void write_shards(const std::string& folder, const ArraySplit& split, io::DatasetInfo info, const MakeSample& make) {
   info.num_samples = split.count;
   info.source = "made for a test";
   const bool has_classes = info.target.kind == TargetKind::kClass;

@@ -109,9 +109,9 @@ TEST(ArrayEditor, MovesPixelsByCropThenFlipsThenTurns) {
       ASSERT_EQ(result, expected.values) << "epoch " << epoch << ", sample " << sample;
       results.insert(result);
     }
-    // Of 7 x 7 shifts, 2 x 2 flips and 4 turns, which give 8 different positions: 392 results. 200 draws hit 157 of
-    // them on average.
-    EXPECT_GT(results.size(), 120u);
+    // Of 7 x 7 shifts, 2 x 2 flips and 4 turns, 392 give different results, or 128 with reflections: 200 draws meet 157
+    // or 97 of them on average.
+    EXPECT_GT(results.size(), border == BorderKind::kBlack ? 120u : 75u);
   }
 }
 

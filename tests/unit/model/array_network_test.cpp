@@ -33,7 +33,7 @@ Network build_on(const std::string& text, const Data& data = {}) {
                      {.input = data.input, .num_classes = 4, .target = data.target, .micro_batch = 3});
 }
 
-std::string refusal_of_file(const std::string& text, const Data& data = {}) {
+std::string refusal_on(const std::string& text, const Data& data = {}) {
   return test::message_of<RequestError>([&] { build_on(text, data); });
 }
 
@@ -65,13 +65,12 @@ TEST(ArrayNetwork, ReadsEachArrayByItsName) {
 
 TEST(ArrayNetwork, KnowsTheShapeOfTheOnlyArray) {
   const std::string sides = "assert(input.height == 12 and input.width == 10 and input.channels == 7)\n";
-  EXPECT_EQ(refusal_of_file("network{}\n" + sides + reading("patch").substr(10), {kPatch}), test::kNothingThrown);
+  EXPECT_EQ(refusal_on("network{}\n" + sides + reading("patch").substr(10), {kPatch}), test::kNothingThrown);
   const ArrayShapes words{{{"words", Shape::sequences(1, 5, 6)}}};
-  EXPECT_EQ(
-      refusal_of_file("network{}\nassert(input.length == 5 and input.channels == 6)\n" + reading("words").substr(10),
-                      {words}),
-      test::kNothingThrown);
-  EXPECT_EQ(refusal_of_file("network{}\nlocal h = input.height"),
+  EXPECT_EQ(refusal_on("network{}\nassert(input.length == 5 and input.channels == 6)\n" + reading("words").substr(10),
+                       {words}),
+            test::kNothingThrown);
+  EXPECT_EQ(refusal_on("network{}\nlocal h = input.height"),
             "my.lua:2: input has no 'height': it has names, as the data hold arrays, and height, width, channels and "
             "length if there is one array");
 }
@@ -82,23 +81,23 @@ TEST(ArrayNetwork, OfImagesReadsASingleArrayWithRowsAndColumns) {
   const Network network = build_on(file, {kPatch});
   EXPECT_EQ(network.front()->x().shape, Shape::images(3, 12, 10, 7));
   EXPECT_EQ(network.front()->features().front().name, features::kImage);
-  EXPECT_EQ(refusal_of_file(file),
+  EXPECT_EQ(refusal_on(file),
             "my.lua:1: the network reads images, and the data holds arrays: spectrum 8, words 5x1x6, volume 2x3x4x5. "
             "Give a network of arrays, or a data set of images.");
-  EXPECT_EQ(refusal_of_file(head_of("global_average_pool(conv('c', feature('image'), 8))")),
+  EXPECT_EQ(refusal_on(head_of("global_average_pool(conv('c', feature('image'), 8))")),
             "my.lua:2: feature 'image': the network reads images, and the data holds arrays: spectrum 8, words 5x1x6, "
             "volume 2x3x4x5. A single array with rows and columns is an image");
-  EXPECT_EQ(refusal_of_file(reading("spectrum"), {ImageShape{12, 10, 3}}),
+  EXPECT_EQ(refusal_on(reading("spectrum"), {ImageShape{12, 10, 3}}),
             "my.lua:2: feature 'spectrum': the data holds images, which have the feature 'image' and not 'spectrum'");
 }
 
 TEST(ArrayNetwork, IsToldTheNearestName) {
-  EXPECT_EQ(refusal_of_file(reading("spectra")),
+  EXPECT_EQ(refusal_on(reading("spectra")),
             "my.lua:2: feature 'spectra': the data holds the arrays spectrum 8, words 5x1x6, volume 2x3x4x5, and not "
             "'spectra'. Nearest: spectrum");
-  EXPECT_EQ(refusal_of_file(reading("position"), {kPatch}),
+  EXPECT_EQ(refusal_on(reading("position"), {kPatch}),
             "my.lua:2: feature 'position': the data holds the array patch 12x10x7, and not 'position'.");
-  EXPECT_EQ(refusal_of_file(reading("tokens")),
+  EXPECT_EQ(refusal_on(reading("tokens")),
             "my.lua:2: feature 'tokens': the network reads texts, and the data holds arrays: spectrum 8, words 5x1x6, "
             "volume 2x3x4x5. Give a network of arrays, or a data set of texts");
 }
@@ -117,10 +116,10 @@ TEST(ArrayNetwork, ReadsWhatItHasToAnswer) {
   EXPECT_EQ(classes.front()->features()[1].spec, features::label_spec(3));
   EXPECT_EQ(classes.front()->features()[1].num_values, 4);
   EXPECT_EQ(numbers.front()->features()[1].spec, (TensorSpec{Shape::vectors(3, 4), DataType::kFloat32}));
-  EXPECT_EQ(refusal_of_file(file(of_class, "label"), {kSeveral, kNumbers}),
+  EXPECT_EQ(refusal_on(file(of_class, "label"), {kSeveral, kNumbers}),
             "my.lua:3: feature 'label': the targets of the data are numbers, which have the feature 'target' and not "
             "'label'");
-  EXPECT_EQ(refusal_of_file(file(of_numbers, "target")),
+  EXPECT_EQ(refusal_on(file(of_numbers, "target")),
             "my.lua:3: feature 'target': the targets of the data are classes, which have the feature 'label' and not "
             "'target'");
 }
@@ -135,14 +134,13 @@ TEST(ArrayNetwork, OfVolumesIsRefusedByTheNameOfTheLayer) {
         std::tuple("linear('l', feature('volume'), 8)", "linear 'l'", "linear"),
         std::tuple("softmax(feature('volume'))", "softmax", "softmax"),
         std::tuple("global_average_pool(feature('volume'))", "global_average_pool", "global_average_pool")})
-    EXPECT_EQ(refusal_of_file(head_of(std::string("flatten(") + layer + ")")),
+    EXPECT_EQ(refusal_on(head_of(std::string("flatten(") + layer + ")")),
               "my.lua:2: " + std::string(name) + fmt::format(fmt::runtime(kWhy), function));
   for (const std::string layer : {"relu(x)", "gelu(2 * x + 1)", "x + x", "dropout(x, 0.5)"})
-    EXPECT_EQ(
-        refusal_of_file("network{}\nreturn cell('head', function() local x = feature('volume') return logits('fc', "
-                        "flatten(" +
-                        layer + "), num_classes) end)"),
-        test::kNothingThrown)
+    EXPECT_EQ(refusal_on("network{}\nreturn cell('head', function() local x = feature('volume') return logits('fc', "
+                         "flatten(" +
+                         layer + "), num_classes) end)"),
+              test::kNothingThrown)
         << layer;
 }
 
@@ -154,12 +152,12 @@ TEST(ArrayNetwork, GivesEachRowItsPartOfTheOutputs) {
   const Network network = build_on(each_row, {rows(2)});
   EXPECT_EQ(network.back()->y().shape, Shape::vectors(3, 4));
   EXPECT_EQ(count_parameters(network), 6 * 2 + 2) << "two outputs for each of two rows";
-  EXPECT_EQ(refusal_of_file(each_row, {rows(3)}),
+  EXPECT_EQ(refusal_on(each_row, {rows(3)}),
             "my.lua:2: logits 'fc': the number of rows = 3 does not divide the 4 outputs");
-  EXPECT_EQ(refusal_of_file(head_of("flatten(feature('rows'))"), {rows(3)}), test::kNothingThrown);
+  EXPECT_EQ(refusal_on(head_of("flatten(feature('rows'))"), {rows(3)}), test::kNothingThrown);
   EXPECT_EQ(
-      refusal_of_file("network{}\nreturn cell('head', function() return logits('fc', flatten(feature('rows')), 5) end)",
-                      {rows(3), kNumbers}),
+      refusal_on("network{}\nreturn cell('head', function() return logits('fc', flatten(feature('rows')), 5) end)",
+                 {rows(3), kNumbers}),
       "my.lua:2: cell 'head': logits gives 5 numbers, and the data have 4: write num_classes");
 }
 
