@@ -88,8 +88,14 @@ io::ColumnNames table_columns(const Request& request, const io::TextInput& text)
           .label = choose("import.label_column", given.label_column, usual.label_column, text.columns.label)};
 }
 
-ArrayFileOptions array_options(const io::ModelMetadata& metadata) {
-  return {.arrays = metadata.arrays()->inputs, .kind = metadata.target.kind, .output_names = metadata.class_names};
+ArrayFileOptions array_options(const io::ModelMetadata& metadata, const ImportParams& given) {
+  return {.arrays = metadata.arrays()->inputs,
+          .kind = metadata.target.kind,
+          .output_names = metadata.class_names,
+          .inputs = given.inputs,
+          .target = given.target,
+          .id = given.id,
+          .axes = given.axes};
 }
 
 OpenedSamples open_source(const Source& source, const Request& request, const TrainedModel& model,
@@ -106,7 +112,7 @@ OpenedSamples open_source(const Source& source, const Request& request, const Tr
   if (text != nullptr)
     path.files = TextFileOptions{.tokenization = text->tokenization, .columns = table_columns(request, *text)};
   else if (model.metadata.arrays() != nullptr)
-    path.files = array_options(model.metadata);
+    path.files = array_options(model.metadata, params.import);
   else
     path.files = image_options(model.metadata.image(), params.predict.orient);
   return open_samples(path, world);

@@ -45,14 +45,14 @@ const std::vector<Command>& commands() {
        .takes = Takes::kParameterFiles,
        .takes_run = true,
        .reads = with_inference({"train.loss", "train.huber_delta", "evaluate"}),
-       .sentence = "measures a checkpoint's loss, accuracy and F1 on data.test, or else on data.val; if neither is "
+       .sentence = "measures a checkpoint's loss and other metrics on data.test, or else on data.val; if neither is "
                    "given, on the data sets of its training"},
       {.name = "predict",
        .takes = Takes::kParameterFiles,
        .takes_run = true,
-       .reads = with_inference(
-           {"evaluate.weights", "evaluate.mirror", "predict", "import.text_column", "import.label_column"}),
-       .sentence = "predicts predict.data with a checkpoint, and writes classes, probabilities and logits"},
+       .reads = with_inference({"evaluate.weights", "evaluate.mirror", "predict", "import.text_column",
+                                "import.label_column", "import.inputs", "import.target", "import.id", "import.axes"}),
+       .sentence = "predicts predict.data with a checkpoint, and writes classes, labels or numbers"},
       {.name = "import",
        .takes = Takes::kParameterFiles,
        .needs = {{"import.source"}, {"import.output"}},

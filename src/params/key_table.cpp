@@ -353,7 +353,8 @@ std::vector<Key> make_keys() {
 
       {"predict.data", path_or_empty(&PredictParams::data), "",
        "what to predict: a data set in the form of data.train (of a folder of shards: test), a folder of JPEG and PNG "
-       "files or of texts (.txt), a table of texts (.csv, .tsv), or one image or text, whose classes are printed; "
+       "files or of texts (.txt), a table of texts (.csv, .tsv), arrays or a table of numbers (as import.source, with "
+       "import.inputs, import.target, import.id and import.axes), or one image or text, whose classes are printed; "
        "empty: data.test, or else data.val; if neither is given, those of the training"},
       {"predict.text", text_or_empty(&PredictParams::text, "text of one line, in UTF-8"), "",
        "a text to predict, in place of predict.data: its classes are printed"},
@@ -573,7 +574,8 @@ std::vector<Key> make_keys() {
        "share of each class of train that becomes the split val, drawn from train.seed. It is a random hold-out set "
        "and no fold of a cross-validation: sets of two seeds may overlap"},
       {"import.inputs", text_or_empty(&ImportParams::inputs, "inputs"), "",
-       "for arrays: the arrays of a sample, as \"image: x.npy, position: all.npz:p\": NAME: FILE, FILE:ARRAY, ARRAY, or "
+       "for arrays: the arrays of a sample, as \"image: x.npy, position: all.npz:p\": NAME: FILE, FILE:ARRAY, ARRAY, "
+       "or "
        "columns of a table separated by | (with * and ?); empty: all that there is but the target"},
       {"import.target", text_or_empty(&ImportParams::target, "a target"), "",
        "for arrays: where the target is, written as in import.inputs: y.npy, all.npz:y, or columns"},
@@ -596,7 +598,8 @@ std::vector<Key> make_keys() {
       {"import.val_rows", path_or_empty(&ImportParams::val_rows), "",
        "for arrays: an .npy, or a text with a number in each line: the rows of train (from 0) that become the split "
        "val"},
-      {"import.test_rows", path_or_empty(&ImportParams::test_rows), "", "for arrays: the rows that become the split test"},
+      {"import.test_rows", path_or_empty(&ImportParams::test_rows), "",
+       "for arrays: the rows that become the split test"},
       {"import.shards", integer(&ImportParams::shards, {.min = 0, .max = 9999}), "files",
        "files that a split is written to, each by one rank; 0: one for every 128 MiB, at most 256"},
       {"import.strict", flag(&ImportParams::strict), "",

@@ -156,7 +156,8 @@ TEST_F(ArrayStoreTest, SeveralArraysAreFoundByTheirNamesOrAsTheUserSays) {
   world().barrier();
   ArrayFileOptions wanted = options();
   wanted.arrays = {{.name = "position", .dims = {3}}, {.name = "image", .dims = {2, 2, 3}}};
-  EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }), "image");
+  EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
+                  "has several arrays, and none is called 'image'. Name those that are meant, as in import.inputs = ");
   wanted.inputs = "image: pictures";
   EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
                   "import.inputs = image: pictures does not name 'position', which the network reads");

@@ -17,6 +17,7 @@
 
 #include "data/arrays/array_files.h"
 #include "data/arrays/element_values.h"
+#include "data/arrays/target_columns.h"
 
 namespace convoy {
 
@@ -51,66 +52,28 @@ std::string find_target(const std::string& path, const ArrayFileOptions& options
   return fmt::format("{}", fmt::join(options.output_names, "|"));
 }
 
-// Reads one target after the other.
-class ColumnReader {
- public:
-  ColumnReader(ArraySource& source, const ArrayFileOptions& options)
-      : part_(*source.target()), options_(options), place_(source.target_place()) {}
-
-  // Returns an index in the names of the classes; kNoLabel for a class that the network does not know.
-  std::int32_t label(std::int64_t row) {
-    const std::string_view text = part_.text(row, 0);
-    const auto found = std::ranges::find(options_.output_names, text);
-    return found == options_.output_names.end() ? ops::kNoLabel
-                                                : static_cast<std::int32_t>(found - options_.output_names.begin());
+// Returns the form of a target, which must be that of the network. Labels of several columns, or of a list in one.
+TargetForm form_of(const ArraySource& source, const ArrayFileOptions& options) {
+  const SamplePart& part = *source.target();
+  const std::int64_t given = part.num_values(), wanted = std::ssize(options.output_names);
+  TargetForm form{.kind = options.kind, .names = options.output_names};
+  if (options.kind == TargetKind::kClass) {
+    if (given == 1) return form;
+    refuse("import.target: {} has {} for each sample, but the network predicts one class", source.target_place(),
+           counted(given, "value"));
   }
-
-  void read(std::int64_t row, std::span<float> values) {
-    if (is_list()) return read_listed(part_.text(row, 0), values);
-    const std::span<const std::byte> bytes = part_.values(row);
-    doubles_.resize(values.size());
-    convert_to_doubles(*part_.type(), bytes, doubles_);
-    std::ranges::transform(doubles_, values.begin(), [](double value) { return static_cast<float>(value); });
-  }
-
-  // Refuses targets that cannot be those of the network.
-  void check() const {
-    const std::int64_t wanted = options_.kind == TargetKind::kClass ? 1 : std::ssize(options_.output_names);
-    if (part_.num_values() != wanted && !is_list())
-      refuse("import.target: {} has {} for each sample, but the network predicts {} {}", place_,
-             counted(part_.num_values(), "value"), wanted, outputs_of(options_.kind));
-    if (options_.kind == TargetKind::kNumbers && !part_.type())
-      refuse("import.target: {} holds texts, but the network predicts numbers", place_);
-    if (options_.kind == TargetKind::kClass || is_list() || part_.columns().empty()) return;
-    if (part_.columns() != options_.output_names)
-      refuse("import.target: the columns are {}, but the network predicts {}. Give them in this order",
-             fmt::join(part_.columns(), ", "), fmt::join(options_.output_names, ", "));
-  }
-
- private:
-  // Whether a sample has one text with the names of its labels.
-  bool is_list() const {
-    return options_.kind == TargetKind::kLabels && part_.num_values() == 1 &&
-           (options_.output_names.size() > 1 || !part_.type());
-  }
-
-  // Reads "rain|wind". A label that the network does not know is left out.
-  void read_listed(std::string_view text, std::span<float> values) const {
-    std::ranges::fill(values, 0.0F);
-    while (!text.empty()) {
-      const std::size_t end = std::min(text.find('|'), text.size());
-      const auto found = std::ranges::find(options_.output_names, text.substr(0, end));
-      if (found != options_.output_names.end())
-        values[static_cast<std::size_t>(found - options_.output_names.begin())] = 1;
-      text.remove_prefix(std::min(end + 1, text.size()));
-    }
-  }
-
-  SamplePart& part_;
-  const ArrayFileOptions& options_;
-  std::string place_;
-  std::vector<double> doubles_;
-};
+  if (options.kind == TargetKind::kNumbers && !part.type())
+    refuse("import.target: {} holds texts, but the network predicts numbers", source.target_place());
+  form.are_lists = options.kind == TargetKind::kLabels && given == 1 && (wanted > 1 || !part.type());
+  if (form.are_lists) return form;
+  if (given != wanted)
+    refuse("import.target: {} has {} for each sample, but the network predicts {} {}", source.target_place(),
+           counted(given, "value"), wanted, outputs_of(options.kind));
+  if (!part.columns().empty() && part.columns() != options.output_names)
+    refuse("import.target: the columns are {}, but the network predicts {}. Give them in this order",
+           fmt::join(part.columns(), ", "), fmt::join(options.output_names, ", "));
+  return form;
+}
 
 template <typename Value>
 void broadcast(std::vector<Value>& values, const mpi::Communicator& world) {
@@ -181,19 +144,12 @@ void ArrayStore::read_targets(const ArrayFileOptions& options, const mpi::Commun
   info_.target = {.kind = options.kind,
                   .shape = Shape::vectors(1, options.kind == TargetKind::kClass ? 1 : std::ssize(info_.class_names))};
   mpi::on_root(world, [&] {
-    ColumnReader reader(readers_.front()->source, options);
-    reader.check();
-    const std::size_t width = info_.class_names.size();
-    if (options.kind == TargetKind::kClass)
-      labels_.resize(static_cast<std::size_t>(info_.num_samples));
-    else
-      targets_.resize(static_cast<std::size_t>(info_.num_samples) * width);
+    ArraySource& source = readers_.front()->source;
+    TargetReader reader(*source.target(), form_of(source, options));
     for (std::int64_t row = 0; row < info_.num_samples; ++row) {
-      const auto place = static_cast<std::size_t>(row);
-      if (options.kind == TargetKind::kClass)
-        labels_[place] = reader.label(row);
-      else
-        reader.read(row, std::span(targets_).subspan(place * width, width));
+      const io::SampleAnswer answer = reader.read(row);
+      if (options.kind == TargetKind::kClass) labels_.push_back(answer.label);
+      targets_.insert(targets_.end(), answer.target.begin(), answer.target.end());
     }
   });
   broadcast(labels_, world);
