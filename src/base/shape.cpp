@@ -45,10 +45,14 @@ std::string to_string(const InputShape& s) {
   return std::visit([](const auto& shape) { return to_string(shape); }, s);
 }
 
+const NamedShape* ArrayShapes::image() const {
+  return inputs.size() == 1 && has_rows_and_columns(inputs.front().shape) ? &inputs.front() : nullptr;
+}
+
 const NamedShape* ArrayShapes::find(std::string_view name) const {
   const auto found = std::ranges::find(inputs, name, &NamedShape::name);
   if (found != inputs.end()) return &*found;
-  return name == features::kImage && inputs.size() == 1 ? &inputs.front() : nullptr;
+  return name == features::kImage ? image() : nullptr;
 }
 
 Shape array_shape(std::span<const std::int64_t> dims) {

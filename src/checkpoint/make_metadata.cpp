@@ -139,6 +139,7 @@ void build_network(const Parameters& params, io::ModelMetadata& metadata) {
   NetworkRequest request = network_request(params);
   request.input = metadata.shape();
   request.num_classes = std::ssize(metadata.class_names);
+  request.target = metadata.target;
   const BuiltNetwork built = build_network_list(request);
   metadata.network = to_text(built.list);
   metadata.network_file = built.source.text;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <system_error>
 
 #include <fcntl.h>
@@ -68,11 +69,21 @@ void require_same_import(const std::string& key, const std::string& path, const 
 
 }  // namespace
 
+/// The samples of a shard in memory, which the first thread that needs one of them reads.
+struct ShardInMemory {
+  std::once_flag read_once;
+  std::vector<std::byte> bytes;
+};
+
 /// A shard that is read, not mapped into memory: if the file is cut short, a mapping reports it only by SIGBUS.
 struct Dataset::Shard {
   void read_body(std::int64_t offset, std::span<std::byte> bytes) const;
   /// Reads the sample `index`, or one of its arrays, and verifies it.
   void read_sample(std::size_t index, std::int64_t offset, std::span<std::byte> bytes, std::size_t part = 0) const;
+  /// Returns a part of the samples in memory. Only if there is `in_memory`.
+  std::span<const std::byte> bytes_in_memory(std::int64_t offset, std::size_t size) const;
+  /// Compares the bytes of the sample `index`, or of one of its arrays, with their hash, as often as `verify` says.
+  void verify_sample(std::size_t index, std::span<const std::byte> bytes, std::size_t part) const;
   /// What to do if the bytes have changed.
   std::string remedy() const;
 
@@ -80,9 +91,10 @@ struct Dataset::Shard {
   OpenShard open;
   std::shared_ptr<const FileDescriptor> copy;  ///< with the body of this shard and others; null: no copy
   std::uint64_t offset_in_copy = 0;
-  std::int64_t first_sample = 0;  ///< in the data set
-  VerifyKind verify = VerifyKind::kEpoch;
+  std::int64_t first_sample = 0;                     ///< in the data set
+  VerifyKind verify = VerifyKind::kEpoch;            ///< kOnce for samples in memory, where they do not change
   std::unique_ptr<std::atomic<bool>[]> is_verified;  ///< for each hash; only for VerifyKind::kOnce
+  std::unique_ptr<ShardInMemory> in_memory;          ///< null: each sample is read from the file
 };
 
 void Dataset::Shard::read_body(std::int64_t offset, std::span<std::byte> bytes) const {
@@ -97,6 +109,19 @@ void Dataset::Shard::read_body(std::int64_t offset, std::span<std::byte> bytes) 
 void Dataset::Shard::read_sample(std::size_t index, std::int64_t offset, std::span<std::byte> bytes,
                                  std::size_t part) const {
   read_body(offset, bytes);
+  verify_sample(index, bytes, part);
+}
+
+std::span<const std::byte> Dataset::Shard::bytes_in_memory(std::int64_t offset, std::size_t size) const {
+  std::call_once(in_memory->read_once, [&] {
+    std::vector<std::byte> all(static_cast<std::size_t>(open.head.payload_bytes()));
+    read_body(0, all);
+    in_memory->bytes = std::move(all);
+  });
+  return std::span(in_memory->bytes).subspan(static_cast<std::size_t>(offset), size);
+}
+
+void Dataset::Shard::verify_sample(std::size_t index, std::span<const std::byte> bytes, std::size_t part) const {
   const std::size_t h = index * num_parts(open.head.info) + part;
   if (verify == VerifyKind::kNone || (is_verified && is_verified[h].load(std::memory_order_relaxed))) return;
   if (short_hash_of(bytes) != open.head.hashes[h])
@@ -127,7 +152,6 @@ Dataset::Dataset(const std::string& path, const std::string& key, VerifyKind ver
     }
     Shard& shard = *shards_.back();
     ShardHead& head = shard.open.head;
-    if (verify == VerifyKind::kOnce) shard.is_verified = std::make_unique<std::atomic<bool>[]>(head.hashes.size());
     const auto index = static_cast<std::int64_t>(shards_.size()) - 1;
     const bool asked_for_alone = shard_path == path;
     if (!asked_for_alone && (head.index != index || head.num_shards != static_cast<std::int64_t>(paths.size()))) {
@@ -142,6 +166,21 @@ Dataset::Dataset(const std::string& path, const std::string& key, VerifyKind ver
     info_.num_samples += head.info.num_samples;
   }
   if (num_shards() < num_shards_of_import_) count_classes();
+  keep_in_memory();
+  for (const auto& shard : shards_)
+    if (shard->verify == VerifyKind::kOnce)
+      shard->is_verified = std::make_unique<std::atomic<bool>[]>(shard->open.head.hashes.size());
+}
+
+// Decides whether samples are kept in memory. Those of images and texts are not: they take longer to prepare.
+void Dataset::keep_in_memory() {
+  const std::int64_t bytes = info_.num_samples * info_.record_bytes();
+  if (info_.kind != input_kinds::kArrays || bytes > kMaxBytesInMemory) return;
+  info_.bytes_in_memory = bytes;
+  for (const auto& shard : shards_) {
+    shard->in_memory = std::make_unique<ShardInMemory>();
+    if (shard->verify == VerifyKind::kEpoch) shard->verify = VerifyKind::kOnce;
+  }
 }
 
 // Counts the classes or labels of the samples: the head of a shard that was opened alone has the counts of all shards.
@@ -231,6 +270,11 @@ std::span<const std::byte> Dataset::read_array(std::int64_t sample, std::size_t 
   const auto size = static_cast<std::size_t>(info_.arrays[input].bytes());
   std::int64_t offset = static_cast<std::int64_t>(index) * info_.record_bytes();
   for (std::size_t i = 0; i < input; ++i) offset += info_.arrays[i].bytes();
+  if (shard.in_memory) {
+    const std::span<const std::byte> bytes = shard.bytes_in_memory(offset, size);
+    shard.verify_sample(index, bytes, input);
+    return bytes;
+  }
   if (memory.size() < size) memory.resize(size);
   const std::span<std::byte> bytes = std::span(memory).first(size);
   shard.read_sample(index, offset, bytes, input);

@@ -18,7 +18,6 @@ namespace convoy::io {
 
 namespace {
 
-constexpr std::string_view kMagic = "CONVOYDS";
 constexpr std::uint64_t kTrailerFormat = 1;
 constexpr std::int64_t kFormat = 3;
 constexpr std::size_t kHashedTrailerBytes = kShardTrailerBytes - sizeof(Hash);
@@ -278,7 +277,7 @@ bool begins_like_hdf5(const FileDescriptor& file, std::uint64_t size, const std:
 }
 
 ShardTrailer decode_shard_trailer(std::span<const std::byte, kShardTrailerBytes> bytes, std::uint64_t size) {
-  if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
+  if (std::memcmp(bytes.data(), kShardMagic.data(), kShardMagic.size()) != 0) {
     fail("it is truncated, or not from 'convoy import': its last {} bytes are not a shard's. Import it again",
          kShardTrailerBytes);
   }
@@ -335,7 +334,7 @@ std::vector<std::byte> encode_shard_head(const ShardHead& head) {
 std::vector<std::byte> encode_shard_trailer(const ShardTrailer& trailer, std::span<const std::byte> head) {
   std::vector<std::byte> bytes(kShardTrailerBytes);
   const std::span<std::byte, kShardTrailerBytes> out(bytes);
-  std::memcpy(out.data(), kMagic.data(), kMagic.size());
+  std::memcpy(out.data(), kShardMagic.data(), kShardMagic.size());
   put_u64(out.subspan<8, 8>(), kTrailerFormat);
   put_u64(out.subspan<16, 8>(), trailer.body_offset);
   put_u64(out.subspan<24, 8>(), trailer.body_bytes);

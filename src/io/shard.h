@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convoy/base/file_descriptor.h"
@@ -25,6 +26,7 @@
 namespace convoy::io {
 
 inline constexpr std::size_t kShardTrailerBytes = 64;
+inline constexpr std::string_view kShardMagic = "CONVOYDS";  ///< the trailer's first bytes
 
 /// The content of a shard without its body.
 struct ShardHead {

@@ -34,6 +34,10 @@ Value add_linear(const LayerArguments& call) {
 
 Value add_logits(const LayerArguments& call) {
   const Shape& x = call.x().shape();
+  if (call.flag("each_row")) {
+    check_divides("the number of rows", x.length(), call.integer("classes"), "outputs");
+    return logits(call.name(), call.x(), call.integer("classes") / x.length());
+  }
   if (x.h * x.w != 1)
     refuse(
         "its input has {} x {} pixels or words, and a sample has one class: put global_average_pool(x) or flatten(x) "
@@ -115,7 +119,11 @@ std::vector<LayerFunction> sequence_functions() {
       {.name = "logits",
        .about = "the last linear layer of a network, with results in float32 in any precision. Parameters as of linear",
        .has_name = true,
-       .arguments = {count("classes", "number of classes")},
+       .arguments = {count("classes", "number of classes, labels or numbers"),
+                     {.name = "each_row",
+                      .kind = Kind::kFlag,
+                      .initial = false,
+                      .about = "whether each of the T rows of x (T,1,C) gives classes / T of the results"}},
        .returns = ValueKind::kLogits,
        .add = add_logits},
       {.name = "self_attention",

@@ -80,7 +80,8 @@ void open_run_directory(const RunOpening& start, const StepClock& clock, std::op
                                .steps = start.setup.steps,
                                .measured = start.data.measured_name(),
                                .kind = start.data.metadata.kind(),
-                               .metrics = MetricList(start.setup.runtime.plan(), start.setup.params.train.metric),
+                               .metrics = MetricList(start.setup.runtime.plan(), start.data.metadata,
+                                                     start.setup.params.train.metric),
                                .first_row = first_row(start),
                                .live = start.live},
                  start.state, clock);

@@ -16,12 +16,13 @@
 
 #include "data/text/subwords.h"
 #include "fuzz/fuzz.h"
+#include "fuzz/network_samples.h"
 #include "model/built_in_networks.h"
 #include "model/layer_functions.h"
 #include "params/key_table.h"
-#include "unit/io/array_files.h"
 #include "unit/data/idx_files.h"
 #include "unit/data/image_files.h"
+#include "unit/io/array_files.h"
 #include "unit/io/array_samples.h"
 #include "unit/io/checkpoint_samples.h"
 #include "unit/io/dataset_samples.h"
@@ -195,13 +196,12 @@ void add_networks(const Seeds& seeds) {
   seeds.add_words("network_file", words);
   seeds.add_words("network_list", words);
   for (const BuiltInNetwork& network : built_in_networks()) {
-    const bool reads_texts = network.declaration.reads == input_kinds::kText;
-    const std::string flag(1, reads_texts ? '\1' : '\0');
-    seeds.add("network_file", network.source.name, flag + network.source.text);
-    const NetworkRequest request{.input = reads_texts ? InputShape(TextShape{.length = 16, .vocabulary = 100})
-                                                      : InputShape(ImageShape{32, 32, 3}),
-                                 .num_classes = 10};
-    seeds.add("network_list", network.source.name, flag + to_text(run_network_file(network.source, request).list));
+    const std::string& reads = network.declaration.reads;
+    const std::string kind(1, reads == input_kinds::kText ? '\1' : reads == input_kinds::kArrays ? '\2' : '\0');
+    seeds.add("network_file", network.source.name, kind + network.source.text);
+    const NetworkRequest request{.input = fuzz::sample_of_kind(static_cast<std::size_t>(kind[0])),
+                                 .num_classes = fuzz::kNumOutputs};
+    seeds.add("network_list", network.source.name, kind + to_text(run_network_file(network.source, request).list));
   }
 }
 

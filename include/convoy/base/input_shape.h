@@ -28,12 +28,18 @@ struct NamedShape {
   bool operator==(const NamedShape&) const = default;
 };
 
+/// Whether an array of this shape is like an image, with several columns and a single slice.
+constexpr bool has_rows_and_columns(const Shape& shape) {
+  return shape.d == 1 && shape.w > 1;
+}
+
 /// The arrays of a sample.
 struct ArrayShapes {
   std::vector<NamedShape> inputs;
 
-  /// Returns the array with this name, or the only array for features::kImage; null if there is none. So networks of
-  /// images read data sets of one array.
+  /// Returns the only array, if it has rows and columns; else null. So networks of images read data sets of one array.
+  const NamedShape* image() const;
+  /// Returns the array with this name, or image() for features::kImage; null if there is none.
   const NamedShape* find(std::string_view name) const;
   bool operator==(const ArrayShapes&) const = default;
 };

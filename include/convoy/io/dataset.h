@@ -48,6 +48,10 @@
 
 namespace convoy::io {
 
+/// Largest size in bytes of the samples of a data set of arrays that is kept in memory once one of them has been read:
+/// to read a small sample takes as much time as to compute with it.
+inline constexpr std::int64_t kMaxBytesInMemory = std::int64_t{64} << 20;
+
 /// A split of an imported data set, opened for reading with all its shards. Any thread may read any sample at any time.
 class Dataset final : public SampleStore {
  public:
@@ -75,7 +79,6 @@ class Dataset final : public SampleStore {
   std::int32_t label(std::int64_t sample) const override;
   /// Returns an empty name if the sample's shard has no names. Each call reads the shard.
   std::string name(std::int64_t sample) const override;
-
   /// From now on the data set has only these samples: at least one, by ascending indices in those that it has now.
   /// Counts of classes and content_hash() follow; means, standard deviations and the number of tokens do not.
   void keep(const std::vector<std::int64_t>& samples);
@@ -107,6 +110,7 @@ class Dataset final : public SampleStore {
   /// Returns the shard that holds the sample, and the sample's index in this shard. Throws Error if there is no such
   /// sample.
   std::pair<const Shard&, std::size_t> find(std::int64_t sample) const;
+  void keep_in_memory();
   void count_classes();
   std::string form() const;
 

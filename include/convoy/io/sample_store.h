@@ -67,6 +67,7 @@ struct DatasetInfo {
   /// Whether images are rotated by their Exif orientation: pixels at the import, image files when decoded.
   bool oriented = false;
   std::int64_t num_samples = 0;          ///< number of samples over all shards
+  std::int64_t bytes_in_memory = 0;      ///< size of the samples that are in memory after the first read; 0: none are
   std::vector<std::string> class_names;  ///< names of the classes, by label; or of the labels or numbers of `target`
   /// Number of samples of each class, or with each label, over the opened shards; empty for a folder and for numbers.
   std::vector<std::int64_t> class_counts;
@@ -112,13 +113,15 @@ class SampleStore {
   /// Reads the tokens of a sample into the caller's `memory`, and returns them. Only for a store of texts. Throws
   /// StoreError.
   virtual std::span<const std::int32_t> read_tokens(std::int64_t sample, std::vector<std::int32_t>& memory) const;
-  /// Reads the array info().arrays[input] of a sample into the caller's `memory`, and returns its bytes. Only for a
-  /// store of arrays. Throws StoreError.
+  /// Returns the bytes of the array info().arrays[input] of a sample. They lie in memory of the store, or are read into
+  /// the caller's `memory`. Only for a store of arrays. Throws StoreError.
   virtual std::span<const std::byte> read_array(std::int64_t sample, std::size_t input,
                                                 std::vector<std::byte>& memory) const;
   /// Reads the labels (0 or 1) or the numbers of a sample's target into `values`, of info().num_target_values() values.
   /// NaN stands for a value that is not known. Only for a store whose target is not a class.
   virtual void read_target(std::int64_t sample, std::span<float> values) const;
+  /// Whether reading is fast only if one thread reads the samples in ascending order.
+  virtual bool reads_in_order() const { return false; }
   /// The label of a sample: an index in info().class_names; -1 if its class is not known or the target is not a class.
   virtual std::int32_t label(std::int64_t sample) const = 0;
   /// The name of the file that the sample came from, relative to the imported folder; empty if it is not known. Throws

@@ -29,12 +29,13 @@ inline constexpr std::int64_t kMaxTargets = 1 << 24;
 /// The mean error of a sample's outputs y, over its c_n targets that are known; a target that is NaN is not.
 /// With d = y - t':
 ///   loss_n = sum_lk f / c_n    dy = dloss_n f' / c_n;  0 if the target is not known
-///   squared error          f = w d^2      f' = 2 w d
-///   absolute error         f = w |d|      f' = w sign(d), 0 for d = 0
-///   Huber error            f = w d^2 / 2 if |d| <= delta, else w delta (|d| - delta / 2)    f' = w d or w delta
-///   sign(d) binary cross-entropy   f = w t' log(1 + exp(-y)) + (1 - t') log(1 + exp(y))    f' = (1 - t') s(y) - w t'
-///   s(-y)
-///                          with s(y) = 1 / (1 + exp(-y)); t' is a probability, w the weight of samples with the label
+///   squared error         f = w d^2                                  f' = 2 w d
+///   absolute error        f = w |d|                                  f' = w sign(d), 0 for d = 0
+///   Huber error           f = w d^2 / 2                              f' = w d                 if |d| <= delta
+///                         f = w delta (|d| - delta / 2)              f' = w delta sign(d)     if |d| > delta
+///   binary cross-entropy  f = w t' log(1 + e^-y) + (1 - t') log(1 + e^y)
+///                         f' = (1 - t') s(y) - w t' s(-y)            with s(y) = 1 / (1 + e^-y)
+/// In binary cross-entropy, t' is a probability, and w the weight of samples that have the label.
 /// If no target is missing, the mean of loss_n over the samples is mse_loss, l1_loss, huber_loss (with weights 1) or
 /// binary_cross_entropy_with_logits (pos_weight = w) of torch.nn.functional. Computed in double. A sample's values are
 /// added in an order that depends on L K alone. A non-finite output gives a non-finite loss, unless its target is not

@@ -106,6 +106,21 @@ template <>
 inline constexpr Choice<BadStepKind> kChoices<BadStepKind>[] = {
     {BadStepKind::kStop, "stop"}, {BadStepKind::kSkip, "skip"}, {BadStepKind::kRollback, "rollback"}};
 
+enum class LossKind {
+  kCrossEntropy,        ///< of a class
+  kBinaryCrossEntropy,  ///< of several labels
+  kMse,                 ///< mean squared error of numbers
+  kMae,                 ///< mean absolute error of numbers
+  kHuber,               ///< of numbers; squared below train.huber_delta, absolute above
+};
+template <>
+inline constexpr Choice<LossKind> kChoices<LossKind>[] = {
+    {LossKind::kCrossEntropy, "cross_entropy", "ce xent softmax nll categorical_crossentropy"},
+    {LossKind::kBinaryCrossEntropy, "binary_cross_entropy", "bce sigmoid bce_with_logits binary_crossentropy"},
+    {LossKind::kMse, "mse", "l2 squared_error mean_squared_error"},
+    {LossKind::kMae, "mae", "l1 absolute_error mean_absolute_error"},
+    {LossKind::kHuber, "huber", "huber_error smooth_l1"}};
+
 enum class ReductionKind { kInvariant, kFast };
 template <>
 inline constexpr Choice<ReductionKind> kChoices<ReductionKind>[] = {{ReductionKind::kInvariant, "invariant"},

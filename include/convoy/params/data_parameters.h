@@ -48,6 +48,10 @@ struct AugmentParams {
   double scale = 0.08;                     ///< smallest share of the image's area with CropKind::kRandomResized
   std::int64_t eval_resize = 0;  ///< pixels of the short side before the centre is cut out; 0: the usual ratio
   bool flip = false;             ///< whether left and right change places with probability 1/2
+  bool flip_rows = false;        ///< whether top and bottom of arrays change places with probability 1/2
+  bool turn = false;             ///< whether arrays are turned by 0, 90, 180 or 270 degrees
+  double factor = 0;             ///< the factor of all values of a sample of arrays is drawn from 1 - this to 1 + this
+  double noise = 0;              ///< standard deviation of what is added to each value of arrays
   double brightness = 0, contrast = 0, saturation = 0;  ///< the factors are drawn from 1 - this to 1 + this
   AutoAugmentKind policy = AutoAugmentKind::kNone;
   std::int64_t policy_operations = 2, policy_magnitude = 9;  ///< number and strength of RandAugment's operations

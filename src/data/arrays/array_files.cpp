@@ -27,17 +27,17 @@ namespace fs = std::filesystem;
 
 constexpr std::size_t kNumShown = 10;  // names in a message
 
-bool is_folder_at(const std::string& path) {
+bool is_folder(const std::string& path) {
   std::error_code error;
   return fs::is_directory(path, error);
 }
 
-bool is_file_at(const std::string& path) {
+bool is_file(const std::string& path) {
   std::error_code error;
   return fs::is_regular_file(path, error);
 }
 
-std::string shown_names(const std::vector<std::string>& names) {
+std::string shown(const std::vector<std::string>& names) {
   return excerpt(first_few(names, kNumShown));
 }
 
@@ -47,12 +47,11 @@ bool has_wildcard(std::string_view pattern) {
   return pattern.find_first_of("*?") != std::string_view::npos;
 }
 
-bool fits_pattern(std::string_view pattern, std::string_view name) {
+bool fits(std::string_view pattern, std::string_view name) {
   if (pattern.empty()) return name.empty();
-  if (pattern.front() == '*')
-    return fits_pattern(pattern.substr(1), name) || (!name.empty() && fits_pattern(pattern, name.substr(1)));
+  if (pattern.front() == '*') return fits(pattern.substr(1), name) || (!name.empty() && fits(pattern, name.substr(1)));
   return !name.empty() && (pattern.front() == '?' || pattern.front() == name.front()) &&
-         fits_pattern(pattern.substr(1), name.substr(1));
+         fits(pattern.substr(1), name.substr(1));
 }
 
 std::vector<std::string> split_at(std::string_view text, char separator) {
@@ -63,12 +62,6 @@ std::vector<std::string> split_at(std::string_view text, char separator) {
     begin = end + 1;
   }
   return parts;
-}
-
-std::string stripped(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  if (begin == std::string_view::npos) return "";
-  return std::string(text.substr(begin, text.find_last_not_of(" \t") - begin + 1));
 }
 
 bool contains(const std::vector<std::string>& names, const std::string& name) {
@@ -92,7 +85,7 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 
 // Returns the files of arrays in a folder, or the file itself.
 std::vector<std::string> array_files_at(const std::string& path, const std::string& key) {
-  if (!is_folder_at(path)) return {path};
+  if (!is_folder(path)) return {path};
   std::vector<std::string> paths;
   for (const fs::path& file : files_in(path, key))
     if (find_array_file_kind(file.string())) paths.push_back(file.string());
@@ -117,7 +110,7 @@ ArrayFiles files_at(const std::string& path, const std::string& key) {
   }
   if (const auto files = of_one_kind(paths)) return *files;
   if (paths.size() == 1) refuse_other_kind(paths.front());
-  refuse("{}: the folder '{}' holds files of several kinds, which cannot be joined: {}", key, path, shown_names(paths));
+  refuse("{}: the folder '{}' holds files of several kinds, which cannot be joined: {}", key, path, shown(paths));
 }
 
 // --- What is in them -------------------------------------------------------------------------------------------------
@@ -147,12 +140,11 @@ std::vector<std::string> columns_like(const ArrayFiles& files, const std::string
       add(piece);
       continue;
     }
-    const auto is_meant = [&](const std::string& name) { return fits_pattern(piece, name) && !contains(others, name); };
+    const auto is_meant = [&](const std::string& name) { return fits(piece, name) && !contains(others, name); };
     if (!has_wildcard(piece) || std::ranges::none_of(names, is_meant)) {
       const std::string near = nearest(piece, names);
-      refuse(
-          "'{}' has no column '{}'{}", files.paths.front(), excerpt(piece),
-          near.empty() ? fmt::format(". It has: {}", shown_names(names)) : fmt::format(". Nearest: {}", excerpt(near)));
+      refuse("'{}' has no column '{}'{}", files.paths.front(), excerpt(piece),
+             near.empty() ? fmt::format(". It has: {}", shown(names)) : fmt::format(". Nearest: {}", excerpt(near)));
     }
     for (const std::string& name : names)
       if (is_meant(name)) add(name);
@@ -173,30 +165,22 @@ PartLocation part_called(const ArrayFiles& files, std::string name, std::span<co
   if (name.starts_with('/')) name.erase(0, 1);
   if (const std::vector<std::string> names = names_in(files); !contains(names, name)) {
     const std::string near = nearest(name, names);
-    refuse("'{}' has no array '{}'. It has: {}{}", files.paths.front(), excerpt(name), shown_names(names),
+    refuse("'{}' has no array '{}'. It has: {}{}", files.paths.front(), excerpt(name), shown(names),
            near.empty() ? "" : fmt::format(". Nearest: {}", excerpt(near)));
   }
   return {.files = files, .array = std::move(name)};
 }
 
-// Refuses our own data sets, which would be imported as arrays of bytes.
-std::vector<std::string> names_in_hdf5(const std::string& path) {
-  std::vector<std::string> names = io::names_in_hdf5(path);
-  if (contains(names, "class_names") && contains(names, "hashes"))
-    refuse("'{}' is a data set that convoy import has made already: train on it (data.train)", path);
-  return names;
-}
-
 std::string list_of_inputs(const std::vector<std::string>& names) {
   std::vector<std::string> pairs;
   for (const std::string& name : names) pairs.push_back(fmt::format("{}: {}", lower_case(name), name));
-  return shown_names(pairs);
+  return shown(pairs);
 }
 
 }  // namespace
 
 std::optional<ArrayFileKind> find_array_file_kind(const std::string& path) {
-  if (!is_file_at(path)) return std::nullopt;
+  if (!is_file(path)) return std::nullopt;
   std::string first(io::kForeignKindBytes, '\0');
   std::ifstream(path, std::ios::binary).read(first.data(), std::ssize(first));
   const std::string name = lower_case(path);
@@ -214,7 +198,7 @@ std::vector<std::string> names_in(const ArrayFiles& files) {
     case ArrayFileKind::kNpz:
       return io::names_in_npz(files.paths.front());
     case ArrayFileKind::kHdf5:
-      return names_in_hdf5(files.paths.front());
+      return io::names_in_hdf5(files.paths.front());
     case ArrayFileKind::kTable:
       return NumberTable(files.paths.front()).names();
     default:
@@ -224,15 +208,15 @@ std::vector<std::string> names_in(const ArrayFiles& files) {
 
 std::vector<PartSpec> parse_parts(const std::string& text, const std::string& key) {
   std::vector<PartSpec> parts;
-  if (stripped(text).empty()) return parts;
+  if (without_blanks(text).empty()) return parts;
   for (const std::string& entry : split_at(text, ',')) {
     PartSpec& part = parts.emplace_back();
-    part.where = stripped(entry);
+    part.where = without_blanks(entry);
     const std::size_t colon = part.where.find(':');
     if (colon != std::string::npos && part.where.find_first_of("./") > colon) {
-      part.name = stripped(part.where.substr(0, colon));
-      part.where = stripped(part.where.substr(colon + 1));
-      if (part.name.empty()) refuse("{} = {}: no name is before the colon of '{}'", key, text, stripped(entry));
+      part.name = without_blanks(part.where.substr(0, colon));
+      part.where = without_blanks(part.where.substr(colon + 1));
+      if (part.name.empty()) refuse("{} = {}: no name is before the colon of '{}'", key, text, without_blanks(entry));
     }
     if (part.where.empty())
       refuse("{} = {}: an input is empty. Expected: NAME: FILE, NAME: FILE:ARRAY or NAME: COLUMN|COLUMN", key, text);
@@ -243,8 +227,8 @@ std::vector<PartSpec> parse_parts(const std::string& text, const std::string& ke
 // --- ArrayFinder -----------------------------------------------------------------------------------------------------
 
 ArrayFinder::ArrayFinder(std::string source, std::string key)
-    : source_(std::move(source)), key_(std::move(key)), is_folder_(is_folder_at(source_)) {
-  if (!is_folder_ && !is_file_at(source_)) refuse("{} = {}: there is no such file or folder", key_, source_);
+    : source_(std::move(source)), key_(std::move(key)), is_folder_(is_folder(source_)) {
+  if (!is_folder_ && !is_file(source_)) refuse("{} = {}: there is no such file or folder", key_, source_);
   if (!is_folder_ && !find_array_file_kind(source_)) refuse_other_kind(source_);
 }
 
@@ -265,8 +249,7 @@ std::optional<PartLocation> ArrayFinder::find_name(const std::string& where,
   const std::vector<std::string> names = names_in(*files);
   const auto is_known = [&](const std::string& piece) {
     return std::ranges::any_of(names, [&](const std::string& name) {
-      return piece == name || piece == "/" + name ||
-             (files->kind == ArrayFileKind::kTable && fits_pattern(piece, name));
+      return piece == name || piece == "/" + name || (files->kind == ArrayFileKind::kTable && fits(piece, name));
     });
   };
   if (!is_known(where) && std::ranges::none_of(split_at(where, '|'), is_known)) return std::nullopt;
@@ -278,7 +261,7 @@ std::optional<PartLocation> ArrayFinder::find_path(const std::string& folder, co
                                                    std::span<const PartLocation> taken) const {
   for (std::size_t end = where.size(); end != std::string::npos && end > 0; end = where.rfind(':', end - 1)) {
     const std::string path = (fs::path(folder) / where.substr(0, end)).string();
-    if (!is_file_at(path) && !(is_folder_at(path) && !array_files_at(path, key_).empty())) continue;
+    if (!is_file(path) && !(is_folder(path) && !array_files_at(path, key_).empty())) continue;
     const ArrayFiles files = files_at(path, key_);
     PartLocation found =
         end == where.size() ? find_only(files, {}, key_, taken) : part_called(files, where.substr(end + 1), taken);
@@ -307,7 +290,7 @@ void ArrayFinder::refuse_where(const std::string& where, const std::string& key)
     for (const std::string& path : array_files_at(source_, key_)) names.push_back(fs::path(path).filename().string());
   const std::string near = nearest(where, names);
   refuse("{} = {}: there is no such file, and '{}' has no {} of this name. It has: {}{}", key, excerpt(where), source_,
-         files && files->kind == ArrayFileKind::kTable ? "column" : "array", shown_names(names),
+         files && files->kind == ArrayFileKind::kTable ? "column" : "array", shown(names),
          near.empty() ? "" : fmt::format(". Nearest: {}", excerpt(near)));
 }
 
@@ -324,11 +307,11 @@ PartLocation ArrayFinder::find_only(const ArrayFiles& files, const PartSpec& par
   if (files.kind != ArrayFileKind::kTable && contains(names, part.name)) return {.files = files, .array = part.name};
   std::erase_if(names, [&](const std::string& name) { return contains(others, name); });
   if (names.empty())
-    refuse("{}: '{}' has nothing but {}, which is used otherwise", key, files.paths.front(), shown_names(others));
+    refuse("{}: '{}' has nothing but {}, which is used otherwise", key, files.paths.front(), shown(others));
   if (files.kind == ArrayFileKind::kTable) return {.files = files, .columns = names};
   if (names.size() > 1)
-    refuse("{}: '{}' has several arrays. Name those that are meant, as in {} = \"{}\"", key, files.paths.front(), key,
-           list_of_inputs(names));
+    refuse("{}: '{}' has several arrays{}. Name those that are meant, as in {} = \"{}\"", key, files.paths.front(),
+           part.name.empty() ? "" : fmt::format(", and none is called '{}'", part.name), key, list_of_inputs(names));
   return {.files = files, .array = names.front()};
 }
 
@@ -358,7 +341,7 @@ PartLocation ArrayFinder::find_input(const PartSpec& part, const std::string& ke
   refuse(
       "{} = {}: it holds several files: {}. Name those that are inputs, as in {} = \"x: {}\". Files that are to be "
       "joined one after the other belong in a folder of their own",
-      key_, source_, shown_names(candidates), key, candidates.front());
+      key_, source_, shown(candidates), key, candidates.front());
 }
 
 }  // namespace convoy

@@ -19,16 +19,10 @@ namespace convoy {
 
 namespace {
 
-constexpr std::size_t kBlockBytes = std::size_t{1} << 20;
+constexpr std::size_t kFileBlockBytes = std::size_t{1} << 20;
 
 const char* find(std::string_view text, char c) {
   return text.empty() ? nullptr : static_cast<const char*>(std::memchr(text.data(), c, text.size()));
-}
-
-std::string_view without_blanks(std::string_view field) {
-  while (!field.empty() && (field.front() == ' ' || field.front() == '\t')) field.remove_prefix(1);
-  while (!field.empty() && (field.back() == ' ' || field.back() == '\t')) field.remove_suffix(1);
-  return field;
 }
 
 bool is_missing(std::string_view field) {
@@ -56,7 +50,7 @@ FieldReader::FieldReader(const std::string& path, const TableFormat& format)
 bool FieldReader::fill() {
   const std::int64_t file_offset = block_offset_ + static_cast<std::int64_t>(end_);
   const auto count = static_cast<std::size_t>(
-      std::clamp<std::int64_t>(size_bytes_ - file_offset, 0, static_cast<std::int64_t>(kBlockBytes)));
+      std::clamp<std::int64_t>(size_bytes_ - file_offset, 0, static_cast<std::int64_t>(kFileBlockBytes)));
   if (count == 0) return false;
   if (begin_ > 0)
     std::copy(block_.begin() + static_cast<std::ptrdiff_t>(begin_), block_.begin() + static_cast<std::ptrdiff_t>(end_),
@@ -175,7 +169,7 @@ void FieldReader::seek(std::int64_t offset, std::int64_t line) {
 std::int64_t FieldReader::line() const {
   if (row_line_ > 0) return row_line_;
   std::int64_t line = 1;
-  std::vector<char> piece(kBlockBytes);
+  std::vector<char> piece(kFileBlockBytes);
   for (std::int64_t offset = 0; offset < row_offset_;) {
     const auto part = std::span(piece).first(
         static_cast<std::size_t>(std::min<std::int64_t>(std::ssize(piece), row_offset_ - offset)));

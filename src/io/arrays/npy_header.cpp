@@ -16,7 +16,7 @@ namespace convoy::io {
 namespace {
 
 constexpr std::string_view kMagic = "\x93NUMPY";
-constexpr std::size_t kMaxHeaderBytes = 65536;  // NumPy itself reads 10,000 characters
+constexpr std::size_t kMaxNpyHeaderBytes = 65536;  // NumPy itself reads 10,000 characters
 constexpr std::int64_t kMaxCharacters = 4096;
 
 [[noreturn]] void fail_header(const std::string& expected, std::string_view rest) {
@@ -158,7 +158,8 @@ NpyPrefix read_npy_prefix(std::span<const std::byte> begin) {
   const NpyPrefix prefix =
       major == 1 ? NpyPrefix{.offset = 10, .length = byte(8) | byte(9) << 8}
                  : NpyPrefix{.offset = 12, .length = byte(8) | byte(9) << 8 | byte(10) << 16 | byte(11) << 24};
-  if (prefix.length > kMaxHeaderBytes) fail("its header claims {} bytes. Allowed: {}", prefix.length, kMaxHeaderBytes);
+  if (prefix.length > kMaxNpyHeaderBytes)
+    fail("its header claims {} bytes. Allowed: {}", prefix.length, kMaxNpyHeaderBytes);
   return prefix;
 }
 

@@ -21,7 +21,7 @@ namespace convoy::io {
 
 namespace {
 
-constexpr std::string_view kSuffix = ".npy";
+constexpr std::string_view kNpySuffix = ".npy";
 constexpr std::size_t kNumArraysShown = 10;
 // Deflate needs at least 2 bits for a copy of at most 258 bytes: 1032 bytes per byte (zlib's documentation, too).
 constexpr std::uint64_t kLargestExpansion = 1032;
@@ -54,8 +54,8 @@ std::vector<std::pair<std::string, zip_uint64_t>> arrays_in(zip_t* archive) {
   for (zip_uint64_t i = 0; i < count; ++i) {
     const char* const given = zip_get_name(archive, i, 0);
     std::string name = given != nullptr ? given : "";
-    if (!name.ends_with(kSuffix)) continue;
-    name.resize(name.size() - kSuffix.size());
+    if (!name.ends_with(kNpySuffix)) continue;
+    name.resize(name.size() - kNpySuffix.size());
     arrays.emplace_back(std::move(name), i);
   }
   return arrays;

@@ -55,7 +55,7 @@ TEST(ArrayShape, HasItsChannelsLast) {
   EXPECT_CONTAINS(test::message_of<Error>([&] { array_shape(five); }), "has 5 dimensions");
 }
 
-TEST(ArrayShapes, AreFoundByNameAndTheOnlyOneAsAnImage) {
+TEST(ArrayShapes, AreFoundByNameAndTheOnlyOneWithRowsAndColumnsAsAnImage) {
   const ArrayShapes one{{{"patch", Shape::images(1, 8, 6, 7)}}};
   EXPECT_EQ(one.find("patch"), &one.inputs[0]);
   EXPECT_EQ(one.find("image"), &one.inputs[0]);
@@ -65,6 +65,9 @@ TEST(ArrayShapes, AreFoundByNameAndTheOnlyOneAsAnImage) {
   EXPECT_EQ(two.find("image"), &two.inputs[1]);
   const ArrayShapes others{{two.inputs[0], one.inputs[0]}};
   EXPECT_EQ(others.find("image"), nullptr);
+  for (const Shape& shape :
+       {Shape::vectors(1, 8), Shape::sequences(1, 8, 6), Shape{.n = 1, .d = 2, .h = 8, .w = 6, .c = 7}})
+    EXPECT_EQ((ArrayShapes{{{"patch", shape}}}.find("image")), nullptr) << to_string(shape);
   EXPECT_EQ(to_string(InputShape(two)), "spectrum 1024, image 2x8x6x7");
   EXPECT_STREQ(kind_of(InputShape(two)), "arrays");
 }

@@ -156,10 +156,15 @@ TEST(ModelMetadata, TargetsMustBeOfTheNetworksKindAndNames) {
                   "data.val has other numbers than data.train: name 1 (counted from 0) is 'mass', not 'angle'.");
 }
 
-TEST(ModelMetadata, OfArraysIsRefusedUntilNetworksReadThem) {
+TEST(ModelMetadata, OfArraysNeedsANetworkThatReadsThem) {
   Parameters params;
   EXPECT_CONTAINS(test::message_of<RequestError>([&] { model_metadata(params, arrays()); }),
-                  "networks cannot read arrays yet, and the data holds arrays: image 8x8x7, values 2");
+                  "the network reads images, and the data holds arrays: image 8x8x7, values 2");
+  params.model.name = "mlp";
+  const io::ModelMetadata metadata = model_metadata(params, arrays());
+  ASSERT_NE(metadata.arrays(), nullptr);
+  EXPECT_EQ(metadata.arrays()->inputs, arrays().arrays);
+  EXPECT_EQ(metadata.target, arrays().target);
   params.augment.mean.values = {0.5};
   EXPECT_CONTAINS(test::message_of<RequestError>([&] { model_metadata(params, arrays()); }),
                   "augment.mean and augment.stddev are those of images, but data.train holds arrays.");

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <functional>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
@@ -230,6 +231,50 @@ TEST(ArrayShard, WhoseArrayIsDamagedStillGivesTheOthers) {
           EXPECT_EQ(message, test::kNothingThrown);
       }
   }
+}
+
+// The whole of a small data set is read at once, also from a copy of its body.
+TEST(ArrayShard, IsKeptInMemoryIfItIsSmall) {
+  const TemporaryDirectory directory;
+  const DatasetInfo info = arrays_info();
+  write_arrays(directory.path(), info, 2);
+  for (const bool copies : {false, true}) {
+    Dataset dataset(directory.path(), "data.train");
+    EXPECT_EQ(dataset.info().bytes_in_memory, kNumArraySamples * 26);
+    const std::string copy = directory / "copy";
+    if (copies)
+      for (const std::int64_t shard : {0, 1}) {
+        const auto file = std::make_shared<const FileDescriptor>(::open(copy.c_str(), O_CREAT | O_RDWR, 0600));
+        EXPECT_EQ(dataset.copy_body(shard, *file, 100 * static_cast<std::uint64_t>(shard), [] {}), std::nullopt);
+        dataset.read_from_copy(shard, file, 100 * static_cast<std::uint64_t>(shard));
+      }
+    EXPECT_EQ(read_record(dataset, 0), known_record(info, 0));
+    const std::string& first = copies ? copy : dataset.shard_path(0);
+    const std::vector<std::byte> whole = read_file(first);
+    std::filesystem::resize_file(first, 0);
+    for (std::int64_t i = 0; i < 3; ++i) EXPECT_EQ(read_record(dataset, i), known_record(info, i));
+    if (!copies) {
+      EXPECT_EQ(read_record(dataset, 5), known_record(info, 5));
+    }
+    test::write_bytes(first, whole);
+  }
+}
+
+TEST(ArrayShard, IsReadSampleBySampleIfItIsLarge) {
+  const TemporaryDirectory directory;
+  DatasetInfo info = arrays_info();
+  info.arrays = {make_array("a", ElementType::kFloat32, {3 << 20})};  // 12 MiB
+  const std::vector<std::byte> record(static_cast<std::size_t>(info.record_bytes()), std::byte{7});
+  ShardWriter writer({directory / "train.h5", 0, 1}, info);
+  for (std::int32_t i = 0; i < kNumArraySamples; ++i) writer.append(record, {.label = i % 3}, "");
+  writer.end_samples();
+  writer.finish(info);
+  writer.commit();
+  const Dataset dataset(directory.path(), "data.train");
+  EXPECT_EQ(dataset.info().bytes_in_memory, 0);
+  EXPECT_EQ(read_record(dataset, 1), record);
+  std::filesystem::resize_file(directory / "train.h5", 100);
+  EXPECT_CONTAINS(message_of<StoreError>([&] { read_record(dataset, 1); }), "The file was overwritten or cut short");
 }
 
 TEST(ArrayShard, IsDescribed) {

@@ -14,6 +14,7 @@
 #include "model/listed_cell.h"
 #include "model/run_network_file.h"
 #include "unit/messages.h"
+#include "unit/model/declared_input.h"
 
 namespace convoy {
 namespace {
@@ -159,10 +160,9 @@ TEST(NetworkFile, EveryBuiltInNetworkSurvivesItsText) {
   for (const std::string& name : network_names()) {
     std::map<std::string, std::string> settings;
     const NetworkSource& source = find_built_in_network(name, settings).source;
-    const bool reads_texts = read_declaration(source).reads == input_kinds::kText;
-    const InputShape input =
-        reads_texts ? InputShape(TextShape{.length = 16, .vocabulary = 100}) : InputShape(ImageShape{32, 32, 3});
-    const NetworkList list = run_network_file(source, {.name = name, .input = input, .num_classes = 7}).list;
+    const InputShape input = test::declared_input(name, {32, 32, 3});
+    const NetworkList list =
+        run_network_file(source, {.name = name, .input = input, .num_classes = test::kDeclaredOutputs}).list;
     EXPECT_EQ(parse_network_list(to_text(list)), list) << name;
   }
 }
@@ -325,7 +325,7 @@ TEST(NetworkFile, HabitsFromElsewhereAreExplained) {
   const std::string image = "local x = conv('a', feature('image'), 8)\n";
   EXPECT_EQ(complaint("local w = parameter('w', 8, 'filters')"), "my.lua:1: parameter w: network{...} must come first");
   EXPECT_EQ(complaint("network{reads = 'image'}"),
-            "my.lua:1: network: reads = \"image\" must be \"images\" or \"text\"");
+            "my.lua:1: network: reads = \"image\" must be \"images\", \"text\", \"arrays\"");
   EXPECT_EQ(complaint(stem(image + "return x - x")),
             "my.lua:4: values have the operators + and * alone: write a + -1 * b for a difference, 0.5 * x for a half, "
             "tostring(x) for a text");
