@@ -171,6 +171,14 @@ PartLocation part_called(const ArrayFiles& files, std::string name, std::span<co
   return {.files = files, .array = std::move(name)};
 }
 
+// Refuses our own data sets, which would be imported as arrays of bytes.
+std::vector<std::string> names_in_hdf5(const std::string& path) {
+  std::vector<std::string> names = io::names_in_hdf5(path);
+  if (contains(names, "class_names") && contains(names, "hashes"))
+    refuse("'{}' is a data set that convoy import has made already: train on it (data.train)", path);
+  return names;
+}
+
 std::string list_of_inputs(const std::vector<std::string>& names) {
   std::vector<std::string> pairs;
   for (const std::string& name : names) pairs.push_back(fmt::format("{}: {}", lower_case(name), name));
@@ -198,7 +206,7 @@ std::vector<std::string> names_in(const ArrayFiles& files) {
     case ArrayFileKind::kNpz:
       return io::names_in_npz(files.paths.front());
     case ArrayFileKind::kHdf5:
-      return io::names_in_hdf5(files.paths.front());
+      return names_in_hdf5(files.paths.front());
     case ArrayFileKind::kTable:
       return NumberTable(files.paths.front()).names();
     default:
