@@ -170,10 +170,13 @@ TEST_F(ArrayStoreTest, SeveralArraysAreFoundByTheirNamesOrAsTheUserSays) {
 }
 
 TEST_F(ArrayStoreTest, RefusesWhatDoesNotFitTheNetwork) {
-  const std::string path = write("x.npy", npy({.shape = "(2, 3)"}, std::string(24, '\0')));
-  EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, options()); }), "x.npy");
   EXPECT_CONTAINS(message_of<RequestError>([&] { open(directory_ / "absent.npy", options()); }), "absent.npy");
   ArrayFileOptions wanted = options();
+  wanted.arrays = {{.name = "image", .dims = {2, 2, 1}}};
+  const std::string path = write("x.npy", npy({.shape = "(2, 3, 2, 2)"}, std::string(96, '\0')));
+  EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
+                  "x.npy': a sample is (3, 2, 2), but (2, 2, 1) with channels last was expected");
+  wanted = options();
   wanted.target = "gap";
   EXPECT_EQ(message_of<RequestError>([&] { open(write_table(), wanted); }),
             fmt::format("import.target: '{}', column 'gap' has 1 value for each sample, but the network predicts 2 "

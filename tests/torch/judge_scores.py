@@ -8,6 +8,7 @@ Usage: judge_scores.py CONVOY class|labels|numbers
 """
 
 import csv
+import importlib.util
 import subprocess
 import sys
 import tempfile
@@ -17,7 +18,8 @@ from judging import require, run
 
 numpy, h5py, metrics = require("numpy", "h5py", "sklearn.metrics")
 
-SAMPLES, VALUES, STEPS = 500, 12, 30
+ROOT = Path(__file__).resolve().parents[2]
+SAMPLES, VALUES, STEPS = 500, 12, 60
 ALLOWED = 1e-6  # relative; tables have 9 digits
 NAMES = {"class": 5, "labels": 4, "numbers": 3}  # outputs
 
@@ -45,6 +47,8 @@ def main():
         judge_tables(kind, folder / "run", predictions)
         file = [f"--predict.data={folder}/new.npz", "--import.inputs=x: x", "--import.target=y"]
         judge_new_file(convoy, keys, folder, kind, predict(convoy, keys, folder, "new", file), file)
+        if kind == "numbers" and importlib.util.find_spec("matplotlib"):
+            judge_plot(folder, predictions)
 
 
 def make_samples(kind, seed):
@@ -59,7 +63,8 @@ def make_samples(kind, seed):
         return {"x": x, "y": (scores_of_x > [0, 1, 2, 6]).astype(numpy.uint8)}  # the last one is rare
     # Of several sizes, far from 0; some are not known.
     y = (numpy.tanh(scores_of_x) * [1, 1e-3, 50] + [0, 5e-3, 1e4]).astype(numpy.float32)
-    y[random.random(size=y.shape) < 0.05] = numpy.nan
+    missing = random.random(size=y.shape) < 0.05
+    y[missing & ~missing.all(axis=1, keepdims=True)] = numpy.nan
     return {"x": x, "y": y}
 
 
@@ -161,6 +166,17 @@ def judge_new_file(convoy, keys, folder, kind, found, file):
             judge_equal(f"{name} of a data set and of the user's file", found[name], imported[name])
     answer = subprocess.run([convoy, "predict", *keys, *file, "--predict.explain=true"], capture_output=True, text=True)
     assert f"samples 0 to {SAMPLES - 1}, in micro-batches of 8: x (8, {VALUES}), output (8, {NAMES[kind]})" in answer.stdout
+
+
+def judge_plot(folder, found):
+    """tools/plot_predictions writes the errors of each number above its picture."""
+    for end in (".csv", ".h5"):
+        run(sys.executable, ROOT / "tools/plot_predictions", folder / f"test{end}", f"--output={folder}/plot.svg")
+        picture = (folder / "plot.svg").read_text()
+        for name, (true, predicted) in zip(found["output_names"], known_pairs(found)):
+            error = errors_of(true, predicted)
+            title = f"{name.decode()}: RMSE {error['rmse']:.4g}, MAE {error['mae']:.4g}, R2 {error['r2']:.4f}"
+            assert f"<!-- {title} -->" in picture, f"{end}: the picture has no '{title}'"
 
 
 def last_row(path):

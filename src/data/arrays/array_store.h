@@ -22,8 +22,8 @@ namespace convoy {
 class ArrayStore final : public io::SampleStore {
  public:
   /// `path` is a file or a folder, and `key` the parameter that gave it, for messages. All ranks of `world` call it.
-  /// Throws RequestError, on all ranks, if an array of the network is not found or has other extents, if parts have
-  /// different numbers of samples, or if there are no samples.
+  /// Throws RequestError, on all ranks, if an array of the network is not found, if no axis of its can be that of the
+  /// channels, if a target is none of the network, if parts have different numbers of samples, or if there are none.
   ArrayStore(const std::string& path, const std::string& key, const ArrayFileOptions& options,
              const mpi::Communicator& world);
   ~ArrayStore() override;
