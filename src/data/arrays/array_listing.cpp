@@ -348,11 +348,12 @@ std::vector<std::byte> ArrayListing::divide_on_root(std::uint64_t seed) {
 }
 
 void ArrayListing::divide(std::uint64_t seed) {
-  if (params_.val_fraction == 0 && params_.test_fraction == 0 && params_.val_rows.empty() && params_.test_rows.empty())
-    return;
+  const bool divides =
+      params_.val_fraction > 0 || params_.test_fraction > 0 || !params_.val_rows.empty() || !params_.test_rows.empty();
   std::vector<std::byte> bytes;
-  mpi::on_root(world_, [&] { bytes = divide_on_root(seed); });
-  groups_ = {};
+  if (divides) mpi::on_root(world_, [&] { bytes = divide_on_root(seed); });
+  groups_ = {};  // no longer needed
+  if (!divides) return;
   bytes = world_.broadcast(bytes, 0);
   auto splits = std::make_shared<std::vector<RowSplit>>(bytes.size());
   std::memcpy(splits->data(), bytes.data(), bytes.size());

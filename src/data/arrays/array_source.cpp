@@ -197,6 +197,9 @@ void ArraySource::open(const ArraySourceSpec& spec, const std::vector<PartLocati
     refuse("import.id = {}: it has {} values for each sample. Give an array or a column with one", spec.id,
            id_->num_values());
   check_names();
+  for (const InputPart& input : parts_) all_parts_.push_back(input.part.get());
+  for (SamplePart* const other : {target_.get(), id_.get(), group_.get()})
+    if (other != nullptr) all_parts_.push_back(other);
 }
 
 void ArraySource::add_input(const PartSpec& spec, const PartLocation& location, const ArraySourceSpec& source,
@@ -225,16 +228,8 @@ void ArraySource::check_names() {
 
 // --- Counting --------------------------------------------------------------------------------------------------------
 
-std::vector<SamplePart*> ArraySource::all_parts() const {
-  std::vector<SamplePart*> all;
-  for (const InputPart& input : parts_) all.push_back(input.part.get());
-  for (SamplePart* const other : {target_.get(), id_.get(), group_.get()})
-    if (other != nullptr) all.push_back(other);
-  return all;
-}
-
 bool ArraySource::has(std::int64_t row) {
-  return std::ranges::all_of(all_parts(), [row](SamplePart* part) { return part->has(row); });
+  return std::ranges::all_of(all_parts_, [row](SamplePart* part) { return part->has(row); });
 }
 
 void ArraySource::count(const mpi::Communicator& world) {
@@ -259,10 +254,9 @@ void ArraySource::count(const mpi::Communicator& world) {
 }
 
 void ArraySource::check_counts(const std::vector<PartLocation>& locations) {
-  const std::vector<SamplePart*> all = all_parts();
-  const std::int64_t wanted = all.front()->num_samples();
-  for (std::size_t i = 1; i < all.size(); ++i)
-    if (const std::int64_t found = all[i]->num_samples(); found != wanted)
+  const std::int64_t wanted = all_parts_.front()->num_samples();
+  for (std::size_t i = 1; i < all_parts_.size(); ++i)
+    if (const std::int64_t found = all_parts_[i]->num_samples(); found != wanted)
       refuse("{}: {} has {}, but {} has {}. All parts need the same number", key_, describe(locations.front()),
              counted(wanted, "sample"), describe(locations[i]), counted(found, "sample"));
 }

@@ -85,13 +85,13 @@ class ArraySource {
   void check_names();
   void check_counts(const std::vector<PartLocation>& locations);
   std::span<const std::byte> as_stored(InputPart& input, std::int64_t row);
-  std::vector<SamplePart*> all_parts() const;
 
   OpenTables tables_;
   std::vector<PartLocation> locations_;  ///< of inputs, then of the target, the ids and the groups, if there are such
   std::vector<io::ArrayInfo> inputs_;
   std::vector<InputPart> parts_;  ///< one for each of inputs_
   std::unique_ptr<SamplePart> target_, id_, group_;
+  std::vector<SamplePart*> all_parts_;  ///< as locations_
   std::string key_, target_place_, target_name_;
   std::int64_t num_samples_ = -1;
   std::vector<std::string> notes_;
