@@ -19,6 +19,11 @@ class ArrayLayout : public Runs {
   ArrayLayout() : Runs(write_small_classes) {}
   explicit ArrayLayout(ImportData& import_data) : Runs(import_data) {}
 
+  /// Trains another network, without settings: --model.name=... or --model.file=...
+  void use_network(const std::string& argument) {
+    std::erase_if(arguments_, [](const std::string& old) { return old.starts_with("--model."); });
+    arguments_.push_back(argument);
+  }
   /// Trains with features_ on every grid: the same bits as on one rank, with more threads, too, and if the run is
   /// resumed on other grids.
   void expect_same_bits_everywhere() {
@@ -86,8 +91,7 @@ TEST_F(ArrayLayout, APerceptronGivesTheSameBitsOnEveryGridAndResumed) {
 
 TEST_F(ArrayLayout, ANetworkWhoseStagesReadOtherArraysGivesTheSameBitsOnEveryGrid) {
   write_text(directory_ / "two.lua", kTwoReaders);
-  arguments_.push_back("--model.set=");
-  arguments_.push_back("--model.file=" + (directory_ / "two.lua"));
+  use_network("--model.file=" + (directory_ / "two.lua"));
   expect_same_bits_everywhere();
   train("4x1", {4, 1}, kSteps);
   expect_same_run("1x1", "4x1", kSteps);
@@ -131,10 +135,12 @@ TEST_F(ArrayLayout, KeysOfImagesAndNetworksOfTextsAreRefusedByName) {
   };
   EXPECT_CONTAINS(refusal({"--augment.cutout=4"}),
                   "augment.cutout = 4 changes images, and made for a test holds arrays");
-  EXPECT_CONTAINS(refusal({"--augment.mean=imagenet"}), "augment.mean and augment.stddev are those of images");
-  EXPECT_CONTAINS(refusal({"--model.name=resnet20", "--model.set="}),
-                  "the network reads images, and the data holds arrays: spectrum 20, patch 6x5x7");
-  EXPECT_CONTAINS(refusal({"--model.name=transformer", "--model.set="}), "the network reads text, and the data holds");
+  EXPECT_CONTAINS(refusal({"--augment.mean=imagenet", "--augment.stddev=imagenet"}),
+                  "augment.mean and augment.stddev are those of images");
+  use_network("--model.name=resnet20");
+  EXPECT_CONTAINS(refusal({}), "the network reads images, and the data holds arrays: spectrum 20, patch 6x5x7");
+  use_network("--model.name=transformer");
+  EXPECT_CONTAINS(refusal({}), "the network reads text, and the data holds");
 }
 
 }  // namespace convoy::test
