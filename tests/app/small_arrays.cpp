@@ -53,7 +53,7 @@ Sample sample_of_class(const RandomKey& key, int label) {
     spectrum.push_back(normal(key, i) + (i / (kNumSpectrum / kNumClasses) == label ? 3 : 0));
   std::vector<std::int16_t> patch;
   for (int i = 0; i < kNumPixels * kNumChannels; ++i) {
-    const auto noise = static_cast<int>(random_below(key, static_cast<std::uint64_t>(100 + i), 9));
+    const auto noise = static_cast<int>(random_below(key, 100 + static_cast<std::uint64_t>(i), 9));
     patch.push_back(static_cast<std::int16_t>(noise + (i % kNumChannels == label ? 5 : -2)));
   }
   Sample sample{.record = {}, .label = label};

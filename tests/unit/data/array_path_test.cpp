@@ -1,5 +1,6 @@
 /// What a network reads of arrays: every type of values, normalised, read ahead by any number of threads, on the host
 /// and on a device; labels and targets.
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstring>

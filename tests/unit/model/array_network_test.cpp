@@ -1,5 +1,5 @@
 /// Networks of samples that are arrays: which features and shapes their files find, and what is refused by name.
-#include <algorithm>
+#include <tuple>
 
 #include <gtest/gtest.h>
 
