@@ -24,16 +24,6 @@ bool needs_outputs(const EvaluationSpec& spec) {
   return spec.observe || spec.params.evaluate.mirror || spec.metadata.target.kind != TargetKind::kClass;
 }
 
-void check_message(const StepPlan& plan, std::int64_t sample_bytes) {
-  const BatchParams& batch = plan.spec().batch;
-  const std::int64_t samples = plan.micro_batches_of(plan.busiest_replica()).size() * batch.micro;
-  if (samples <= kMaxMessageBytes / sample_bytes) return;
-  refuse(
-      "batch.global = {}: the outputs of the {} samples of a replica's step, {} each, are larger than a message, which "
-      "holds at most 2 GiB. Evaluate with batch.global = {} or less.",
-      batch.global, samples, human_bytes(sample_bytes), kMaxMessageBytes / sample_bytes);
-}
-
 std::unique_ptr<OutputScores> make_scores(const EvaluationSpec& spec) {
   switch (spec.metadata.target.kind) {
     case TargetKind::kLabels:
@@ -46,13 +36,28 @@ std::unique_ptr<OutputScores> make_scores(const EvaluationSpec& spec) {
 }
 
 StepChannel::Spec channel_spec(const RankRuntime& runtime, std::int64_t sample_bytes) {
-  check_message(runtime.plan(), sample_bytes);
+  const StepPlan& plan = runtime.plan();
+  check_output_message(plan.spec().batch, plan.grid().replicas, plan.micro_batches_of(plan.busiest_replica()).size(),
+                       sample_bytes);
   return {.item_bytes = runtime.plan().spec().batch.micro * sample_bytes,
           .tag = tags::kLogits,
           .stage = runtime.grid().num_stages() - 1};
 }
 
 }  // namespace
+
+void check_output_message(const BatchParams& batch, std::int64_t replicas, std::int64_t micro_batches,
+                          std::int64_t sample_bytes) {
+  const std::int64_t max_micro_batches = kMaxMessageBytes / (batch.micro * sample_bytes);
+  if (micro_batches <= max_micro_batches) return;
+  refuse(
+      "batch.global = {}: the outputs for a step's {} samples of one replica, {} each, are larger than a message, "
+      "which "
+      "holds at most 2 GiB. Allowed here: {}.",
+      batch.global, micro_batches * batch.micro, human_bytes(sample_bytes),
+      max_micro_batches > 0 ? fmt::format("batch.global = {} or less", max_micro_batches * batch.micro * replicas)
+                            : fmt::format("batch.micro = {} or less", kMaxMessageBytes / sample_bytes));
+}
 
 OutputChannel::OutputChannel(EvaluationStep& evaluation, const EvaluationSpec& spec)
     : evaluation_(evaluation),

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "convoy/data/loader.h"
+#include "convoy/params/step_parameters.h"
 
 #include "evaluation/evaluation.h"
 #include "evaluation/output_scores.h"
@@ -15,6 +16,11 @@
 #include "step/step_channel.h"
 
 namespace convoy {
+
+/// Throws RequestError, with values that fit, if the outputs for a step's micro-batches of one replica are too large
+/// for a message. `replicas` is the number of replicas, `sample_bytes` the size of the outputs for a sample.
+void check_output_message(const BatchParams& batch, std::int64_t replicas, std::int64_t micro_batches,
+                          std::int64_t sample_bytes);
 
 /// The outputs travel pass after pass: a step has one pass, or two with test-time augmentation. They are all outputs of
 /// each sample or, if no one needs more, the classes of its largest logits.

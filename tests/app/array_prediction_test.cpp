@@ -30,7 +30,7 @@ class ArrayPrediction : public testing::Test {
     return run_program({.arguments = std::vector<std::string>{command, run_} + more, .ranks = ranks});
   }
   ProcessResult predict(const std::string& name, const std::vector<std::string>& more = {}, int ranks = 0) const {
-    const ProcessResult result =
+    ProcessResult result =
         start("predict", more + std::vector<std::string>{"--predict.output=" + (directory_ / name)}, ranks);
     EXPECT_EQ(result.status, 0) << result.output;
     return result;

@@ -32,7 +32,7 @@ class ArrayStoreTest : public testing::Test {
  protected:
   // Writes a file on rank 0, and returns its path.
   std::string write(const std::string& name, const std::string& content) const {
-    const std::string path = directory_ / name;
+    std::string path = directory_ / name;
     if (world().rank() == 0) test::write_bytes(path, std::as_bytes(std::span(content)));
     world().barrier();
     return path;

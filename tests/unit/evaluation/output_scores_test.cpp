@@ -8,6 +8,11 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/base/error.h"
+
+#include "evaluation/output_channel.h"
+#include "unit/messages.h"
+
 namespace convoy {
 namespace {
 
@@ -151,6 +156,19 @@ TEST(NumberScores, RoundNumbersAsPredictionsDo) {
   const Target target{.kind = TargetKind::kNumbers, .mean = {1e6}, .stddev = {1e-3}};
   EXPECT_EQ(number_of(target, 0, 1.5F), static_cast<float>(1e6 + 1.5e-3));
   EXPECT_EQ(number_of({.kind = TargetKind::kNumbers}, 0, 1.5F), 1.5F) << "without statistics";
+}
+
+// 1024 outputs are 4 KiB: a message holds less than 2^19 samples.
+TEST(OutputMessage, IsRefusedWithTheBatchThatFits) {
+  const auto refusal = [](const BatchParams& batch, std::int64_t replicas) {
+    return test::message_of<RequestError>(
+        [&] { check_output_message(batch, replicas, batch.global / batch.micro / replicas, 4096); });
+  };
+  EXPECT_EQ(refusal({.global = (1 << 20) - 512, .micro = 256}, 2), test::kNothingThrown);
+  EXPECT_EQ(refusal({.global = 1 << 20, .micro = 256}, 2),
+            "batch.global = 1048576: the outputs for a step's 524288 samples of one replica, 4.0 KiB each, are larger "
+            "than a message, which holds at most 2 GiB. Allowed here: batch.global = 1048064 or less.");
+  EXPECT_CONTAINS(refusal({.global = 1 << 20, .micro = 1 << 20}, 1), "Allowed here: batch.micro = 524287 or less.");
 }
 
 TEST(LabelProbability, StaysANumberForLargeOutputs) {

@@ -1,6 +1,7 @@
 /// The files of predictions for a class, labels and numbers, written out by hand.
 #include "inference/prediction_files.h"
 
+#include <algorithm>
 #include <cmath>
 #include <filesystem>
 #include <limits>
