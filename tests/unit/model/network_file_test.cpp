@@ -481,7 +481,7 @@ TEST(NetworkFile, HostileFilesReachALimitSoon) {
        "conv('a', feature('image'), 1) end, x) end",
        "at most 10000 cells"},
       {"cell('a', function() local x = feature('image') for i = 1, 1e7 do x = conv('c' .. i, x, 1) end return x end)",
-       "at most 50000 layers"},
+       "at most 20000 layers"},
       {"for i = 1, 1e7 do parameter('p' .. i, 1, 'a sentence') end", "parameter: more than 1000"},
       {"local t = " + std::string(100'000, '{'), "C stack overflow"},
   };
