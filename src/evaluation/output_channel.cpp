@@ -52,8 +52,7 @@ void check_output_message(const BatchParams& batch, std::int64_t replicas, std::
   if (micro_batches <= max_micro_batches) return;
   refuse(
       "batch.global = {}: the outputs for a step's {} samples of one replica, {} each, are larger than a message, "
-      "which "
-      "holds at most 2 GiB. Allowed here: {}.",
+      "which holds at most 2 GiB. Allowed here: {}.",
       batch.global, micro_batches * batch.micro, human_bytes(sample_bytes),
       max_micro_batches > 0 ? fmt::format("batch.global = {} or less", max_micro_batches * batch.micro * replicas)
                             : fmt::format("batch.micro = {} or less", kMaxMessageBytes / sample_bytes));

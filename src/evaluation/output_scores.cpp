@@ -42,8 +42,7 @@ std::string why_no_average_precision(const io::DatasetInfo& data, const std::str
     return "";
   return fmt::format(
       "mean average precision is left out: it keeps the outputs of all {} samples of {} for {} labels in memory, and "
-      "at "
-      "most {} outputs are kept",
+      "at most {} outputs are kept",
       data.num_samples, key, data.num_target_values(), kMaxKeptOutputs);
 }
 

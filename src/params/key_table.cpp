@@ -209,8 +209,7 @@ std::vector<Key> make_keys() {
        "data.test. top1 and top5: share of the samples whose class has the largest logit, or one of the five largest "
        "(bert: top1 of masked words); balanced_accuracy: mean over the classes of the share of each that is right; "
        "macro_f1: mean of their F1, or of that of several labels at probability 1/2; mean_average_precision: of "
-       "several "
-       "labels; rmse, mae, r2: of numbers, in their own units, means over all of them. auto: top1, "
+       "several labels; rmse, mae, r2: of numbers, in their own units, means over all of them. auto: top1, "
        "mean_average_precision for several labels, rmse for numbers. Lower is better for loss, rmse and mae, higher "
        "for "
        "all others. All that exist are in log.csv"},
@@ -360,8 +359,8 @@ std::vector<Key> make_keys() {
        "a text to predict, in place of predict.data: its classes are printed"},
       {"predict.output", path_or_empty(&PredictParams::output, kPartial), "",
        "the file for the predictions: .csv, a table of classes, labels or numbers, with their logits or numbers in a "
-       ".h5 "
-       "file next to it; .h5 alone; or .npy, probabilities (samples, classes or labels) or numbers in their own units; "
+       ".h5 file next to it; .h5 alone; or .npy, probabilities (samples, classes or labels) or numbers in their own "
+       "units; "
        "empty: predictions.csv in run.directory, and no file if a single image or text is predicted"},
       {"predict.top", integer(&PredictParams::top, {.min = 1, .max = 1'000'000}), "classes",
        "how many classes are written for each sample, the most probable first"},

@@ -290,8 +290,7 @@ void ArrayListing::refuse_shared_group(ArraySource& a, std::int64_t row_a, Array
   const std::string text(a.group()->text(row_a, 0));
   refuse(
       "import.group = {}: the samples {} and {} are of one group, '{}', but in different splits. What a network has "
-      "seen "
-      "in training must not be measured",
+      "seen in training must not be measured",
       params_.group, a.place(row_a), b.place(row_b), excerpt(text));
 }
 
