@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <bit>
 #include <charconv>
 #include <cstdlib>
 #include <cstring>
@@ -28,6 +29,15 @@ const char* find(std::string_view text, char c) {
 bool is_missing(std::string_view field) {
   constexpr std::array<std::string_view, 5> kWords = {"na", "n/a", "null", "none", "?"};
   return field.empty() || (field.size() <= 4 && std::ranges::find(kWords, lower_case(field)) != kWords.end());
+}
+
+// Sets the highest bit of each byte of the word that is the separator, and no other bit.
+std::uint64_t separators_in(const char* word, std::uint64_t separator) {
+  constexpr std::uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
+  std::uint64_t bytes = 0;
+  std::memcpy(&bytes, word, sizeof bytes);
+  bytes ^= separator;  // 0 where it is one
+  return ~(((bytes & kLow) + kLow) | bytes | kLow);
 }
 
 }  // namespace
@@ -112,14 +122,25 @@ void FieldReader::add(std::string_view field) {
   fields_.push_back(field);
 }
 
+// Finds the separators of eight bytes at once: this is where reading a table of numbers spends its time.
 void FieldReader::split(std::string_view row) {
-  const char *begin = row.data(), *const end = begin + row.size();
-  for (const char* p = begin; p != end; ++p) {
-    if (*p != format_.separator) continue;
-    add({begin, p});
-    begin = p + 1;
-  }
-  add({begin, end});
+  const auto count = static_cast<std::size_t>(std::ranges::count(row, format_.separator)) + 1;
+  if (count > kMaxFields) fail_row(fmt::format("the row has more than {} fields", kMaxFields));
+  fields_.resize(count);
+  std::string_view* field = fields_.data();
+  const char *begin = row.data(), *word = begin, *const end = begin + row.size();
+  const auto take_until = [&](const char* separator) {
+    *field++ = {begin, separator};
+    begin = separator + 1;
+  };
+  static_assert(std::endian::native == std::endian::little, "the first byte of a word is its lowest");
+  for (const std::uint64_t eight = 0x0101010101010101 * static_cast<unsigned char>(format_.separator); end - word >= 8;
+       word += 8)
+    for (std::uint64_t found = separators_in(word, eight); found != 0; found &= found - 1)
+      take_until(word + std::countr_zero(found) / 8);
+  for (; word != end; ++word)
+    if (*word == format_.separator) take_until(word);
+  *field = {begin, end};
 }
 
 void FieldReader::split_quoted(std::string_view row) {

@@ -39,9 +39,8 @@ void NumberTable::read_header() {
   for (const std::string_view field : reader_.fields())
     names_.push_back(has_header_ ? std::string(field) : fmt::format("column{}", names_.size() + 1));
   check_names();
-  const std::int64_t first = reader_.offset();
   if (has_header_ && !reader_.next()) fail("'{}' has names of columns, but no row of values", path);
-  reader_.seek(has_header_ ? reader_.offset() : first);
+  reader_.seek(reader_.offset(), reader_.line());
 }
 
 void NumberTable::check_names() const {
