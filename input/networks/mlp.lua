@@ -2,7 +2,6 @@
 -- layer, a norm, an activation and a dropout, in this order. Without hidden layers: multinomial logistic regression.
 network{
   names = {"mlp"},
-  reads = "images",
   about = "fully connected layers of all values of a sample. model.set=layers=2,width=128 sets its size",
 }
 local layers = parameter("layers", 1, "hidden layers, each a cell", {min = 0, max = 1000})
@@ -21,9 +20,16 @@ local function hidden_layer(x)
   return drop > 0 and dropout(y, drop) or y
 end
 
+-- All values of a sample: of its image, or of its arrays, one after the other.
+local function sample()
+  local values = {}
+  for i, name in ipairs(input.kind == "arrays" and input.names or {"image"}) do values[i] = flatten(feature(name)) end
+  return #values > 1 and concat(table.unpack(values)) or values[1]
+end
+
 -- The first cell has no input: it reads the samples.
 local x
 for i = 1, layers do
-  x = cell("layer" .. i, function(x) return hidden_layer(x or flatten(feature("image"))) end, x)
+  x = cell("layer" .. i, function(x) return hidden_layer(x or sample()) end, x)
 end
-return cell("head", {prefix = ""}, function(x) return logits("fc", x or flatten(feature("image")), num_classes) end, x)
+return cell("head", {prefix = ""}, function(x) return logits("fc", x or sample(), num_classes) end, x)

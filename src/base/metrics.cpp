@@ -4,9 +4,12 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <optional>
 #include <vector>
 
 #include <fmt/format.h>
+
+#include "convoy/base/wording.h"
 
 namespace convoy {
 
@@ -18,28 +21,46 @@ double share(std::int64_t part, std::int64_t whole) {
   return static_cast<double>(part) / static_cast<double>(whole);
 }
 
-// The mean of the fractions that are not 0 / 0, summed in the order of the classes.
-template <typename Value>
-double mean_over_classes(std::span<const ClassCounts> classes, const Value& value_of) {
+// The mean of the values that exist, summed in the order of the outputs; NaN if none exists.
+template <typename Counts, typename Value>
+double mean_over(std::span<const Counts> outputs, const Value& value_of) {
   double sum = 0;
-  std::int64_t num_classes = 0;
-  for (const ClassCounts& counts : classes) {
-    const auto [part, whole] = value_of(counts);
-    if (whole == 0) continue;
-    sum += share(part, whole);
-    ++num_classes;
+  std::int64_t num_values = 0;
+  for (const Counts& counts : outputs) {
+    const std::optional<double> value = value_of(counts);
+    if (!value) continue;
+    sum += *value;
+    ++num_values;
   }
-  return num_classes == 0 ? share(0, 0) : sum / static_cast<double>(num_classes);
+  return num_values == 0 ? share(0, 0) : sum / static_cast<double>(num_values);
 }
 
-struct Fraction {
-  std::int64_t part, whole;
-};
+std::optional<double> fraction(std::int64_t part, std::int64_t whole) {
+  return whole == 0 ? std::nullopt : std::optional(share(part, whole));
+}
+
+// Calls mean_over() for the numbers of which samples are known.
+template <typename Value>
+double mean_over_targets(const MetricCounts& counts, const Value& value_of) {
+  return mean_over(counts.targets, [&](const TargetSums& sums) {
+    return sums.count == 0 ? std::nullopt : std::optional<double>(value_of(sums, static_cast<double>(sums.count)));
+  });
+}
 
 // Above this a value is shown with an exponent: losses that blow up have many digits.
 constexpr double kMaxPlain = 1e4;
 
 }  // namespace
+
+// Welford 1962: the mean and the sum of squares about it, value by value.
+void TargetSums::add(double predicted, double target) {
+  const double error = predicted - target, before = target - mean;
+  ++count;
+  squares += error * error;
+  magnitudes += std::abs(error);
+  mean += before / static_cast<double>(count);
+  deviations += before * (target - mean);
+}
 
 namespace metrics {
 
@@ -56,14 +77,33 @@ double top5(const MetricCounts& counts) {
 }
 
 double balanced_accuracy(const MetricCounts& counts) {
-  return mean_over_classes(
-      counts.classes, [](const ClassCounts& of) { return Fraction{.part = of.num_correct, .whole = of.num_samples}; });
+  return mean_over(counts.classes, [](const ClassCounts& of) { return fraction(of.num_correct, of.num_samples); });
 }
 
 // 2 TP + FP + FN = samples + predicted
 double macro_f1(const MetricCounts& counts) {
-  return mean_over_classes(counts.classes, [](const ClassCounts& of) {
-    return Fraction{.part = 2 * of.num_correct, .whole = of.num_samples + of.num_predicted};
+  return mean_over(counts.classes, [](const ClassCounts& of) {
+    return fraction(2 * of.num_correct, of.num_samples + of.num_predicted);
+  });
+}
+
+double mean_average_precision(const MetricCounts& counts) {
+  return mean_over(counts.average_precisions,
+                   [](double precision) { return std::isnan(precision) ? std::nullopt : std::optional(precision); });
+}
+
+double rmse(const MetricCounts& counts) {
+  return mean_over_targets(counts,
+                           [](const TargetSums& sums, double count) { return std::sqrt(sums.squares / count); });
+}
+
+double mae(const MetricCounts& counts) {
+  return mean_over_targets(counts, [](const TargetSums& sums, double count) { return sums.magnitudes / count; });
+}
+
+double r2(const MetricCounts& counts) {
+  return mean_over(counts.targets, [](const TargetSums& sums) {
+    return sums.deviations == 0 ? std::nullopt : std::optional(1 - sums.squares / sums.deviations);
   });
 }
 
@@ -72,6 +112,7 @@ double macro_f1(const MetricCounts& counts) {
 std::string Metric::shown(double value) const {
   if (std::isnan(value)) return "nan";
   if (is_share) return fmt::format("{:.2f} %", 100 * value);
+  if (has_unit) return plain_number(value);
   return value < kMaxPlain ? fmt::format("{:.4f}", value) : fmt::format("{:.3e}", value);
 }
 
@@ -101,16 +142,27 @@ std::string named_value(std::string_view column, double value) {
   return fmt::format("{} {}", metric_title(column), found != nullptr ? found->shown(value) : fmt::format("{}", value));
 }
 
-std::string metric_names(std::int64_t num_classes) {
+MetricKind default_metric(TargetKind kind, std::int64_t num_outputs) {
+  return *std::ranges::find_if(kUsualMetrics,
+                               [&](MetricKind usual) { return metric(usual).exists_for(kind, num_outputs); });
+}
+
+std::string metric_names(TargetKind kind, std::int64_t num_outputs) {
   std::vector<std::string> names;
   for (const Metric& candidate : kMetrics)
-    if (candidate.exists_for(num_classes)) names.emplace_back(candidate.name);
+    if (candidate.exists_for(kind, num_outputs)) names.emplace_back(candidate.name);
   return fmt::format("{}", fmt::join(names, ", "));
 }
 
-std::string why_absent(const Metric& metric, std::int64_t num_classes) {
-  if (num_classes == 0) return "it measures the prediction of classes, and this network predicts none";
-  return fmt::format("it needs at least {} classes, and the data has {}", metric.min_classes, num_classes);
+std::string why_absent(const Metric& metric, TargetKind kind, std::int64_t num_outputs) {
+  if (num_outputs > 0 && metric.measures(kind))
+    return fmt::format("it needs at least {} {}, and the data has {}", metric.min_outputs, outputs_of(kind),
+                       num_outputs);
+  std::vector<std::string> measured;
+  for (const TargetKind of : {TargetKind::kClass, TargetKind::kLabels, TargetKind::kNumbers})
+    if (metric.measures(of) && (of == kind || !metric.measures(kind))) measured.emplace_back(outputs_of(of));
+  return fmt::format("it measures the prediction of {}, and this network predicts {}", fmt::join(measured, " or "),
+                     num_outputs == 0 ? "none" : outputs_of(kind));
 }
 
 }  // namespace convoy

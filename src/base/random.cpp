@@ -17,11 +17,16 @@ double to_unit(std::uint64_t bits) {
   return static_cast<double>(bits >> 11) * 0x1p-53;
 }
 
-// Standard normal (Box-Muller) of two words; 1 - u lies in (0, 1].
-double to_normal(std::uint64_t radius_bits, std::uint64_t angle_bits) {
-  const double radius = std::sqrt(-2.0 * std::log(1.0 - to_unit(radius_bits)));
-  return radius * std::cos(2.0 * std::numbers::pi * to_unit(angle_bits));
-}
+// A point of the plane whose coordinates are independent and standard normal (Box-Muller); 1 - u lies in (0, 1].
+struct NormalPoint {
+  NormalPoint(std::uint64_t radius_bits, std::uint64_t angle_bits)
+      : radius(std::sqrt(-2.0 * std::log(1.0 - to_unit(radius_bits)))),
+        angle(2.0 * std::numbers::pi * to_unit(angle_bits)) {}
+  double x() const { return radius * std::cos(angle); }
+  double y() const { return radius * std::sin(angle); }
+
+  double radius, angle;
+};
 
 // Gamma(alpha) as the logarithms of two factors: Gamma(alpha + 1) and U^(1 / alpha), which alone would underflow.
 struct LogGamma {
@@ -35,7 +40,7 @@ LogGamma draw_gamma(const RandomKey& key, double alpha, std::uint64_t which) {
   const double d = alpha + 1 - 1.0 / 3, c = 1 / std::sqrt(9 * d);
   for (std::uint64_t attempt = 0;; ++attempt) {
     const auto block = random_block(key, 2 * attempt + which);
-    const double x = to_normal(block[0], block[1]), root = 1 + c * x;
+    const double x = NormalPoint(block[0], block[1]).x(), root = 1 + c * x;
     if (root <= 0) continue;
     const double log_v = 3 * std::log(root), v = root * root * root;
     if (std::log(1.0 - to_unit(block[2])) < 0.5 * x * x + d - d * v + d * log_v)
@@ -58,7 +63,13 @@ double random_uniform(const RandomKey& key, std::uint64_t index) {
 
 double random_normal(const RandomKey& key, std::uint64_t index) {
   const auto block = random_block(key, index);
-  return to_normal(block[0], block[1]);
+  return NormalPoint(block[0], block[1]).x();
+}
+
+std::array<double, 4> random_normals(const RandomKey& key, std::uint64_t index) {
+  const auto block = random_block(key, index);
+  const NormalPoint first(block[0], block[1]), second(block[2], block[3]);
+  return {first.x(), first.y(), second.x(), second.y()};
 }
 
 // X / (X + Y) = 1 / (1 + exp(log Y - log X))

@@ -1,8 +1,11 @@
 /// Shapes as text.
 #include "convoy/base/shape.h"
 
-#include <fmt/core.h>
+#include <algorithm>
 
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
 #include "convoy/base/input_shape.h"
 #include "convoy/base/tensor_spec.h"
 
@@ -12,6 +15,15 @@ namespace {
 
 std::string to_string(const TextShape& s) {
   return fmt::format("{} tokens of {}", s.length, s.vocabulary);
+}
+
+std::string to_string(const ArrayShapes& s) {
+  std::string text;
+  for (const auto& [name, shape] : s.inputs) {
+    const std::string sides = shape.length() == 1 ? "" : to_string(shape).substr(2);  // without the number of samples
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, sides.empty() ? fmt::to_string(shape.c) : sides);
+  }
+  return text;
 }
 
 }  // namespace
@@ -31,6 +43,31 @@ std::string to_string(const TensorSpec& spec) {
 
 std::string to_string(const InputShape& s) {
   return std::visit([](const auto& shape) { return to_string(shape); }, s);
+}
+
+const NamedShape* ArrayShapes::image() const {
+  return inputs.size() == 1 && has_rows_and_columns(inputs.front().shape) ? &inputs.front() : nullptr;
+}
+
+const NamedShape* ArrayShapes::find(std::string_view name) const {
+  const auto found = std::ranges::find(inputs, name, &NamedShape::name);
+  if (found != inputs.end()) return &*found;
+  return name == features::kImage ? image() : nullptr;
+}
+
+Shape array_shape(std::span<const std::int64_t> dims) {
+  switch (dims.size()) {
+    case 1:
+      return Shape::vectors(1, dims[0]);
+    case 2:
+      return Shape::sequences(1, dims[0], dims[1]);
+    case 3:
+      return Shape::images(1, dims[0], dims[1], dims[2]);
+    case 4:
+      return {.n = 1, .d = dims[0], .h = dims[1], .w = dims[2], .c = dims[3]};
+    default:
+      fail("an array of a sample has {} dimensions, and not 1 to 4", dims.size());
+  }
 }
 
 }  // namespace convoy

@@ -66,6 +66,15 @@ io::ImageInput image_input(const AugmentParams& params, const io::DatasetInfo& t
               channel_values("augment.stddev", params.stddev, kImageNetStddev, train.channel_stddev, channels)};
 }
 
+// Statistics are those of the data: no key gives others.
+io::ArraysInput arrays_input(const AugmentParams& params, const io::DatasetInfo& train) {
+  if (!is_of_data(params))
+    refuse(
+        "augment.mean and augment.stddev are those of images, but data.train holds arrays. Leave them out: arrays are "
+        "normalised by their own statistics.");
+  return {.inputs = train.arrays, .normalizes = params.normalize};
+}
+
 void resize(io::ImageInput& input, const AugmentParams& params) {
   if (params.size > 0) {
     // The same share of the short side is seen as before.
@@ -94,6 +103,26 @@ void check_images(const io::ImageInput& input, const io::DatasetInfo& data, cons
         to_string(image));
 }
 
+// Each array that the network reads must be in the data with the same extents and the same columns. Types may differ,
+// and there may be more arrays.
+void check_arrays(const io::ArraysInput& input, const io::DatasetInfo& data, const std::string& key,
+                  const std::string& owner) {
+  for (const io::ArrayInfo& read : input.inputs) {
+    const io::ArrayInfo* const found = io::find_array(data.arrays, read.name);
+    if (found == nullptr)
+      refuse("{} has no array '{}', which the network of {} reads. It has: {}.", key, read.name, owner,
+             io::describe_forms(data.arrays));
+    if (found->dims != read.dims)
+      refuse("{}: the array '{}' is {}, but the network of {} reads {}.", key, read.name, io::describe_form(*found),
+             owner, io::describe_form(read));
+    if (found->channel_names.empty() || read.channel_names.empty()) continue;
+    const auto [own, other] = std::ranges::mismatch(read.channel_names, found->channel_names);
+    if (own != read.channel_names.end())
+      refuse("{}: column {} of '{}' (counted from 0) is '{}', but the network of {} reads '{}' there.", key,
+             own - read.channel_names.begin(), read.name, *other, owner, *own);
+  }
+}
+
 // Reads the file of a network, which messages call as the user does.
 NetworkSource read_network(const std::string& path) try {
   const FileDescriptor file = io::open_for_reading(path);
@@ -110,6 +139,7 @@ void build_network(const Parameters& params, io::ModelMetadata& metadata) {
   NetworkRequest request = network_request(params);
   request.input = metadata.shape();
   request.num_classes = std::ssize(metadata.class_names);
+  request.target = metadata.target;
   const BuiltNetwork built = build_network_list(request);
   metadata.network = to_text(built.list);
   metadata.network_file = built.source.text;
@@ -128,10 +158,13 @@ io::ModelMetadata model_metadata(const Parameters& params, const io::DatasetInfo
                                  const mpi::Communicator* ranks) {
   io::ModelMetadata metadata{
       .name = params.model.file.empty() ? params.model.name : std::filesystem::path(params.model.file).stem().string(),
-      .class_names = train.class_names};
+      .class_names = train.class_names,
+      .target = train.target};
   if (train.kind == input_kinds::kText)
     metadata.input = io::TextInput{
         .length = params.model.length, .tokenization = train.text.tokenization, .columns = train.text.columns};
+  else if (train.kind == input_kinds::kArrays)
+    metadata.input = arrays_input(params.augment, train);
   else
     metadata.input = image_input(params.augment, train);
   if (ranks == nullptr) {
@@ -151,7 +184,7 @@ io::ModelMetadata with_size(io::ModelMetadata metadata, const AugmentParams& par
 
 std::string describe_new_normalisation(const Parameters& params, const io::ModelMetadata& metadata,
                                        const std::optional<io::ModelMetadata>& of_file, const std::string& owner) {
-  if (metadata.text() != nullptr) return "";
+  if (!metadata.reads_images()) return "";
   const io::ImageInput& now = metadata.image();
   const std::string here = io::describe_normalisation(now);
   if (!of_file) {
@@ -163,7 +196,7 @@ std::string describe_new_normalisation(const Parameters& params, const io::Model
                                    "= imagenet"
                                  : "");
   }
-  if (of_file->text() != nullptr) return "";
+  if (!of_file->reads_images()) return "";
   const io::ImageInput& then = of_file->image();
   // Compares the texts that are shown: the values of a data set that is split anew differ in digits that change
   // nothing.
@@ -179,7 +212,7 @@ std::string describe_new_normalisation(const Parameters& params, const io::Model
 
 std::string describe_ignored_normalisation(const AugmentParams& params, const io::ModelMetadata& metadata,
                                            const std::string& owner) {
-  if (metadata.text() != nullptr || is_of_data(params)) return "";
+  if (!metadata.reads_images() || is_of_data(params)) return "";
   const io::ImageInput& image = metadata.image();
   const auto asks_for_others = [&](const ChannelValues& asked, const std::vector<double>& imagenet,
                                    const std::vector<double>& own) {
@@ -208,7 +241,8 @@ void check_samples(const io::ModelMetadata& metadata, const io::DatasetInfo& dat
   if (data.kind != metadata.kind())
     refuse("{} holds {}, but the network of {} reads {}. Give a data set of {}.", key, data.kind, owner,
            metadata.kind(), metadata.kind());
-  if (metadata.text() == nullptr) return check_images(metadata.image(), data, key, owner);
+  if (metadata.reads_images()) return check_images(metadata.image(), data, key, owner);
+  if (metadata.arrays() != nullptr) return check_arrays(*metadata.arrays(), data, key, owner);
   check_vocabulary(metadata, data, key, owner);
 }
 
@@ -220,12 +254,15 @@ std::string describe_resizing(const io::ModelMetadata& metadata, const io::Datas
 void check_classes(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
                    const std::string& owner, const std::string& remedy) {
   const auto &mine = metadata.class_names, &theirs = data.class_names;
+  const char* const outputs = outputs_of(metadata.target.kind);
+  if (metadata.target.kind != data.target.kind)
+    refuse("{} has {} as targets, but {} has {}. {}", key, outputs_of(data.target.kind), owner, outputs, remedy);
   if (mine == theirs) return;
   if (mine.size() != theirs.size())
-    refuse("{} has {} classes, but {} has {}. {}", key, theirs.size(), owner, mine.size(), remedy);
+    refuse("{} has {} {}, but {} has {}. {}", key, theirs.size(), outputs, owner, mine.size(), remedy);
   const auto [own, other] = std::mismatch(mine.begin(), mine.end(), theirs.begin());
-  refuse("{} has other classes than {}: class {} (counted from 0) is '{}', not '{}'. {}", key, owner,
-         own - mine.begin(), *other, *own, remedy);
+  refuse("{} has other {} than {}: {} {} (counted from 0) is '{}', not '{}'. {}", key, outputs, owner,
+         metadata.target.kind == TargetKind::kClass ? "class" : "name", own - mine.begin(), *other, *own, remedy);
 }
 
 }  // namespace convoy

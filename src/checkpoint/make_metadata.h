@@ -44,7 +44,8 @@ std::string describe_ignored_normalisation(const AugmentParams& params, const io
                                            const std::string& owner);
 
 /// Throws RequestError if the samples of `data` cannot be the network's input: if they are of another kind, images have
-/// another number of channels or cannot be resized, or texts have another vocabulary. `key` names the samples
+/// another number of channels or cannot be resized, texts have another vocabulary, or arrays other extents or columns.
+/// `key` names the samples
 /// ("data.train") and `owner` the network ("'runs/a/checkpoints/best.h5'") in messages.
 void check_samples(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
                    const std::string& owner);
@@ -55,8 +56,8 @@ void check_vocabulary(const io::ModelMetadata& metadata, const io::DatasetInfo& 
 /// Returns "images: 256x256x3, resized to 224x224x3\n"; empty if the stored images have the network's size, are encoded
 /// files (JPEG, for example), or if the data are texts.
 std::string describe_resizing(const io::ModelMetadata& metadata, const io::DatasetInfo& data);
-/// Throws RequestError if the classes of the data are not those of the network. `remedy` is the last sentence of the
-/// message; `key` and `owner` are as in check_samples().
+/// Throws RequestError if the classes, labels or numbers of the data are not those of the network. `remedy` is the last
+/// sentence of the message; `key` and `owner` are as in check_samples().
 void check_classes(const io::ModelMetadata& metadata, const io::DatasetInfo& data, const std::string& key,
                    const std::string& owner, const std::string& remedy = "Import both with one command.");
 

@@ -15,18 +15,31 @@ namespace convoy::commands {
 
 namespace {
 
+// "60000 images 28x28x1"
+std::string describe_samples(const io::DatasetInfo& info) {
+  if (info.kind == input_kinds::kArrays)
+    return fmt::format("{} of {}", counted(info.num_samples, "sample"), io::describe_forms(info.arrays));
+  if (info.kind == input_kinds::kText)
+    return fmt::format("{} ({} tokens, a vocabulary of {} {})", counted(info.num_samples, "text"),
+                       human_count(info.text.num_tokens), info.text.tokenization.vocabulary,
+                       info.text.tokenization.kind);
+  if (info.encoded)
+    return fmt::format("{} of images ({})", counted(info.num_samples, "file"),
+                       info.image.c == 1 ? "grey" : "in colour");
+  return fmt::format("{} {}", counted(info.num_samples, "image"), to_string(info.image));
+}
+
+// "10 classes", "1 number"
+std::string describe_outputs(const io::DatasetInfo& info) {
+  const char* const one = info.target.kind == TargetKind::kClass    ? "class"
+                          : info.target.kind == TargetKind::kLabels ? "label"
+                                                                    : "number";
+  return counted(std::ssize(info.class_names), one);
+}
+
 void print_split(const ImportedSplit& split) {
-  const io::DatasetInfo& info = split.info;
-  const std::string samples = info.kind == input_kinds::kText
-                                  ? fmt::format("{} ({} tokens, a vocabulary of {} {})",
-                                                counted(info.num_samples, "text"), human_count(info.text.num_tokens),
-                                                info.text.tokenization.vocabulary, info.text.tokenization.kind)
-                              : info.encoded
-                                  ? fmt::format("{} of images ({})", counted(info.num_samples, "file"),
-                                                info.image.c == 1 ? "grey" : "in colour")
-                                  : fmt::format("{} {}", counted(info.num_samples, "image"), to_string(info.image));
-  print("{}: {}, {} classes -> {}{}\n", split.name, samples, info.class_names.size(), split.paths.front(),
-        split.paths.size() > 1 ? fmt::format(" .. {}", split.paths.back()) : std::string());
+  print("{}: {}, {} -> {}{}\n", split.name, describe_samples(split.info), describe_outputs(split.info),
+        split.paths.front(), split.paths.size() > 1 ? fmt::format(" .. {}", split.paths.back()) : std::string());
 }
 
 }  // namespace
@@ -46,6 +59,7 @@ ExitStatus import(const Request& request, WatchdogSession& watchdog) {
   for (const SkippedSample& bad : summary.skipped)
     log_warning(fmt::format("skipped '{}': {}", excerpt(bad.name), bad.reason));
   for (const std::string& warning : summary.warnings) log_warning(warning);
+  for (const std::string& note : summary.notes) print("{}\n", printable(note));
   std::int64_t imported = 0;
   for (const ImportedSplit& split : summary.splits) {
     print_split(split);

@@ -152,7 +152,8 @@ class Drawing {
     const bool is_evaluated = evaluated != run_.evaluated.end();
     const std::size_t width = std::max<std::size_t>(12, is_evaluated ? metric_title(measured).size() + 2 : 0);
     draw_curve("loss", width, run_.losses);
-    draw_curve("top1", width, run_.accuracies);
+    const auto is_number = [](double accuracy) { return std::isfinite(accuracy); };
+    if (std::ranges::any_of(run_.accuracies, is_number)) draw_curve("top1", width, run_.accuracies);
     if (!is_evaluated) return;
     std::vector<double> values;
     for (const auto& [step, value] : evaluated->second) values.push_back(value);

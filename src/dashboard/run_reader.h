@@ -36,7 +36,8 @@ struct WatchedRun {
   // The steps
   std::int64_t step = 0;
   double learning_rate = 0;
-  /// By step: loss, top-1 from 0 to 1, duration in seconds, and time in seconds since 1970.
+  /// By step: loss, top-1 from 0 to 1 (NaN if the network has none), duration in seconds, and time in seconds since
+  /// 1970.
   std::vector<double> losses, accuracies, step_seconds, step_times;
   // The evaluations
   std::string metric = "top1";  ///< train.metric; older logs do not have it and use top-1

@@ -31,6 +31,16 @@ std::vector<fs::directory_entry> entries_of(const fs::path& folder, const std::s
   return entries;
 }
 
+// Returns the accepted entries of `parent` in the order of their names.
+template <typename Accept>
+std::vector<fs::path> paths_in(const fs::path& parent, const std::string& key, const Accept& accept) {
+  std::vector<fs::path> paths;
+  for (const fs::directory_entry& entry : entries_of(parent, key))
+    if (accept(entry)) paths.push_back(entry.path());
+  std::ranges::sort(paths, {}, [](const fs::path& path) { return path.filename().string(); });
+  return paths;
+}
+
 // Whether `folder` lies in `above`. Both are canonical; a path that could not be found is empty.
 bool lies_in(const fs::path& folder, const fs::path& above) {
   return !above.empty() && std::mismatch(above.begin(), above.end(), folder.begin(), folder.end()).first == above.end();
@@ -62,13 +72,14 @@ void list_below(const fs::path& folder, const fs::path& root, const std::string&
 }  // namespace
 
 std::vector<fs::path> folders_in(const fs::path& parent, const std::string& key) {
-  std::vector<fs::path> folders;
-  for (const fs::directory_entry& entry : entries_of(parent, key)) {
-    if (is_folder(entry)) folders.push_back(entry.path());
-  }
-  std::sort(folders.begin(), folders.end(),
-            [](const fs::path& a, const fs::path& b) { return a.filename().string() < b.filename().string(); });
-  return folders;
+  return paths_in(parent, key, is_folder);
+}
+
+std::vector<fs::path> files_in(const fs::path& parent, const std::string& key) {
+  return paths_in(parent, key, [](const fs::directory_entry& entry) {
+    std::error_code error;
+    return entry.is_regular_file(error);
+  });
 }
 
 std::vector<std::string> files_below(const fs::path& folder, const fs::path& root, const std::string& key) {

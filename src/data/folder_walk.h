@@ -12,6 +12,9 @@ namespace convoy {
 /// Returns the folders in `parent`, in the order of the bytes of their names.
 std::vector<std::filesystem::path> folders_in(const std::filesystem::path& parent, const std::string& key);
 
+/// Returns the files in `parent` itself, in the order of the bytes of their names.
+std::vector<std::filesystem::path> files_in(const std::filesystem::path& parent, const std::string& key);
+
 /// Returns the paths of all files below `folder` at any depth, relative to `root`, in the order of their bytes.
 /// `folder` is below `root` or the same. The result contains broken links, and links to a folder above them, although
 /// they are no files: the caller cannot read them.

@@ -24,6 +24,7 @@
 #include "convoy/io/shard_writer.h"
 #include "convoy/params/data_parameters.h"
 
+#include "data/arrays/array_files.h"
 #include "data/class_folders.h"
 #include "data/folder_walk.h"
 #include "data/images/image_source.h"
@@ -59,6 +60,19 @@ struct ShardTask {
   io::ShardLocation location;
 };
 
+/// Numbers of good samples of a split: all, and those of each class, or with each label; numbers have no such counts.
+struct GoodSamples {
+  std::int64_t count = 0;
+  std::vector<std::int64_t> by_class = {};
+
+  void add(const io::SampleAnswer& answer) {
+    ++count;
+    if (answer.label >= 0) ++by_class[static_cast<std::size_t>(answer.label)];
+    for (std::size_t k = 0; k < std::min(by_class.size(), answer.target.size()); ++k)
+      if (answer.target[k] == 1) ++by_class[k];
+  }
+};
+
 // Returns the first folder, going down by name, that holds no folders: the folder of a class.
 fs::path first_leaf(const std::string& root) {
   fs::path folder = root;
@@ -78,17 +92,39 @@ bool holds_mostly_texts(const fs::path& folder) {
   return texts > others;
 }
 
+bool is_array_file(const std::string& path) {
+  const auto kind = find_array_file_kind(path);
+  return kind && *kind != ArrayFileKind::kTable;
+}
+
+// Whether a folder holds files of arrays, itself or in the folders of splits.
+bool holds_arrays(const std::string& folder) {
+  const auto holds_some = [](const fs::path& path) {
+    const std::vector<fs::path> files = files_in(path, "import.source");
+    return std::ranges::any_of(files, [](const fs::path& file) { return is_array_file(file.string()); });
+  };
+  const std::vector<fs::path> folders = folders_in(folder, "import.source");
+  return holds_some(folder) || std::ranges::any_of(folders, [&](const fs::path& path) {
+           return split_called(path.filename().string()) && holds_some(path);
+         });
+}
+
 // Finds the format of import.source, which import.format = auto leaves open. Rank 0.
 ImportFormat find_format(const ImportParams& params) {
   std::error_code error;
-  const bool is_folder = fs::is_directory(params.source, error);
+  const bool is_folder = fs::is_directory(params.source, error), is_auto = params.format == ImportFormat::kAuto;
+  if (params.format == ImportFormat::kArrays || params.format == ImportFormat::kTable) return params.format;
   if (params.format == ImportFormat::kCsv && fs::is_regular_file(params.source, error)) return params.format;
-  if (!is_folder && params.format == ImportFormat::kAuto && is_table(params.source)) {
+  const bool has_parts = !params.inputs.empty() || !params.target.empty();  // only arrays and tables of numbers have
+  if (!is_folder && is_auto && is_table(params.source)) {
     if (!fs::is_regular_file(params.source, error)) refuse("import.source = {}: there is no such file", params.source);
-    return ImportFormat::kCsv;
+    return has_parts ? ImportFormat::kTable : ImportFormat::kCsv;
   }
+  if (!is_folder && is_auto && is_array_file(params.source)) return ImportFormat::kArrays;
   check_is_folder(params.source);
-  if (params.format != ImportFormat::kAuto) return params.format;
+  if (!is_auto) return params.format;
+  if (holds_arrays(params.source)) return ImportFormat::kArrays;
+  if (has_parts) return ImportFormat::kTable;
   if (!find_tables(params.source, "import.source").empty()) return ImportFormat::kCsv;
   const std::optional<ImportFormat> packed = find_packed_format(params.source);
   const bool holds_images = packed || !folders_in(params.source, "import.source").empty();
@@ -101,11 +137,32 @@ ImportFormat find_format(const ImportParams& params) {
   return packed.value_or(ImportFormat::kFolder);
 }
 
-// Opens the input: texts or images.
+void refuse_keys_of_arrays(const ImportParams& params) {
+  const ImportParams usual;
+  const auto refuse_key = [&](const char* key, bool is_usual) {
+    if (!is_usual)
+      refuse("{} is for arrays and tables of numbers; '{}' holds images or texts. Leave it out{}", key, params.source,
+             params.format == ImportFormat::kAuto ? ", or give import.format" : "");
+  };
+  refuse_key("import.inputs", params.inputs.empty());
+  refuse_key("import.target", params.target.empty());
+  refuse_key("import.target_kind", params.target_kind == usual.target_kind);
+  refuse_key("import.axes", params.axes == usual.axes);
+  refuse_key("import.bad_values", params.bad_values == usual.bad_values);
+  refuse_key("import.id", params.id.empty());
+  refuse_key("import.group", params.group.empty());
+  refuse_key("import.test_fraction", params.test_fraction == 0);
+  refuse_key("import.val_rows", params.val_rows.empty());
+  refuse_key("import.test_rows", params.test_rows.empty());
+}
+
+// Opens the input: arrays, texts or images.
 std::unique_ptr<ImportInput> open_input(const ImportParams& params, const mpi::Communicator& world) {
   ImportFormat format = params.format;
   mpi::on_root(world, [&] { format = find_format(params); });
   world.broadcast(&format, sizeof format, 0);
+  if (format == ImportFormat::kArrays || format == ImportFormat::kTable) return make_array_import(params, world);
+  refuse_keys_of_arrays(params);
   const bool is_text = format == ImportFormat::kText || format == ImportFormat::kCsv;
   return is_text ? make_text_import(params, format, world) : make_image_import(params, format, world);
 }
@@ -117,7 +174,8 @@ class Import {
     mpi::on_root(world_, [this] { check_nothing_is_replaced(); });
     input_ = open_input(params, world);
     warn_of_single_samples();
-    if (params.val_fraction > 0) warn(cut_validation(input_->listing(), params.val_fraction, seed));
+    if (const std::string unusual = input_->divide(params, seed); !unusual.empty() && world_.rank() == 0)
+      log_warning(unusual);
   }
 
   ImportSummary run() {
@@ -129,6 +187,7 @@ class Import {
     gather_skipped();
     sum_up();
     summary_.warnings = input_->warnings();
+    summary_.notes = input_->notes();
     together([this] {
       for (std::size_t i = 0; i < shards_.size(); ++i) shards_[i].finish(summary_.splits[tasks_[i].split].info);
     });
@@ -160,11 +219,6 @@ class Import {
     log_warning(fmt::format("import.source = {}: {} of {} of split train {} a single sample: {}", params_.source,
                             single.size(), counted(std::ssize(counts), "class"), single.size() == 1 ? "has" : "have",
                             examples(single)));
-  }
-
-  void warn(const ValidationCut& cut) const {
-    const std::string unusual = cut.describe(params_.val_fraction);
-    if (!unusual.empty() && world_.rank() == 0) log_warning(unusual);
   }
 
   void check_nothing_is_replaced() const {
@@ -235,7 +289,8 @@ class Import {
     info.class_names = listing().class_names;
     info.source = params_.source;
     info.num_samples = split.size();
-    good_.emplace_back(listing().class_names.size(), 0);
+    const bool are_numbers = info.target.kind == TargetKind::kNumbers;
+    good_.push_back({.by_class = std::vector<std::int64_t>(are_numbers ? 0 : listing().class_names.size())});
   }
 
   // --- Bodies --------------------------------------------------------------------------------------------------------
@@ -260,16 +315,16 @@ class Import {
 
   /// Writes a shard. Returns false if another rank has failed.
   bool write_shard(const ShardTask& task, ImportSums& sums) {
-    const SourceSplit& split = listing().splits[task.split];
     io::DatasetInfo info = summary_.splits[task.split].info;
     info.num_samples = task.end - task.begin;
     io::ShardWriter& shard = shards_.emplace_back(task.location, info);
+    input_->begin_shard(task.split, task.location.index);
     for (std::int64_t i = task.begin; i < task.end; ++i) {
       const auto bytes = read(task.split, i);
       if (bytes) {
-        const std::int32_t label = split.labels[static_cast<std::size_t>(i)];
-        shard.append(*bytes, label, split.names[i]);
-        ++good_[task.split][static_cast<std::size_t>(label)];
+        const io::SampleAnswer answer = input_->answer(task.split, i);
+        shard.append(*bytes, answer, input_->name_of(task.split, i));
+        good_[task.split].add(answer);
       }
       if (!sums.add(bytes.has_value())) return false;
     }
@@ -283,15 +338,16 @@ class Import {
   }
 
   /// Returns the sample as the shard stores it; nothing if it is bad.
-  std::optional<std::span<const std::byte>> read(std::size_t split_number, std::int64_t sample) {
-    const SourceSplit& split = listing().splits[split_number];
+  std::optional<std::span<const std::byte>> read(std::size_t split, std::int64_t sample) {
     try {
-      return input_->read(split_number, sample);
+      return input_->read(split, sample);
+    } catch (const RequestError&) {
+      throw;
     } catch (const Error& error) {
+      std::string name = input_->name_of(split, sample);
       if (params_.strict)
-        refuse("import.strict = true: '{}' in '{}' cannot be imported: {}", split.names[sample], params_.source,
-               error.what());
-      skipped_.push_back({std::string(split.names[sample]), error.what()});
+        refuse("import.strict = true: '{}' in '{}' cannot be imported: {}", name, params_.source, error.what());
+      skipped_.push_back({std::move(name), error.what()});
       return std::nullopt;
     }
   }
@@ -317,11 +373,11 @@ class Import {
     for (std::size_t s = 0; s < good_.size(); ++s) {
       io::DatasetInfo& info = summary_.splits[s].info;
       input_->sum_up(s, info);
-      info.class_counts.resize(good_[s].size());
-      world_.start_sum(good_[s], info.class_counts).wait();
-      info.num_samples = 0;
-      for (const std::int64_t count : info.class_counts) info.num_samples += count;
+      info.class_counts.resize(good_[s].by_class.size());
+      if (!info.class_counts.empty()) world_.start_sum(good_[s].by_class, info.class_counts).wait();
+      info.num_samples = world_.sum(good_[s].count);
     }
+    together([this] { input_->check_samples(); });
     together([this] { check_classes(); });
   }
 
@@ -329,11 +385,10 @@ class Import {
     for (std::size_t s = 0; s < good_.size(); ++s) {
       const SourceSplit& split = listing().splits[s];
       for (std::int64_t i = 0; i < split.size(); ++i) {
-        const std::int32_t listed = split.labels[static_cast<std::size_t>(i)];
+        const std::int32_t listed = split.label(i);
         const auto label = static_cast<std::size_t>(listed);
         if (listed < 0 || summary_.splits[s].info.class_counts[label] > 0) continue;
-        const auto bad = std::find_if(summary_.skipped.begin(), summary_.skipped.end(),
-                                      [&](const SkippedSample& skipped) { return skipped.name == split.names[i]; });
+        const auto bad = std::ranges::find(summary_.skipped, input_->name_of(s, i), &SkippedSample::name);
         refuse("import.source = {}: class '{}' of split {} has no good sample{}", params_.source,
                excerpt(listing().class_names[label]), split.name,
                bad == summary_.skipped.end() ? "" : fmt::format("; '{}': {}", bad->name, bad->reason));
@@ -359,12 +414,18 @@ class Import {
   ImportSummary summary_;
 
   std::vector<ShardTask> tasks_;
-  std::vector<io::ShardWriter> shards_;          ///< one per task
-  std::vector<std::vector<std::int64_t>> good_;  ///< good samples by split and class
-  std::vector<SkippedSample> skipped_;           ///< samples that this rank skipped
+  std::vector<io::ShardWriter> shards_;  ///< one per task
+  std::vector<GoodSamples> good_;        ///< of each split, those of this rank
+  std::vector<SkippedSample> skipped_;   ///< samples that this rank skipped
 };
 
 }  // namespace
+
+std::string ImportInput::divide(const ImportParams& params, std::uint64_t seed) {
+  if (params.val_fraction == 0) return "";
+  const SplitCut cut = cut_validation(listing(), params.val_fraction, seed);
+  return cut.describe("import.val_fraction", params.val_fraction, "val");
+}
 
 ImportSummary import_samples(const ImportParams& params, std::uint64_t seed, const mpi::Communicator& world,
                              const ShowImport& show) {

@@ -11,6 +11,7 @@
 #include "convoy/io/dataset.h"
 #include "convoy/io/shard_files.h"
 
+#include "data/arrays/array_store.h"
 #include "data/class_folders.h"
 #include "data/images/image_folder.h"
 #include "data/text/text_source.h"
@@ -36,7 +37,7 @@ bool begins_like_hdf5(const std::string& path) {
 bool is_named_as_sample(const std::string& path) {
   const std::string extension = lower_case(fs::path(path).extension().string());
   return extension == ".jpg" || extension == ".jpeg" || extension == ".png" || extension == ".txt" ||
-         extension == ".csv" || extension == ".tsv";
+         extension == ".csv" || extension == ".tsv" || extension == ".npy" || extension == ".npz";
 }
 
 Kind kind_of(const std::string& path) {
@@ -49,8 +50,15 @@ Kind kind_of(const std::string& path) {
   return Kind::kFolder;
 }
 
+// Whether a network of arrays takes a file as it is: it is no shard of an import.
+bool is_file_of_arrays(const std::string& path) {
+  std::error_code error;
+  return fs::is_regular_file(path, error) && !io::is_shard(path);
+}
+
 // Refuses a file that is not of the network's kind of input, by its name.
 void check_takes_file(const SamplesPath& from) {
+  if (std::holds_alternative<ArrayFileOptions>(from.files)) return;
   const std::string extension = lower_case(fs::path(from.path).extension().string());
   const bool takes_texts = std::holds_alternative<TextFileOptions>(from.files);
   const bool is_text = extension == ".txt",
@@ -152,10 +160,13 @@ OpenedSamples open_samples(const SamplesPath& from, const mpi::Communicator& wor
   Kind kind = {};
   mpi::on_root(world, [&] {
     kind = kind_of(from.path);
+    if (std::holds_alternative<ArrayFileOptions>(from.files) && is_file_of_arrays(from.path)) kind = Kind::kOneFile;
     if (kind == Kind::kOneFile && fs::exists(from.path)) check_takes_file(from);
   });
   world.broadcast(&kind, sizeof kind, 0);
   if (kind == Kind::kDataset) return {.store = open_dataset(from)};
+  if (const auto* const arrays = std::get_if<ArrayFileOptions>(&from.files))
+    return {.store = std::make_unique<ArrayStore>(from.path, from.key, *arrays, world)};
   if (const auto* const texts = std::get_if<TextFileOptions>(&from.files))
     return open_texts_of(from, *texts, kind, world);
   return {.store = open_images(from, std::get<ImageFileOptions>(from.files), kind, world),

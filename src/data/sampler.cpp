@@ -107,6 +107,9 @@ void Sampler::samples(std::int64_t epoch, std::int64_t position, std::span<std::
 Sampler training_sampler(const io::SampleStore& samples, const Parameters& params) {
   SamplerSpec spec{
       .num_samples = samples.info().num_samples, .seed = params.train.seed, .shuffle = params.data.shuffle};
+  if (params.data.balanced && samples.info().target.kind != TargetKind::kClass)
+    refuse("data.balanced = true draws each class equally often, but the targets of data.train are {}. Leave it out.",
+           outputs_of(samples.info().target.kind));
   if (params.data.balanced)
     for (std::int64_t i = 0; i < spec.num_samples; ++i) spec.labels.push_back(samples.label(i));
   return Sampler(std::move(spec));

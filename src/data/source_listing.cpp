@@ -2,7 +2,6 @@
 #include "data/source_listing.h"
 
 #include <algorithm>
-#include <cmath>
 #include <cstddef>
 #include <span>
 #include <unordered_map>
@@ -76,6 +75,7 @@ void SourceSplit::add(std::string_view sample_name, std::int32_t label, std::int
   names.add(sample_name);
   labels.push_back(label);
   source_ids.push_back(source_id);
+  ++num_samples;
   note_progress();
 }
 
@@ -96,6 +96,14 @@ std::string examples(const std::vector<std::string>& names) {
   return excerpt(all) + (std::ssize(names) > kMaxExamples ? ", ..." : "");
 }
 
+std::vector<std::string> in_order_of_classes(std::vector<std::string> names) {
+  std::ranges::sort(names);
+  const auto value_of = [](const std::string& name) { return parse_number<std::int64_t>(name); };
+  if (std::ranges::all_of(names, [&](const std::string& name) { return value_of(name).has_value(); }))
+    std::ranges::stable_sort(names, {}, value_of);
+  return names;
+}
+
 std::string describe_spellings(const std::vector<std::string>& class_names) {
   const auto key_of = [](const std::string& name) {
     std::string key = lower_case(name);
@@ -113,7 +121,7 @@ std::string describe_spellings(const std::vector<std::string>& class_names) {
 
 // --- A validation split ----------------------------------------------------------------------------------------------
 
-ValidationCut cut_validation(SourceListing& listing, double fraction, std::uint64_t seed) {
+SplitCut cut_validation(SourceListing& listing, double fraction, std::uint64_t seed) {
   const SourceSplit& train = listing.splits.front();
   for (const SourceSplit& split : listing.splits) {
     if (split.name == "val")
@@ -121,30 +129,24 @@ ValidationCut cut_validation(SourceListing& listing, double fraction, std::uint6
   }
   using Drawn = std::pair<std::uint64_t, std::int64_t>;  // a random number, its sample
   std::vector<std::vector<Drawn>> classes(listing.class_names.size());
-  ValidationCut cut;
+  SplitCut cut;
   for (std::int64_t i = 0; i < train.size(); ++i) {
     const std::int32_t label = train.labels[static_cast<std::size_t>(i)];
     if (label < 0) continue;
-    ++cut.num_samples;
     const RandomKey key{.seed = seed, .purpose = Purpose::kValidationSplit, .item = hash_name(train.names[i])};
     classes[static_cast<std::size_t>(label)].push_back({random_block(key, 0)[0], i});
   }
   std::vector<bool> moves(static_cast<std::size_t>(train.size()));
   for (std::vector<Drawn>& drawn : classes) {
-    if (drawn.size() == 1) ++cut.num_single;
-    if (drawn.size() < 2) continue;
+    if (drawn.empty()) continue;
     std::sort(drawn.begin(), drawn.end());
-    const auto wanted = std::llround(fraction * static_cast<double>(drawn.size()));
-    const auto count = std::clamp<std::int64_t>(wanted, 1, std::ssize(drawn) - 1);
-    if (count > wanted) ++cut.num_raised;
-    if (count < wanted) ++cut.num_lowered;
-    cut.num_moved += count;
+    const std::int64_t count = cut.take(fraction, std::ssize(drawn), std::ssize(drawn));
     for (std::int64_t i = 0; i < count; ++i) {
       moves[static_cast<std::size_t>(drawn[static_cast<std::size_t>(i)].second)] = true;
     }
   }
-  SourceSplit kept{.name = "train", .names = {}, .labels = {}, .source_ids = {}};
-  SourceSplit moved{.name = "val", .names = {}, .labels = {}, .source_ids = {}};
+  SourceSplit kept{.name = "train", .names = {}, .labels = {}, .source_ids = {}, .num_samples = 0};
+  SourceSplit moved{.name = "val", .names = {}, .labels = {}, .source_ids = {}, .num_samples = 0};
   for (std::int64_t i = 0; i < train.size(); ++i) {
     const auto at = static_cast<std::size_t>(i);
     (moves[at] ? moved : kept).add(train.names[i], train.labels[at], train.source_ids[at]);
@@ -154,20 +156,6 @@ ValidationCut cut_validation(SourceListing& listing, double fraction, std::uint6
   listing.splits.front() = std::move(kept);
   listing.splits.insert(listing.splits.begin() + 1, std::move(moved));
   return cut;
-}
-
-std::string ValidationCut::describe(double fraction) const {
-  if (num_raised + num_lowered + num_single == 0) return "";
-  std::string text =
-      fmt::format("import.val_fraction = {}: {} of {} samples of train go to split val ({:.1f} %)", fraction, num_moved,
-                  num_samples, 100.0 * static_cast<double>(num_moved) / static_cast<double>(num_samples));
-  const auto add = [&](const char* how_many, std::int64_t count, const char* which) {
-    if (count > 0) text += fmt::format("; {} from {} class{} {}", how_many, count, count == 1 ? "" : "es", which);
-  };
-  add("1 sample each", num_raised, "whose share would round to 0");
-  add("all samples but 1 each", num_lowered, "whose share would round to all");
-  add("none", num_single, "with only 1 sample");
-  return text;
 }
 
 }  // namespace convoy

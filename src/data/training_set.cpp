@@ -27,10 +27,12 @@ std::int64_t limited_count(const SampleLimit& limit, std::int64_t num_samples) {
 
 std::vector<std::int64_t> draw_stratified(const io::SampleStore& samples, std::int64_t count, std::uint64_t seed) {
   using Drawn = std::pair<std::uint64_t, std::int64_t>;  // a random number, its sample
-  std::vector<std::vector<Drawn>> classes(samples.info().class_names.size());
+  const bool has_classes = samples.info().target.kind == TargetKind::kClass;
+  std::vector<std::vector<Drawn>> classes(has_classes ? samples.info().class_names.size() : 1);
   for (std::int64_t i = 0; i < samples.info().num_samples; ++i) {
     const RandomKey key{.seed = seed, .purpose = Purpose::kSubset, .item = static_cast<std::uint64_t>(i)};
-    classes[static_cast<std::size_t>(samples.label(i))].emplace_back(random_block(key, 0)[0], i);
+    const std::size_t c = has_classes ? static_cast<std::size_t>(samples.label(i)) : 0;
+    classes[c].emplace_back(random_block(key, 0)[0], i);
   }
   // The middle of each sample's part of its class, the class, and the sample.
   std::vector<std::tuple<double, std::size_t, std::int64_t>> order;

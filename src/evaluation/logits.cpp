@@ -14,6 +14,15 @@
 
 namespace convoy {
 
+namespace {
+
+// A field of a table; empty if the value does not exist.
+std::string number_field(double value, int digits = 9) {
+  return std::isnan(value) ? "" : fmt::format("{:.{}g}", value, digits);
+}
+
+}  // namespace
+
 std::vector<std::int64_t> best_classes(std::span<const float> logits, std::int64_t count) {
   std::vector<std::int64_t> classes(logits.size());
   std::iota(classes.begin(), classes.end(), 0);
@@ -91,16 +100,30 @@ std::string Confusion::table(const std::vector<std::string>& class_names) const 
   return text;
 }
 
-std::string class_table(const std::vector<ClassCounts>& classes, const std::vector<std::string>& class_names) {
+std::string class_table(const std::vector<ClassCounts>& classes, const std::vector<double>& average_precisions,
+                        const std::vector<std::string>& class_names) {
   const auto field = [](std::int64_t part, std::int64_t whole) {
-    return whole > 0 ? fmt::format("{:.6g}", static_cast<double>(part) / static_cast<double>(whole)) : "";
+    return number_field(static_cast<double>(part) / static_cast<double>(whole), 6);
   };
-  std::string text = "class,samples,correct,accuracy,precision,f1\n";
+  const bool has_precisions = !average_precisions.empty();
+  std::string text =
+      fmt::format("class,samples,correct,accuracy,precision,f1{}\n", has_precisions ? ",average_precision" : "");
   for (std::size_t label = 0; label < classes.size(); ++label) {
     const ClassCounts& of = classes[label];
-    text += fmt::format("{},{},{},{},{},{}\n", csv_field(class_names[label]), of.num_samples, of.num_correct,
+    text += fmt::format("{},{},{},{},{},{}{}\n", csv_field(class_names[label]), of.num_samples, of.num_correct,
                         field(of.num_correct, of.num_samples), field(of.num_correct, of.num_predicted),
-                        field(2 * of.num_correct, of.num_samples + of.num_predicted));
+                        field(2 * of.num_correct, of.num_samples + of.num_predicted),
+                        has_precisions ? "," + number_field(average_precisions[label]) : "");
+  }
+  return text;
+}
+
+std::string number_table(const std::vector<TargetSums>& numbers, const std::vector<std::string>& names) {
+  std::string text = "target,samples,rmse,mae,r2\n";
+  for (std::size_t k = 0; k < numbers.size(); ++k) {
+    const MetricCounts counts{.targets = {&numbers[k], 1}};
+    text += fmt::format("{},{},{},{},{}\n", csv_field(names[k]), numbers[k].count, number_field(metrics::rmse(counts)),
+                        number_field(metrics::mae(counts)), number_field(metrics::r2(counts)));
   }
   return text;
 }

@@ -58,7 +58,13 @@ class Confusion {
 };
 
 /// Returns CSV with a row for each class: its number of samples, how many of them were predicted right, recall,
-/// precision and F1. A value is empty if its divisor is 0.
-std::string class_table(const std::vector<ClassCounts>& classes, const std::vector<std::string>& class_names);
+/// precision and F1; of several labels that a sample may have, also the average precisions, which are empty for
+/// classes. A value is empty if its divisor is 0.
+std::string class_table(const std::vector<ClassCounts>& classes, const std::vector<double>& average_precisions,
+                        const std::vector<std::string>& class_names);
+
+/// Returns CSV with a row for each number that is predicted: its number of samples, RMSE, MAE and R2. A value is empty
+/// if it does not exist.
+std::string number_table(const std::vector<TargetSums>& numbers, const std::vector<std::string>& names);
 
 }  // namespace convoy

@@ -2,6 +2,9 @@
 #include <cmath>
 #include <filesystem>
 #include <utility>
+#include <vector>
+
+#include <fmt/format.h>
 
 #include "convoy/base/clock.h"
 #include "convoy/base/error.h"
@@ -16,6 +19,7 @@
 #include "checkpoint/make_metadata.h"
 #include "evaluation/evaluation.h"
 #include "evaluation/logits.h"
+#include "evaluation/output_scores.h"
 #include "inference/inference.h"
 #include "run/report.h"
 #include "run/run_data.h"
@@ -23,6 +27,27 @@
 #include "watchdog/status_board.h"
 
 namespace convoy {
+
+namespace {
+
+// Writes the tables of evaluate.confusion to run.directory, and returns their paths: "A, B".
+std::string write_tables(const StepMetrics& metrics, const Confusion& confusion, const io::ModelMetadata& metadata,
+                         const std::string& directory) {
+  const std::vector<std::string>& names = metadata.class_names;
+  std::vector<std::string> paths;
+  const auto write = [&](const char* name, const std::string& table) {
+    paths.push_back(fmt::format("{}/{}", directory, name));
+    io::write_text_atomically(paths.back(), table);
+  };
+  if (metadata.target.kind == TargetKind::kClass) write("confusion.csv", confusion.table(names));
+  if (metadata.target.kind == TargetKind::kNumbers)
+    write("targets.csv", number_table(metrics.targets, names));
+  else
+    write("classes.csv", class_table(metrics.classes, metrics.average_precisions, names));
+  return fmt::format("{}", fmt::join(paths, ", "));
+}
+
+}  // namespace
 
 ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board) {
   const Parameters& params = request.params;
@@ -35,6 +60,7 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   const io::Dataset test(path, key, params.data.verify);
   if (grid.is_root()) {
     for (const std::string& gap : gaps_of(test, key, model.metadata)) log_warning(gap);
+    if (const std::string why = why_no_average_precision(test.info(), key); !why.empty()) log_warning(why);
     if (test.content_hash() == model.train_hash)
       log_warning(fmt::format("{} = {}: these are the data that {} was trained on", key, path, model.owner()));
   }
@@ -45,12 +71,12 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   EvaluationStep evaluation(runtime);
   restore_weights(std::exchange(model.tensors, {}), model.path, runtime);  // frees the tensors, too
   if (params.evaluate.confusion && !runtime.plan().gives_logits())
-    refuse("evaluate.confusion = true needs classes, which {} does not give. Leave it out.", model.metadata.name);
+    refuse("evaluate.confusion = true needs {}, which {} does not give. Leave it out.",
+           outputs_of(model.metadata.target.kind), model.metadata.name);
   if (params.evaluate.confusion) mpi::on_root(grid.world(), [&] { io::make_directory(params.run.directory); });
   // 2. All samples
   const double start = now_seconds();
-  const std::vector<std::string>& classes = test.info().class_names;
-  Confusion counts(std::ssize(classes));
+  Confusion counts(std::ssize(model.metadata.class_names));
   const std::string sharing = runtime.shared_weights()->describe();
   const StepMetrics metrics = evaluate_dataset(evaluation, {.samples = test,
                                                             .metadata = model.metadata,
@@ -61,26 +87,22 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   const double seconds = now_seconds() - start;
   if (grid.is_root() && !std::isfinite(metrics.mean_loss()))
     fail("{} gives a loss that is not a finite number on {}", model.path, path);
-  const std::string confusion = params.run.directory + "/confusion.csv",
-                    by_class = params.run.directory + "/classes.csv";
+  std::string tables;
   if (params.evaluate.confusion)
-    mpi::on_root(grid.world(), [&] {
-      io::write_text_atomically(confusion, counts.table(classes));
-      io::write_text_atomically(by_class, class_table(metrics.classes, classes));
-    });
+    mpi::on_root(grid.world(), [&] { tables = write_tables(metrics, counts, model.metadata, params.run.directory); });
   // 3. What came out
   if (grid.is_root()) {
     print("checkpoint: {}\n{}{}", model.describe(), sharing, describe_resizing(model.metadata, test.info()));
     if (params.evaluate.mirror) print("each image is evaluated twice, as stored and mirrored (evaluate.mirror)\n");
-    const MetricList list(runtime.plan());
+    const MetricList list(runtime.plan(), model.metadata, MetricKind::kLoss);  // all others are on the next line
     std::error_code unknown;
     const bool has_several = std::filesystem::is_directory(path, unknown);  // the folder holds splits
     print("{}{}: {}  {}  ({:.0f} {}s/s)\n{}", path,
           has_several ? fmt::format(" ({})", key.substr(key.find('.') + 1)) : "",
           counted(metrics.num_samples(), "sample"), describe_metrics(metrics, list),
           static_cast<double>(metrics.num_samples()) / seconds, input_kinds::one_of(test.info().kind),
-          describe_classes(metrics, list));
-    if (params.evaluate.confusion) print("-> {}, {}\n", confusion, by_class);
+          describe_outputs(metrics, list));
+    if (!tables.empty()) print("-> {}\n", tables);
   }
   return ExitStatus::kDone;
 }

@@ -10,8 +10,8 @@ namespace convoy {
 struct Request;
 class StatusBoard;
 
-/// Measures loss, top-1, top-5, balanced accuracy and macro F1 of the weights that find_weights() finds, on the data
-/// set that find_measured_data() finds. Throws RequestError if one of them is missing, or if they do not fit each
+/// Measures all metrics (convoy/base/metrics.h) of the weights that find_weights() finds, on the data set that
+/// find_measured_data() finds. Throws RequestError if one of them is missing, or if they do not fit each
 /// other, and Error on rank 0 if the loss is infinite or NaN. All ranks of the grid call it.
 ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board);
 

@@ -14,6 +14,7 @@
 
 #include "io/hdf5.h"
 #include "io/parts_list.h"
+#include "io/stored_arrays.h"
 #include "io/trailer.h"
 
 namespace convoy::io {
@@ -129,6 +130,22 @@ TextInput read_text(hid_t group, std::uint64_t limit_bytes) {
   return input;
 }
 
+// The type of a sample says which arrays the network reads.
+void write_arrays(hid_t group, const ArraysInput& input, const Target& target) {
+  hdf5::commit(group, "sample", record_type(input.inputs));
+  hdf5::write_attribute(group, "normalizes", std::int64_t{input.normalizes});
+  write_arrays(group, input.inputs, target);
+}
+
+ArraysInput read_arrays(hid_t group, std::uint64_t limit_bytes) {
+  ArraysInput input{.inputs = read_record_type(hdf5::open_type(group, "sample"))};
+  read_array_statistics(group, limit_bytes, input.inputs);
+  std::int64_t normalizes = 0;
+  hdf5::read_attribute(group, "normalizes", normalizes);
+  input.normalizes = normalizes != 0;
+  return input;
+}
+
 // Reads the parameters of a network of texts from a checkpoint that does not hold the network itself.
 std::map<std::string, std::string> read_settings(hid_t group, std::uint64_t limit_bytes) {
   std::map<std::string, std::string> settings;
@@ -153,6 +170,8 @@ void write_metadata(hid_t file, const ModelMetadata& metadata) {
     hdf5::write_attribute(group, "length", text->length);
     hdf5::write_tokenization(group, text->tokenization);
     hdf5::write_columns(group, text->columns);
+  } else if (const ArraysInput* const arrays = metadata.arrays()) {
+    write_arrays(group, *arrays, metadata.target);
   } else {
     write_image(group, metadata.image());
   }
@@ -165,13 +184,17 @@ ModelMetadata read_metadata(hid_t file, std::uint64_t limit_bytes) {
   const hdf5::Group group = hdf5::open_group(file, "card");
   ModelMetadata metadata;
   metadata.name = hdf5::read_text(group, "name", limit_bytes);
-  if (hdf5::read_kind(group, "its network reads", limit_bytes) == input_kinds::kText) {
+  const std::string kind = hdf5::read_kind(group, "its network reads", limit_bytes);
+  if (kind == input_kinds::kText) {
     metadata.input = read_text(group, limit_bytes);
+  } else if (kind == input_kinds::kArrays) {
+    metadata.input = read_arrays(group, limit_bytes);
   } else {
     metadata.input = read_image(group);
   }
   metadata.class_names = hdf5::read_texts(group, "class_names", limit_bytes);
   for (const std::string& name : metadata.class_names) check_is_name(name, "the name of a class");
+  if (metadata.arrays() != nullptr) metadata.target = read_target(group, limit_bytes, std::ssize(metadata.class_names));
   if (!hdf5::exists(group, "network")) {  // written by an earlier version
     if (metadata.text() != nullptr) metadata.settings = read_settings(group, limit_bytes);
     return metadata;

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <atomic>
 #include <cstring>
+#include <mutex>
 #include <system_error>
 
 #include <fcntl.h>
@@ -47,13 +48,20 @@ void require_same_import(const std::string& key, const std::string& path, const 
     refuse("{}: shard '{}' holds {} images, but '{}' holds {} images. Import them together", key, path,
            to_string(shard.info.image), first_path, to_string(first.image));
   }
+  if (const std::string own = describe_forms(shard.info.arrays), theirs = describe_forms(first.arrays); own != theirs)
+    refuse("{}: shard '{}' holds the arrays {}, but '{}' holds {}. Import them together", key, path, own, first_path,
+           theirs);
+  const char* const outputs = outputs_of(first.target.kind);
+  if (shard.info.target.kind != first.target.kind)
+    refuse("{}: the targets of shard '{}' are {}, but those of '{}' are {}. Import them together", key, path,
+           outputs_of(shard.info.target.kind), first_path, outputs);
   if (shard.info.class_names != first.class_names) {
-    refuse("{}: shards '{}' ({} classes) and '{}' ({}) name different classes. Import them together", key, path,
-           shard.info.class_names.size(), first_path, first.class_names.size());
+    refuse("{0}: shards '{1}' ({2} {5}) and '{3}' ({4}) name different {5}. Import them together", key, path,
+           shard.info.class_names.size(), first_path, first.class_names.size(), outputs);
   }
   if (shard.info.class_counts != first.class_counts || shard.info.channel_mean != first.channel_mean ||
       shard.info.channel_stddev != first.channel_stddev || shard.info.text != first.text ||
-      shard.info.source != first.source) {
+      shard.info.arrays != first.arrays || shard.info.target != first.target || shard.info.source != first.source) {
     refuse("{}: shards '{}' (from {}) and '{}' (from {}) come from different imports. Import them together", key, path,
            shard.info.source, first_path, first.source);
   }
@@ -61,10 +69,21 @@ void require_same_import(const std::string& key, const std::string& path, const 
 
 }  // namespace
 
+/// The samples of a shard in memory, which the first thread that needs one of them reads.
+struct ShardInMemory {
+  std::once_flag read_once;
+  std::vector<std::byte> bytes;
+};
+
 /// A shard that is read, not mapped into memory: if the file is cut short, a mapping reports it only by SIGBUS.
 struct Dataset::Shard {
   void read_body(std::int64_t offset, std::span<std::byte> bytes) const;
-  void read_sample(std::size_t index, std::int64_t offset, std::span<std::byte> bytes) const;
+  /// Reads the sample `index`, or one of its arrays, and verifies it.
+  void read_sample(std::size_t index, std::int64_t offset, std::span<std::byte> bytes, std::size_t part = 0) const;
+  /// Returns a part of the samples in memory. Only if there is `in_memory`.
+  std::span<const std::byte> bytes_in_memory(std::int64_t offset, std::size_t size) const;
+  /// Compares the bytes of the sample `index`, or of one of its arrays, with their hash, as often as `verify` says.
+  void verify_sample(std::size_t index, std::span<const std::byte> bytes, std::size_t part) const;
   /// What to do if the bytes have changed.
   std::string remedy() const;
 
@@ -72,9 +91,10 @@ struct Dataset::Shard {
   OpenShard open;
   std::shared_ptr<const FileDescriptor> copy;  ///< with the body of this shard and others; null: no copy
   std::uint64_t offset_in_copy = 0;
-  std::int64_t first_sample = 0;  ///< in the data set
-  VerifyKind verify = VerifyKind::kEpoch;
-  std::unique_ptr<std::atomic<bool>[]> is_verified;  ///< by sample; only for VerifyKind::kOnce
+  std::int64_t first_sample = 0;                     ///< in the data set
+  VerifyKind verify = VerifyKind::kEpoch;            ///< kOnce for samples in memory, where they do not change
+  std::unique_ptr<std::atomic<bool>[]> is_verified;  ///< for each hash; only for VerifyKind::kOnce
+  std::unique_ptr<ShardInMemory> in_memory;          ///< null: each sample is read from the file
 };
 
 void Dataset::Shard::read_body(std::int64_t offset, std::span<std::byte> bytes) const {
@@ -86,14 +106,29 @@ void Dataset::Shard::read_body(std::int64_t offset, std::span<std::byte> bytes) 
   }
 }
 
-void Dataset::Shard::read_sample(std::size_t index, std::int64_t offset, std::span<std::byte> bytes) const {
+void Dataset::Shard::read_sample(std::size_t index, std::int64_t offset, std::span<std::byte> bytes,
+                                 std::size_t part) const {
   read_body(offset, bytes);
-  if (verify == VerifyKind::kNone || (is_verified && is_verified[index].load(std::memory_order_relaxed))) return;
-  if (short_hash_of(bytes) != open.head.hashes[index])
+  verify_sample(index, bytes, part);
+}
+
+std::span<const std::byte> Dataset::Shard::bytes_in_memory(std::int64_t offset, std::size_t size) const {
+  std::call_once(in_memory->read_once, [&] {
+    std::vector<std::byte> all(static_cast<std::size_t>(open.head.payload_bytes()));
+    read_body(0, all);
+    in_memory->bytes = std::move(all);
+  });
+  return std::span(in_memory->bytes).subspan(static_cast<std::size_t>(offset), size);
+}
+
+void Dataset::Shard::verify_sample(std::size_t index, std::span<const std::byte> bytes, std::size_t part) const {
+  const std::size_t h = index * num_parts(open.head.info) + part;
+  if (verify == VerifyKind::kNone || (is_verified && is_verified[h].load(std::memory_order_relaxed))) return;
+  if (short_hash_of(bytes) != open.head.hashes[h])
     throw StoreError(fmt::format(
         "'{}' is damaged: the bytes of its {} {} are not those that were imported (their hash, XXH3-64, differs). {}",
         path, input_kinds::one_of(open.head.info.kind), index, remedy()));
-  if (is_verified) is_verified[index].store(true, std::memory_order_relaxed);
+  if (is_verified) is_verified[h].store(true, std::memory_order_relaxed);
 }
 
 std::string Dataset::Shard::remedy() const {
@@ -117,7 +152,6 @@ Dataset::Dataset(const std::string& path, const std::string& key, VerifyKind ver
     }
     Shard& shard = *shards_.back();
     ShardHead& head = shard.open.head;
-    if (verify == VerifyKind::kOnce) shard.is_verified = std::make_unique<std::atomic<bool>[]>(head.hashes.size());
     const auto index = static_cast<std::int64_t>(shards_.size()) - 1;
     const bool asked_for_alone = shard_path == path;
     if (!asked_for_alone && (head.index != index || head.num_shards != static_cast<std::int64_t>(paths.size()))) {
@@ -132,12 +166,35 @@ Dataset::Dataset(const std::string& path, const std::string& key, VerifyKind ver
     info_.num_samples += head.info.num_samples;
   }
   if (num_shards() < num_shards_of_import_) count_classes();
+  keep_in_memory();
+  for (const auto& shard : shards_)
+    if (shard->verify == VerifyKind::kOnce)
+      shard->is_verified = std::make_unique<std::atomic<bool>[]>(shard->open.head.hashes.size());
 }
 
-// The head of a shard that was opened alone has the counts of all shards.
+// Decides whether samples are kept in memory. Those of images and texts are not: they take longer to prepare.
+void Dataset::keep_in_memory() {
+  const std::int64_t bytes = info_.num_samples * info_.record_bytes();
+  if (info_.kind != input_kinds::kArrays || bytes > kMaxBytesInMemory) return;
+  info_.bytes_in_memory = bytes;
+  for (const auto& shard : shards_) {
+    shard->in_memory = std::make_unique<ShardInMemory>();
+    if (shard->verify == VerifyKind::kEpoch) shard->verify = VerifyKind::kOnce;
+  }
+}
+
+// Counts the classes or labels of the samples: the head of a shard that was opened alone has the counts of all shards.
 void Dataset::count_classes() {
-  std::fill(info_.class_counts.begin(), info_.class_counts.end(), 0);
-  for (std::int64_t i = 0; i < info_.num_samples; ++i) ++info_.class_counts[static_cast<std::size_t>(label(i))];
+  std::vector<std::int64_t>& counts = info_.class_counts;
+  std::ranges::fill(counts, 0);
+  if (info_.target.kind == TargetKind::kNumbers) return;
+  for (std::int64_t i = 0; i < info_.num_samples; ++i) {
+    const auto [shard, index] = find(i);
+    const ShardHead& head = shard.open.head;
+    for (const std::int32_t label : head.of_sample(head.labels, index)) ++counts[static_cast<std::size_t>(label)];
+    const std::span<const float> target = head.of_sample(head.targets, index);
+    for (std::size_t k = 0; k < target.size(); ++k) counts[k] += target[k] == 1 ? 1 : 0;
+  }
 }
 
 void Dataset::keep(const std::vector<std::int64_t>& samples) {
@@ -206,9 +263,35 @@ std::span<const std::int32_t> Dataset::read_tokens(std::int64_t sample, std::vec
   return tokens;
 }
 
+std::span<const std::byte> Dataset::read_array(std::int64_t sample, std::size_t input,
+                                               std::vector<std::byte>& memory) const {
+  const auto [shard, index] = find(sample);
+  if (input >= info_.arrays.size()) return SampleStore::read_array(sample, input, memory);
+  const auto size = static_cast<std::size_t>(info_.arrays[input].bytes());
+  std::int64_t offset = static_cast<std::int64_t>(index) * info_.record_bytes();
+  for (std::size_t i = 0; i < input; ++i) offset += info_.arrays[i].bytes();
+  if (shard.in_memory) {
+    const std::span<const std::byte> bytes = shard.bytes_in_memory(offset, size);
+    shard.verify_sample(index, bytes, input);
+    return bytes;
+  }
+  if (memory.size() < size) memory.resize(size);
+  const std::span<std::byte> bytes = std::span(memory).first(size);
+  shard.read_sample(index, offset, bytes, input);
+  return bytes;
+}
+
+void Dataset::read_target(std::int64_t sample, std::span<float> values) const {
+  const auto [shard, index] = find(sample);
+  const auto count = static_cast<std::size_t>(info_.num_target_values());
+  if (count == 0) return SampleStore::read_target(sample, values);
+  if (values.size() != count) fail("{} values of a target were requested, but it has {}", values.size(), count);
+  std::ranges::copy(shard.open.head.of_sample(shard.open.head.targets, index), values.begin());
+}
+
 std::int32_t Dataset::label(std::int64_t sample) const {
   const auto [shard, index] = find(sample);
-  return shard.open.head.labels[index];
+  return shard.open.head.labels.empty() ? -1 : shard.open.head.labels[index];
 }
 
 std::string Dataset::name(std::int64_t sample) const {
@@ -259,25 +342,34 @@ void Dataset::read_from_copy(std::int64_t shard, std::shared_ptr<const FileDescr
   own.open.file = FileDescriptor();
 }
 
+// What all samples have in common, for content_hash().
+std::string Dataset::form() const {
+  if (info_.kind == input_kinds::kText)
+    return fmt::format("{}, {}", info_.text.tokenization.kind, info_.text.tokenization.model);
+  if (info_.kind == input_kinds::kArrays)
+    return fmt::format("{}, {}", describe_forms(info_.arrays), to_string(info_.target.kind));
+  return fmt::format("{}, {}, {}", to_string(info_.image), info_.encoded ? "encoded" : "raw",
+                     info_.oriented ? "upright" : "");
+}
+
 std::int64_t Dataset::content_hash(bool of_all) const {
-  std::string description = info_.kind == input_kinds::kText
-                                ? fmt::format("{}, {}", info_.text.tokenization.kind, info_.text.tokenization.model)
-                                : fmt::format("{}, {}, {}", to_string(info_.image), info_.encoded ? "encoded" : "raw",
-                                              info_.oriented ? "upright" : "");
+  std::string description = form();
   for (const std::string& name : info_.class_names) description += '\0' + name;
   Hasher hasher;
   hasher.update(std::as_bytes(std::span(description)));
   const bool is_whole = of_all || kept_.empty();
-  const auto add = [&](const auto& of_shard) {
+  const auto add = [&](auto ShardHead::*values) {
     for (const auto& shard : shards_)
-      if (is_whole) hasher.update(std::as_bytes(std::span(of_shard(*shard))));
+      if (is_whole) hasher.update(std::as_bytes(std::span(shard->open.head.*values)));
     for (std::int64_t i = 0; !is_whole && i < std::ssize(kept_); ++i) {
       const auto [shard, index] = find(i);
-      hasher.update(std::as_bytes(std::span(of_shard(shard)).subspan(index, 1)));
+      const ShardHead& head = shard.open.head;
+      hasher.update(std::as_bytes(head.of_sample(head.*values, index)));
     }
   };
-  add([](const Shard& shard) -> const auto& { return shard.open.head.hashes; });
-  add([](const Shard& shard) -> const auto& { return shard.open.head.labels; });
+  add(&ShardHead::hashes);
+  add(&ShardHead::labels);
+  add(&ShardHead::targets);
   const Hash hash = hasher.digest();
   return static_cast<std::int64_t>(get_u64(std::span(hash).first<8>()));
 }

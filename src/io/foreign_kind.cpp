@@ -21,8 +21,10 @@ constexpr const char* kConvertPicture =
 constexpr const char* kConvertTiff =
     "Convert it to PNG (ImageMagick: convert 'FILE[0]' NEW.png converts the first page), and keep the original in "
     "another folder. An image has 1 or 3 channels: write a stack of images as several files";
-constexpr const char* kWritePictures =
-    "Write its arrays as PNG files, in a folder for each class. An image has 1 or 3 channels";
+constexpr const char* kSaveArrays = "Save its arrays with numpy.save, and import them as arrays (input/arrays.md)";
+constexpr const char* kImportArrays =
+    "Import it as arrays: give the file itself, or a folder that holds such files, as import.source, and its target as "
+    "import.target (input/arrays.md)";
 constexpr const char* kUnpack = "Unpack it first";
 
 constexpr ForeignKind kTorchFile = {
@@ -68,9 +70,9 @@ constexpr Signature kSignatures[] = {
     {0, "%PDF-"sv, "", {"a PDF document", kConvertPicture}},
     // --- Arrays and tables
     {0, "PK\3\4"sv, "data.pkl"sv, kTorchFile},
-    {0, "PK\3\4"sv, ".npy"sv, {"a NumPy archive (.npz)", kWritePictures}},
-    {0, "\x93NUMPY"sv, "", {"a NumPy array (.npy)", kWritePictures}},
-    {0, "MATLAB 5.0 MAT-file"sv, "", {"a MATLAB file", kWritePictures}},
+    {0, "PK\3\4"sv, ".npy"sv, {"a NumPy archive (.npz)", kImportArrays}},
+    {0, "\x93NUMPY"sv, "", {"a NumPy array (.npy)", kImportArrays}},
+    {0, "MATLAB 5.0 MAT-file"sv, "", {"a MATLAB file", kSaveArrays}},
     {0, "PAR1"sv, "", {"a Parquet table", "Write it as .csv, or its images as files in a folder for each class"}},
     {0, "PK\3\4"sv, "xl/"sv, kSpreadsheet},
     {0, "PK\3\4"sv, "[Content_Types].xml"sv, kSpreadsheet},

@@ -170,10 +170,24 @@ void write_texts(hid_t parent, const std::string& name, std::span<const std::str
   CONVOY_CHECK_HDF5(H5Dwrite(array.dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, packed.data()));
 }
 
-Array open_texts(hid_t parent, const std::string& name, std::uint64_t limit_bytes) {
+void commit(hid_t parent, const std::string& name, hid_t type) {
+  const PropertyList creation = without_times(H5P_DATATYPE_CREATE);
+  CONVOY_CHECK_HDF5(H5Tcommit2(parent, name.c_str(), type, H5P_DEFAULT, creation, H5P_DEFAULT));
+}
+
+Datatype open_type(hid_t parent, const std::string& name) {
+  require_link(parent, name);
+  return Datatype(CONVOY_CHECK_HDF5(H5Topen2(parent, name.c_str(), H5P_DEFAULT)));
+}
+
+Datatype type_of(hid_t parent, const std::string& name) {
   require_link(parent, name);
   const Dataset dataset(CONVOY_CHECK_HDF5(H5Dopen2(parent, name.c_str(), H5P_DEFAULT)));
-  const Datatype stored(CONVOY_CHECK_HDF5(H5Dget_type(dataset)));
+  return Datatype(CONVOY_CHECK_HDF5(H5Dget_type(dataset)));
+}
+
+Array open_texts(hid_t parent, const std::string& name, std::uint64_t limit_bytes) {
+  const Datatype stored = type_of(parent, name);
   if (CONVOY_CHECK_HDF5(H5Tget_class(stored)) != H5T_STRING || CONVOY_CHECK_HDF5(H5Tis_variable_str(stored)) != 0 ||
       H5Tget_size(stored) == 0) {
     fail("its '{}' is not a string of fixed length", name);
@@ -262,8 +276,8 @@ void write_kind(hid_t object, const std::string& kind) {
 std::string read_kind(hid_t object, const std::string& what, std::uint64_t limit_bytes) {
   if (!exists(object, "kind")) return input_kinds::kImages;
   std::string kind = read_text(object, "kind", limit_bytes);
-  if (kind != input_kinds::kImages && kind != input_kinds::kText)
-    refuse("{} {}, but this program reads only {} and {}", what, kind, input_kinds::kImages, input_kinds::kText);
+  if (std::ranges::find(input_kinds::kAll, kind) == std::end(input_kinds::kAll))
+    refuse("{} {}, but this program reads only {}", what, kind, fmt::join(input_kinds::kAll, ", "));
   return kind;
 }
 

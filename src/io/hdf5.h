@@ -12,8 +12,11 @@
 #include <utility>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <hdf5.h>
 
+#include "convoy/base/error.h"
 #include "convoy/io/tokenization.h"
 
 namespace convoy::io::hdf5 {
@@ -123,6 +126,11 @@ void allocate(const Array& array, hid_t type);
 /// Opens a contiguous data set. Throws Error if it is absent, has another type, is not contiguous, is larger than
 /// `limit_bytes`, has no values, or has its values in another file.
 Array open_array(hid_t parent, const std::string& name, hid_t type, std::uint64_t limit_bytes);
+/// Gives a type a name in a file or group. open_type() opens it, and throws Error if it is absent or no type.
+void commit(hid_t parent, const std::string& name, hid_t type);
+Datatype open_type(hid_t parent, const std::string& name);
+/// Returns the type of a data set. Throws Error if it is absent.
+Datatype type_of(hid_t parent, const std::string& name);
 /// Opens a contiguous data set of texts of any fixed length. Throws Error in the same cases as open_array().
 Array open_texts(hid_t parent, const std::string& name, std::uint64_t limit_bytes);
 
@@ -135,6 +143,10 @@ template <typename Value>
 ValueType value_type() {
   if constexpr (std::is_same_v<Value, float>) {
     return {H5T_IEEE_F32LE, H5T_NATIVE_FLOAT};
+  } else if constexpr (std::is_same_v<Value, double>) {
+    return {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE};
+  } else if constexpr (std::is_same_v<Value, std::uint8_t>) {
+    return {H5T_STD_U8LE, H5T_NATIVE_UINT8};
   } else if constexpr (std::is_same_v<Value, std::int32_t>) {
     return {H5T_STD_I32LE, H5T_NATIVE_INT32};
   } else if constexpr (std::is_same_v<Value, std::int64_t>) {
@@ -166,6 +178,29 @@ template <typename Value>
 void write_list(hid_t parent, const std::string& name, const std::vector<Value>& values) {
   const std::int64_t count = std::ssize(values);
   write_values(create_array(parent, name, value_type<Value>().stored, {&count, 1}), values);
+}
+/// Reads a list that write_list() wrote. Throws Error in the same cases as open_array(), or if it has another rank.
+template <typename Value>
+std::vector<Value> read_list(hid_t parent, const std::string& name, std::uint64_t limit_bytes) {
+  const Array array = open_array(parent, name, value_type<Value>().stored, limit_bytes);
+  if (array.dims.size() != 1) fail("its '{}' has {} dimensions, not 1", name, array.dims.size());
+  return read_values<Value>(array);
+}
+/// The same for a table with `columns` values per row.
+template <typename Value>
+void write_table(hid_t parent, const std::string& name, const std::vector<Value>& values, std::int64_t columns) {
+  if (columns < 1) fail("'{}' cannot have {} columns", name, columns);
+  const std::int64_t dims[] = {std::ssize(values) / columns, columns};
+  write_values(create_array(parent, name, value_type<Value>().stored, dims), values);
+}
+/// Reads a table. Throws Error also if it has not exactly `rows` rows of `columns` values.
+template <typename Value>
+std::vector<Value> read_table(hid_t parent, const std::string& name, std::int64_t rows, std::int64_t columns,
+                              std::uint64_t limit_bytes) {
+  const Array array = open_array(parent, name, value_type<Value>().stored, limit_bytes);
+  if (array.dims != std::vector{rows, columns})
+    fail("its '{}' has the dimensions {}, not {} x {}", name, fmt::join(array.dims, " x "), rows, columns);
+  return read_values<Value>(array);
 }
 
 // --- Files in memory (io/memory_driver.cpp) --------------------------------------------------------------------------

@@ -30,7 +30,7 @@ namespace convoy::io {
 
 namespace {
 
-constexpr std::size_t kShownClasses = 10;
+constexpr std::size_t kShownClasses = 10, kShownChannels = 4;
 constexpr std::size_t kBeginBytes = std::size_t{64} << 10;  // HDF5 keeps the names of a file's members there
 
 std::string begin_of(const std::string& path) {
@@ -76,6 +76,30 @@ std::string list_of_classes(const std::vector<std::string>& names) {
   return fmt::format("{}: {}", names.size(), first_few(names, kShownClasses));
 }
 
+// The line about what a network answers.
+std::string describe_outputs(const Target& target, const std::vector<std::string>& names) {
+  return line(outputs_of(target.kind), list_of_classes(names));
+}
+
+// Means and deviations of the first channels or numbers, each with its name if they have names.
+std::string describe_channels(const std::vector<double>& mean, const std::vector<double>& stddev,
+                              const std::vector<std::string>& names) {
+  std::vector<std::string> means, deviations, named;
+  for (std::size_t c = 0; c < std::min(mean.size(), kShownChannels); ++c) {
+    means.push_back(fmt::format("{:.4g}", mean[c]));
+    deviations.push_back(fmt::format("{:.4g}", stddev[c]));
+    if (!names.empty()) named.push_back(fmt::format("{}: mean {}, deviation {}", names[c], means[c], deviations[c]));
+  }
+  const char* const others = mean.size() > kShownChannels ? "; ..." : "";
+  if (!names.empty()) return fmt::format("{}{}", fmt::join(named, "; "), others);
+  return fmt::format("mean {}; deviation {}{}", fmt::join(means, ", "), fmt::join(deviations, ", "), others);
+}
+
+// The mean and deviation of each number that is to be answered.
+std::string describe_numbers(const Target& target, const std::vector<std::string>& names) {
+  return target.mean.empty() ? "" : line("targets", describe_channels(target.mean, target.stddev, names));
+}
+
 // The smallest and largest number of samples per class: "5000 each", or "980 to 1135 each".
 std::string samples_per_class(const std::vector<std::int64_t>& counts) {
   const auto [min, max] = std::minmax_element(counts.begin(), counts.end());
@@ -96,7 +120,8 @@ std::string describe_tokenization(const Tokenization& tokenization) {
 
 // The lines about a data set's samples that depend on their kind.
 std::string describe_kind(const DatasetInfo& info, std::int64_t payload_bytes) {
-  if (info.kind != input_kinds::kText) return line("images", describe_images(info, payload_bytes));
+  if (info.kind == input_kinds::kArrays) return line("arrays", describe_forms(info.arrays));
+  if (info.kind == input_kinds::kImages) return line("images", describe_images(info, payload_bytes));
   const std::int64_t in_split = std::accumulate(info.class_counts.begin(), info.class_counts.end(), std::int64_t{0});
   return line("texts", fmt::format("{} tokens in the split, {:.0f} per text on average", info.text.num_tokens,
                                    static_cast<double>(info.text.num_tokens) /
@@ -109,8 +134,26 @@ std::string describe_mean_and_deviation(const std::vector<double>& mean, const s
          line("deviation", fmt::format("{:.4f}", fmt::join(stddev, ", ")));
 }
 
+// The first channels of each array.
+std::string describe_statistics(std::span<const ArrayInfo> arrays) {
+  std::string lines;
+  for (const ArrayInfo& array : arrays)
+    if (!array.mean.empty())
+      lines += line(array.name, describe_channels(array.mean, array.stddev, array.channel_names));
+  return lines;
+}
+
 std::string describe_statistics(const DatasetInfo& info) {
-  return info.kind == input_kinds::kImages ? describe_mean_and_deviation(info.channel_mean, info.channel_stddev) : "";
+  if (info.kind == input_kinds::kImages) return describe_mean_and_deviation(info.channel_mean, info.channel_stddev);
+  return describe_statistics(info.arrays) + describe_numbers(info.target, info.class_names);
+}
+
+// The number of samples in the whole split, and how many each class or label has; numbers have no counts.
+std::string describe_counts(const DatasetInfo& info) {
+  if (info.target.kind != TargetKind::kClass)
+    return info.class_counts.empty() ? "" : line("with a label", samples_per_class(info.class_counts));
+  const std::int64_t in_split = std::accumulate(info.class_counts.begin(), info.class_counts.end(), std::int64_t{0});
+  return line("in the split", fmt::format("{}, {}", counted(in_split, "sample"), samples_per_class(info.class_counts)));
 }
 
 // The hash of a data set's content, as shown for checkpoints and data sets.
@@ -124,13 +167,11 @@ std::string content_text(std::int64_t hash, std::string_view kind) {
 std::string describe_samples(const DatasetInfo& info, std::int64_t payload_bytes, bool has_names) {
   return line("input", info.kind) + line("samples", fmt::format("{}", info.num_samples)) +  //
          describe_kind(info, payload_bytes) +                                               //
-         line("classes", list_of_classes(info.class_names)) +
-         line("in the split",
-              fmt::format("{}, {}",
-                          counted(std::accumulate(info.class_counts.begin(), info.class_counts.end(), std::int64_t{0}),
-                                  "sample"),
-                          samples_per_class(info.class_counts))) +
-         line("names", has_names ? "of the files" : "none") + describe_statistics(info) + line("source", info.source);
+         describe_outputs(info.target, info.class_names) + describe_counts(info) +
+         line("names", !has_names                          ? "none"
+                       : info.kind == input_kinds::kArrays ? "of the samples"
+                                                           : "of the files") +
+         describe_statistics(info) + line("source", info.source);
 }
 
 std::int64_t size_of(const OpenShard& shard) {
@@ -210,11 +251,14 @@ std::string best_text(const TrainingState& state) {
 std::string describe_input(const ModelMetadata& metadata) {
   if (const TextInput* const text = metadata.text())
     return fmt::format("texts of up to {} tokens; {}", text->length, describe_tokenization(text->tokenization));
+  if (const ArraysInput* const arrays = metadata.arrays()) return describe_forms(arrays->inputs);
   const ImageInput& image = metadata.image();
   return fmt::format("{} images{}", to_string(image.shape), image.orients ? "; turned as Exif says" : "");
 }
 
 std::string describe_normalisation_of(const ModelMetadata& metadata) {
+  if (const ArraysInput* const arrays = metadata.arrays())
+    return arrays->normalizes ? describe_statistics(arrays->inputs) : line("mean", "none: values are not normalised");
   if (metadata.text() != nullptr) return "";
   const ImageInput& image = metadata.image();
   if (!image.normalizes) return line("mean", "none: values between 0 and 1 are not normalised");
@@ -230,7 +274,9 @@ std::string describe_checkpoint(const std::string& path) {
       fmt::format("{}: checkpoint\n", path) +
       line("model", fmt::format("{}, of {}", checkpoint.metadata.name, describe_input(checkpoint.metadata))) +
       line("input", checkpoint.metadata.kind()) + describe_normalisation_of(checkpoint.metadata) +
-      line("classes", list_of_classes(checkpoint.metadata.class_names)) + line("step", fmt::format("{}", state.step)) +
+      describe_outputs(checkpoint.metadata.target, checkpoint.metadata.class_names) +
+      describe_numbers(checkpoint.metadata.target, checkpoint.metadata.class_names) +
+      line("step", fmt::format("{}", state.step)) +
       line("samples", fmt::format("{} seen, {} per step", state.samples, state.batch_global)) +
       line("best", best_text(state)) + line("seed", fmt::format("{}", state.seed)) +
       line("trained on", content_text(state.train_hash, checkpoint.metadata.kind())) +

@@ -3,11 +3,21 @@
 
 #include <fmt/format.h>
 
+#include "convoy/base/error.h"
+
 namespace convoy::io {
 
 InputShape ModelMetadata::shape() const {
   if (text() != nullptr) return TextShape{.length = text()->length, .vocabulary = text()->tokenization.vocabulary};
-  return image().shape;
+  if (arrays() == nullptr) return image().shape;
+  ArrayShapes shapes;
+  for (const ArrayInfo& array : arrays()->inputs) shapes.inputs.push_back({array.name, array_shape(array.dims)});
+  return shapes;
+}
+
+const ImageInput& ModelMetadata::image() const {
+  if (!reads_images()) refuse("the network {} reads {}, and not images", name, kind());
+  return std::get<ImageInput>(input);
 }
 
 std::string describe_normalisation(const ImageInput& input) {

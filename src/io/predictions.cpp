@@ -1,4 +1,5 @@
-/// Logits are written without HDF5. Its metadata is made in memory, with a hole for the logits, and comes before them.
+/// Outputs are written without HDF5. Its metadata is made in memory, with a hole for the outputs, and comes before
+/// them.
 #include "convoy/io/predictions.h"
 
 #include <algorithm>
@@ -12,31 +13,42 @@ namespace convoy::io {
 
 namespace {
 
-static_assert(std::endian::native == std::endian::little, "logits are written as they are in memory");
+static_assert(std::endian::native == std::endian::little, "outputs are written as they are in memory");
 
 constexpr std::uint64_t kNamesBytes = std::uint64_t{64} << 10;  // HDF5 keeps the names of a file's members there
 
-std::vector<std::byte> encode_head(const PredictedSamples& samples) {
-  const std::int64_t count = std::ssize(samples.names), num_classes = std::ssize(samples.class_names);
-  std::vector<std::byte> bytes;
-  std::uint64_t logits_offset = 0;
-  {
-    const hdf5::File file = hdf5::create_in_memory(bytes);
+// Writes everything but the outputs, and returns the name of their array.
+const char* write_samples(const hdf5::File& file, const PredictedSamples& samples) {
+  if (samples.kind == TargetKind::kClass) {
     hdf5::write_texts(file, "class_names", samples.class_names);
     hdf5::write_texts(file, "names", samples.names);
     hdf5::write_list(file, "labels", samples.labels);
-    const std::int64_t dims[] = {count, num_classes};
-    const hdf5::Array logits = hdf5::create_array(file, "logits", H5T_IEEE_F32LE, dims);
-    hdf5::allocate(logits, H5T_IEEE_F32LE);
-    logits_offset = static_cast<std::uint64_t>(H5Dget_offset(logits.dataset));
-    const auto size_bytes = static_cast<std::uint64_t>(logits.count()) * sizeof(float);
-    if (hdf5::flushed_size(file) != logits_offset + size_bytes)
-      fail(
-          "HDF5 laid out predictions of {} bytes with {} bytes of logits at {}: the logits are not at the end of the "
-          "file",
-          hdf5::flushed_size(file), size_bytes, logits_offset);
+    return "logits";
   }
-  bytes.resize(logits_offset);
+  const std::string kind = to_string(samples.kind);
+  hdf5::write_texts(file, "target_kind", {&kind, 1});
+  hdf5::write_texts(file, "output_names", samples.class_names);
+  hdf5::write_texts(file, "names", samples.names);
+  if (!samples.targets.empty()) hdf5::write_table(file, "targets", samples.targets, std::ssize(samples.class_names));
+  return samples.kind == TargetKind::kLabels ? "logits" : "outputs";
+}
+
+std::vector<std::byte> encode_head(const PredictedSamples& samples) {
+  std::vector<std::byte> bytes;
+  std::uint64_t offset = 0;
+  {
+    const hdf5::File file = hdf5::create_in_memory(bytes);
+    const char* const name = write_samples(file, samples);
+    const std::int64_t dims[] = {std::ssize(samples.names), std::ssize(samples.class_names)};
+    const hdf5::Array outputs = hdf5::create_array(file, name, H5T_IEEE_F32LE, dims);
+    hdf5::allocate(outputs, H5T_IEEE_F32LE);
+    offset = static_cast<std::uint64_t>(H5Dget_offset(outputs.dataset));
+    const auto size_bytes = static_cast<std::uint64_t>(outputs.count()) * sizeof(float);
+    if (hdf5::flushed_size(file) != offset + size_bytes)
+      fail("HDF5 laid out predictions of {} bytes with {} bytes of {} at {}: they are not at the end of the file",
+           hdf5::flushed_size(file), size_bytes, name, offset);
+  }
+  bytes.resize(offset);
   return bytes;
 }
 
@@ -50,7 +62,9 @@ bool is_predictions_file(const std::string& path) {
   try {
     const hdf5::File opened = hdf5::open_in_memory(begin, size_bytes);
     const auto has = [&](const char* member) { return hdf5::exists(opened, member); };
-    return has("class_names") && has("names") && has("labels") && has("logits");
+    const bool is_of_classes = has("class_names") && has("labels") && has("logits");
+    const bool is_of_others = has("target_kind") && has("output_names") && (has("logits") || has("outputs"));
+    return has("names") && (is_of_classes || is_of_others);
   } catch (const Error&) {
     return false;
   }
@@ -58,20 +72,21 @@ bool is_predictions_file(const std::string& path) {
 
 PredictionsWriter::PredictionsWriter(const std::string& path, const PredictedSamples& all_samples)
     : head_bytes_(encode_head(all_samples).size()),
-      max_logits_(std::ssize(all_samples.names) * std::ssize(all_samples.class_names)),
-      file_(path, head_bytes_ + static_cast<std::uint64_t>(max_logits_) * sizeof(float)) {}
+      max_outputs_(std::ssize(all_samples.names) * std::ssize(all_samples.class_names)),
+      file_(path, head_bytes_ + static_cast<std::uint64_t>(max_outputs_) * sizeof(float)) {}
 
-void PredictionsWriter::append(std::span<const float> logits) {
-  if (num_logits_ + std::ssize(logits) > max_logits_)
-    fail("predictions: {} logits were added, but there is room for only {}", logits.size(), max_logits_ - num_logits_);
-  file_.write_at(head_bytes_ + logits_bytes(), std::as_bytes(logits));
-  num_logits_ += std::ssize(logits);
+void PredictionsWriter::append(std::span<const float> outputs) {
+  if (num_outputs_ + std::ssize(outputs) > max_outputs_)
+    fail("predictions: {} outputs were added, but there is room for only {}", outputs.size(),
+         max_outputs_ - num_outputs_);
+  file_.write_at(head_bytes_ + outputs_bytes(), std::as_bytes(outputs));
+  num_outputs_ += std::ssize(outputs);
 }
 
 void PredictionsWriter::finish(const PredictedSamples& samples) {
   const std::int64_t wanted = std::ssize(samples.names) * std::ssize(samples.class_names);
-  if (num_logits_ != wanted) fail("predictions: {} logits were written, but {} are expected", num_logits_, wanted);
-  file_.write_head("predictions", encode_head(samples), head_bytes_, logits_bytes());
+  if (num_outputs_ != wanted) fail("predictions: {} outputs were written, but {} are expected", num_outputs_, wanted);
+  file_.write_head("predictions", encode_head(samples), head_bytes_, outputs_bytes());
   file_.finish();
 }
 

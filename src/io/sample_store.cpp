@@ -1,7 +1,12 @@
 /// Messages about what a store lacks: samples of another kind, or of some classes.
 #include "convoy/io/sample_store.h"
 
+#include <algorithm>
+#include <functional>
+#include <numeric>
+
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "convoy/base/wording.h"
 
@@ -17,13 +22,39 @@ constexpr std::size_t kShownClasses = 5;
 
 }  // namespace
 
+std::int64_t ArrayInfo::bytes() const {
+  return std::accumulate(dims.begin(), dims.end(), size_of(type), std::multiplies<>());
+}
+
+std::string describe_form(const ArrayInfo& array) {
+  return fmt::format("{} ({})", to_string(array.type), fmt::join(array.dims, ", "));
+}
+
+std::string describe_forms(std::span<const ArrayInfo> arrays) {
+  std::vector<std::string> texts;
+  for (const ArrayInfo& array : arrays) texts.push_back(fmt::format("{} {}", array.name, describe_form(array)));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+const ArrayInfo* find_array(std::span<const ArrayInfo> arrays, std::string_view name) {
+  const auto found = std::ranges::find(arrays, name, &ArrayInfo::name);
+  return found == arrays.end() ? nullptr : &*found;
+}
+
+std::int64_t DatasetInfo::record_bytes() const {
+  if (kind != input_kinds::kArrays) return image.count();
+  std::int64_t bytes = 0;
+  for (const ArrayInfo& array : arrays) bytes += array.bytes();
+  return bytes;
+}
+
 std::string describe_empty_classes(const DatasetInfo& info) {
   std::vector<std::string> empty;
   for (std::size_t c = 0; c < info.class_counts.size(); ++c)
     if (info.class_counts[c] == 0) empty.push_back(info.class_names[c]);
   if (empty.empty()) return "";
-  return fmt::format("{} of {} classes {} no sample: {}", empty.size(), info.class_names.size(),
-                     empty.size() == 1 ? "has" : "have", first_few(empty, kShownClasses));
+  return fmt::format("{} of {} {} {} no sample: {}", empty.size(), info.class_names.size(),
+                     outputs_of(info.target.kind), empty.size() == 1 ? "has" : "have", first_few(empty, kShownClasses));
 }
 
 void SampleStore::read_pixels(std::int64_t, std::span<std::byte>) const {
@@ -40,6 +71,15 @@ std::int64_t SampleStore::num_tokens(std::int64_t) const {
 
 std::span<const std::int32_t> SampleStore::read_tokens(std::int64_t, std::vector<std::int32_t>&) const {
   fail_to_give("a text", info());
+}
+
+std::span<const std::byte> SampleStore::read_array(std::int64_t, std::size_t, std::vector<std::byte>&) const {
+  fail_to_give("an array", info());
+}
+
+void SampleStore::read_target(std::int64_t, std::span<float>) const {
+  fail("labels or numbers were requested, but the targets of '{}' are {}", info().source,
+       outputs_of(info().target.kind));
 }
 
 }  // namespace convoy::io

@@ -12,12 +12,12 @@
 
 #include "io/hdf5.h"
 #include "io/little_endian.h"
+#include "io/stored_arrays.h"
 
 namespace convoy::io {
 
 namespace {
 
-constexpr std::string_view kMagic = "CONVOYDS";
 constexpr std::uint64_t kTrailerFormat = 1;
 constexpr std::int64_t kFormat = 3;
 constexpr std::size_t kHashedTrailerBytes = kShardTrailerBytes - sizeof(Hash);
@@ -31,15 +31,16 @@ Hash hash_of_head(std::span<const std::byte> head, std::span<const std::byte> tr
 }
 
 // HDF5's names are values that the library knows only once it runs.
-hid_t payload_type(const PayloadLayout& layout) {
-  return layout.value_bytes == 1 ? H5T_STD_U8LE : layout.value_bytes == 2 ? H5T_STD_U16LE : H5T_STD_I32LE;
+hdf5::Datatype payload_type(const DatasetInfo& info) {
+  if (info.kind == input_kinds::kArrays) return record_type(info.arrays);
+  const std::int64_t bytes = payload_layout(info).value_bytes;
+  return hdf5::Datatype(CONVOY_CHECK_HDF5(H5Tcopy(bytes == 1   ? H5T_STD_U8LE
+                                                  : bytes == 2 ? H5T_STD_U16LE
+                                                               : H5T_STD_I32LE)));
 }
 
-template <typename Integer>
-std::vector<Integer> read_list(hid_t file, const std::string& name, std::uint64_t limit_bytes) {
-  const hdf5::Array array = hdf5::open_array(file, name, hdf5::value_type<Integer>().stored, limit_bytes);
-  if (array.dims.size() != 1) fail("its '{}' has {} dimensions, not 1", name, array.dims.size());
-  return hdf5::read_values<Integer>(array);
+bool is_raw_images(const DatasetInfo& info) {
+  return !payload_layout(info).has_offsets && info.kind != input_kinds::kArrays;
 }
 
 void write_images(hid_t file, const DatasetInfo& info) {
@@ -49,22 +50,34 @@ void write_images(hid_t file, const DatasetInfo& info) {
   hdf5::write_attribute(file, "channel_deviation", std::span(info.channel_stddev));
 }
 
+void write_labels_and_hashes(hid_t file, const ShardHead& head) {
+  const bool is_numbers = head.info.target.kind == TargetKind::kNumbers;
+  if (!is_numbers) hdf5::write_list(file, "class_counts", head.info.class_counts);
+  if (head.info.target.kind == TargetKind::kClass)
+    hdf5::write_list(file, "labels", head.labels);
+  else
+    write_targets(file, head.info.target.kind, head.targets, head.info.num_target_values());
+  if (head.info.kind == input_kinds::kArrays)
+    hdf5::write_table(file, "hashes", head.hashes, std::ssize(head.info.arrays));
+  else
+    hdf5::write_list(file, "hashes", head.hashes);
+}
+
 void write_description(hid_t file, const ShardHead& head) {
   hdf5::write_attribute(file, "format", kFormat);
   hdf5::write_attribute(file, "shard", head.index);
   hdf5::write_attribute(file, "num_shards", head.num_shards);
-  const bool is_text = head.info.kind == input_kinds::kText;
+  const bool is_text = head.info.kind == input_kinds::kText, are_arrays = head.info.kind == input_kinds::kArrays;
   if (is_text)
     hdf5::write_attribute(file, "num_tokens", head.info.text.num_tokens);
-  else
+  else if (!are_arrays)
     write_images(file, head.info);
   hdf5::write_texts(file, "class_names", head.info.class_names);
   hdf5::write_texts(file, "source", {&head.info.source, 1});
   hdf5::write_kind(file, head.info.kind);
-  hdf5::write_list(file, "class_counts", head.info.class_counts);
-  hdf5::write_list(file, "labels", head.labels);
-  hdf5::write_list(file, "hashes", head.hashes);
+  write_labels_and_hashes(file, head);
   if (payload_layout(head.info).has_offsets) hdf5::write_list(file, "offsets", head.offsets);
+  if (are_arrays) write_arrays(file, head.info.arrays, head.info.target);
   if (!is_text) return;
   hdf5::write_columns(file, head.info.text.columns);
   hdf5::write_tokenization(file, head.info.text.tokenization);  // last, as it may hold any word
@@ -75,10 +88,9 @@ void write_description(hid_t file, const ShardHead& head) {
 std::uint64_t allocate_body(const hdf5::File& file, const ShardHead& head) {
   const ImageShape& image = head.info.image;
   const PayloadLayout layout = payload_layout(head.info);
-  const hid_t value = payload_type(layout);
-  const std::vector<std::int64_t> dims =
-      layout.has_offsets ? std::vector<std::int64_t>{head.offsets.back()}
-                         : std::vector<std::int64_t>{head.info.num_samples, image.h, image.w, image.c};
+  const hdf5::Datatype value = payload_type(head.info);
+  std::vector<std::int64_t> dims = {layout.has_offsets ? head.offsets.back() : head.info.num_samples};
+  if (is_raw_images(head.info)) dims.insert(dims.end(), {image.h, image.w, image.c});
   const hdf5::Array payload = hdf5::create_array(file, layout.name, value, dims);
   std::uint64_t size = static_cast<std::uint64_t>(head.payload_bytes());
   if (head.name_bytes > 0) {
@@ -110,6 +122,12 @@ void read_images(hid_t file, DatasetInfo& info) {
   hdf5::read_attribute(file, "channel_deviation", std::span(info.channel_stddev));
 }
 
+void read_arrays(hid_t file, std::uint64_t limit_bytes, DatasetInfo& info) {
+  if (hdf5::exists(file, "folds")) refuse("it has folds (import.folds), which this program cannot read yet");
+  info.target = read_target(file, limit_bytes, std::ssize(info.class_names));
+  read_array_statistics(file, limit_bytes, info.arrays);
+}
+
 void read_description(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
   std::int64_t format = 0;
   hdf5::read_attribute(file, "format", format);
@@ -120,20 +138,22 @@ void read_description(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
   hdf5::read_attribute(file, "num_shards", head.num_shards);
   if (head.info.kind == input_kinds::kText)
     hdf5::read_attribute(file, "num_tokens", head.info.text.num_tokens);
-  else
+  else if (head.info.kind == input_kinds::kImages)
     read_images(file, head.info);
   head.info.class_names = hdf5::read_texts(file, "class_names", limit_bytes);
   for (const std::string& name : head.info.class_names) check_is_name(name, "the name of a class");
-  head.info.class_counts = read_list<std::int64_t>(file, "class_counts", limit_bytes);
+  if (head.info.kind == input_kinds::kArrays) read_arrays(file, limit_bytes, head.info);
+  head.info.source = hdf5::read_text(file, "source", limit_bytes);
+  if (head.info.target.kind == TargetKind::kNumbers) return;
+  head.info.class_counts = hdf5::read_list<std::int64_t>(file, "class_counts", limit_bytes);
   if (head.info.class_counts.size() != head.info.class_names.size()) {
     fail("it has counts of {} classes, but names of {}", head.info.class_counts.size(), head.info.class_names.size());
   }
-  head.info.source = hdf5::read_text(file, "source", limit_bytes);
 }
 
 // Each sample's values follow those of the sample before, and no sample is empty.
 void read_offsets(hid_t file, std::int64_t num_values, std::uint64_t limit_bytes, ShardHead& head) {
-  head.offsets = read_list<std::int64_t>(file, "offsets", limit_bytes);
+  head.offsets = hdf5::read_list<std::int64_t>(file, "offsets", limit_bytes);
   const auto& offsets = head.offsets;
   const auto not_below = [](std::int64_t a, std::int64_t b) { return a >= b; };
   if (offsets.size() < 2) fail("it holds no samples");
@@ -161,29 +181,46 @@ std::uint64_t read_names_shape(hid_t file, const ShardTrailer& trailer, ShardHea
   return bytes;
 }
 
+// Reads the shape of images, or the type of records, from the data set that has them.
+void read_sample_shape(hid_t file, std::span<const std::int64_t> dims, DatasetInfo& info) {
+  if (info.encoded) {
+    std::int64_t channels = 0;
+    hdf5::read_attribute(file, "channels", channels);
+    if (channels != 1 && channels != 3) fail("its images have {} channels, not 1 or 3", channels);
+    info.image = {0, 0, channels};
+  } else if (is_raw_images(info)) {
+    if (dims.size() != 4) fail("its 'images' has {} dimensions, not 4 (N,H,W,C)", dims.size());
+    info.num_samples = dims[0];
+    info.image = {dims[1], dims[2], dims[3]};
+  } else if (info.kind == input_kinds::kArrays) {
+    if (dims.size() != 1) fail("its 'samples' has {} dimensions, not 1", dims.size());
+    info.num_samples = dims[0];
+  }
+}
+
+// Sets what the type of the values in the body follows from.
+void read_payload_kind(hid_t file, std::uint64_t limit_bytes, DatasetInfo& info) {
+  if (info.kind == input_kinds::kText) {
+    info.text.tokenization = hdf5::read_tokenization(file, limit_bytes);
+    info.text.columns = hdf5::read_columns(file, limit_bytes);
+  } else if (info.kind == input_kinds::kArrays) {
+    info.arrays = read_record_type(hdf5::type_of(file, "samples"));
+  } else {
+    info.encoded = hdf5::exists(file, "encoded");
+  }
+}
+
 // The trailer says where the body is; HDF5 must say the same.
 void read_body_shape(hid_t file, const ShardTrailer& trailer, std::uint64_t limit_bytes, ShardHead& head) {
-  const bool is_text = head.info.kind == input_kinds::kText;
-  if (is_text) head.info.text.tokenization = hdf5::read_tokenization(file, limit_bytes);
-  if (is_text) head.info.text.columns = hdf5::read_columns(file, limit_bytes);
-  head.info.encoded = !is_text && hdf5::exists(file, "encoded");
+  read_payload_kind(file, limit_bytes, head.info);
   const PayloadLayout layout = payload_layout(head.info);
-  const hdf5::Array payload = hdf5::open_array(file, layout.name, payload_type(layout), trailer.body_bytes);
+  const hdf5::Array payload = hdf5::open_array(file, layout.name, payload_type(head.info), trailer.body_bytes);
   if (payload.count() == 0) fail("it holds no samples");
   if (layout.has_offsets) {
     if (payload.dims.size() != 1) fail("its '{}' has {} dimensions, not 1", layout.name, payload.dims.size());
     read_offsets(file, payload.count(), limit_bytes, head);
   }
-  if (head.info.encoded) {
-    std::int64_t channels = 0;
-    hdf5::read_attribute(file, "channels", channels);
-    if (channels != 1 && channels != 3) fail("its images have {} channels, not 1 or 3", channels);
-    head.info.image = {0, 0, channels};
-  } else if (!is_text) {
-    if (payload.dims.size() != 4) fail("its 'images' has {} dimensions, not 4 (N,H,W,C)", payload.dims.size());
-    head.info.num_samples = payload.dims[0];
-    head.info.image = {payload.dims[1], payload.dims[2], payload.dims[3]};
-  }
+  read_sample_shape(file, payload.dims, head.info);
   const std::uint64_t names_bytes = read_names_shape(file, trailer, head);
   if (H5Dget_offset(payload.dataset) != trailer.body_offset ||
       static_cast<std::uint64_t>(payload.count() * layout.value_bytes) != trailer.body_bytes - names_bytes) {
@@ -191,13 +228,11 @@ void read_body_shape(hid_t file, const ShardTrailer& trailer, std::uint64_t limi
   }
 }
 
-void read_labels_and_hashes(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
-  head.labels = read_list<std::int32_t>(file, "labels", limit_bytes);
-  head.hashes = read_list<std::uint64_t>(file, "hashes", limit_bytes);
-  if (std::ssize(head.labels) != head.info.num_samples || head.hashes.size() != head.labels.size()) {
-    fail("it holds {} {}s, {} labels and {} hashes: these numbers must be equal", head.info.num_samples,
-         input_kinds::one_of(head.info.kind), head.labels.size(), head.hashes.size());
-  }
+void read_labels(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
+  head.labels = hdf5::read_list<std::int32_t>(file, "labels", limit_bytes);
+  if (std::ssize(head.labels) != head.info.num_samples)
+    fail("it holds {} {}s and {} labels: these numbers must be equal", head.info.num_samples,
+         input_kinds::one_of(head.info.kind), head.labels.size());
   const auto num_classes = static_cast<std::int64_t>(head.info.class_names.size());
   for (std::size_t i = 0; i < head.labels.size(); ++i) {
     if (head.labels[i] < 0 || head.labels[i] >= num_classes) {
@@ -206,13 +241,30 @@ void read_labels_and_hashes(hid_t file, std::uint64_t limit_bytes, ShardHead& he
   }
 }
 
+void read_hashes(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
+  const std::int64_t count = head.info.num_samples;
+  if (head.info.kind == input_kinds::kArrays) {
+    head.hashes = hdf5::read_table<std::uint64_t>(file, "hashes", count, std::ssize(head.info.arrays), limit_bytes);
+    return;
+  }
+  head.hashes = hdf5::read_list<std::uint64_t>(file, "hashes", limit_bytes);
+  if (std::ssize(head.hashes) != count)
+    fail("it holds {} {}s and {} hashes: these numbers must be equal", count, input_kinds::one_of(head.info.kind),
+         head.hashes.size());
+}
+
 ShardHead decode_shard_head(std::span<const std::byte> bytes, const ShardTrailer& trailer) {
   const hdf5::File file = hdf5::open_in_memory(bytes, trailer.body_offset + trailer.body_bytes);
   ShardHead head;
   head.info.kind = hdf5::read_kind(file, "it holds", bytes.size());
   read_body_shape(file, trailer, bytes.size(), head);
   read_description(file, bytes.size(), head);
-  read_labels_and_hashes(file, bytes.size(), head);
+  if (head.info.target.kind == TargetKind::kClass)
+    read_labels(file, bytes.size(), head);
+  else
+    head.targets =
+        read_targets(file, head.info.target.kind, head.info.num_samples, head.info.num_target_values(), bytes.size());
+  read_hashes(file, bytes.size(), head);
   return head;
 }
 
@@ -225,7 +277,7 @@ bool begins_like_hdf5(const FileDescriptor& file, std::uint64_t size, const std:
 }
 
 ShardTrailer decode_shard_trailer(std::span<const std::byte, kShardTrailerBytes> bytes, std::uint64_t size) {
-  if (std::memcmp(bytes.data(), kMagic.data(), kMagic.size()) != 0) {
+  if (std::memcmp(bytes.data(), kShardMagic.data(), kShardMagic.size()) != 0) {
     fail("it is truncated, or not from 'convoy import': its last {} bytes are not a shard's. Import it again",
          kShardTrailerBytes);
   }
@@ -253,13 +305,18 @@ PayloadLayout payload_layout(const DatasetInfo& info) {
     return {.name = "tokens",
             .value_bytes = info.text.tokenization.vocabulary <= kMaxIn16Bits ? 2 : 4,
             .has_offsets = true};
+  if (info.kind == input_kinds::kArrays) return {.name = "samples", .value_bytes = info.record_bytes()};
   if (info.encoded) return {.name = "encoded", .has_offsets = true};
   return {};
 }
 
+std::size_t num_parts(const DatasetInfo& info) {
+  return info.kind == input_kinds::kArrays ? info.arrays.size() : 1;
+}
+
 std::int64_t ShardHead::payload_bytes() const {
   const PayloadLayout layout = payload_layout(info);
-  return layout.has_offsets ? offsets.back() * layout.value_bytes : info.num_samples * info.image.count();
+  return layout.has_offsets ? offsets.back() * layout.value_bytes : info.num_samples * info.record_bytes();
 }
 
 std::vector<std::byte> encode_shard_head(const ShardHead& head) {
@@ -277,7 +334,7 @@ std::vector<std::byte> encode_shard_head(const ShardHead& head) {
 std::vector<std::byte> encode_shard_trailer(const ShardTrailer& trailer, std::span<const std::byte> head) {
   std::vector<std::byte> bytes(kShardTrailerBytes);
   const std::span<std::byte, kShardTrailerBytes> out(bytes);
-  std::memcpy(out.data(), kMagic.data(), kMagic.size());
+  std::memcpy(out.data(), kShardMagic.data(), kShardMagic.size());
   put_u64(out.subspan<8, 8>(), kTrailerFormat);
   put_u64(out.subspan<16, 8>(), trailer.body_offset);
   put_u64(out.subspan<24, 8>(), trailer.body_bytes);

@@ -1,7 +1,7 @@
 /// The format of a shard, one file of a data set. HDF5 only encodes and decodes its head in memory; Convoy itself reads
 /// and writes the file:
 ///
-///   [ head: HDF5's metadata, /labels, /offsets ...  ][ body: /images or /encoded, then /names ][ trailer, 64 bytes ]
+///   [ head: HDF5's metadata, /labels ... ][ body: /images, /encoded, /tokens or /samples, then /names ][ trailer ]
 ///
 /// The trailer has "CONVOYDS", the format's number, offset and size of the body (64 bits each, little-endian), the
 /// XXH3-128 of the body, and the XXH3-128 of the head and of the trailer before it. The head is small (12 or 20 bytes
@@ -15,6 +15,7 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "convoy/base/file_descriptor.h"
@@ -25,29 +26,40 @@
 namespace convoy::io {
 
 inline constexpr std::size_t kShardTrailerBytes = 64;
+inline constexpr std::string_view kShardMagic = "CONVOYDS";  ///< the trailer's first bytes
 
 /// The content of a shard without its body.
 struct ShardHead {
   DatasetInfo info;                   ///< properties of the data set, but num_samples is that of this shard
   std::int64_t index = 0;             ///< index of the shard among those of its split
   std::int64_t num_shards = 1;        ///< number of shards of its split
-  std::vector<std::int32_t> labels;   ///< label of each sample
-  std::vector<std::uint64_t> hashes;  ///< short_hash_of() the bytes of each sample
+  std::vector<std::int32_t> labels;   ///< label of each sample; empty if the target is not a class
+  std::vector<float> targets;         ///< (N,K) labels or numbers; NaN: not known. Empty if the target is a class
+  std::vector<std::uint64_t> hashes;  ///< (N,P) short_hash_of() the bytes of each sample, or of each of its P arrays
   /// Offset of each sample's first value among all values of the shard, and at last their number. Empty if all samples
   /// have the same size (pixels).
   std::vector<std::int64_t> offsets;
   std::int64_t name_bytes = 0;  ///< size in bytes of each name in /names, padded with bytes 0; 0: there are no names
 
   std::int64_t payload_bytes() const;  ///< size in bytes of all samples of the shard
+  /// Returns what `values`, one of labels, targets and hashes, has of a sample of the shard; nothing if it is empty.
+  template <typename T>
+  std::span<const T> of_sample(const std::vector<T>& values, std::size_t sample) const {
+    const std::size_t count = values.size() / static_cast<std::size_t>(info.num_samples);
+    return std::span(values).subspan(sample * count, count);
+  }
 };
 
-/// The HDF5 data set of a shard that has the samples: /images, /encoded or /tokens.
+/// The HDF5 data set of a shard that has the samples: /images, /encoded, /tokens or /samples.
 struct PayloadLayout {
   const char* name = "images";
-  std::int64_t value_bytes = 1;  ///< size of a value in bytes; for tokens 2 if the whole vocabulary fits, else 4
-  bool has_offsets = false;      ///< whether samples differ in size, so that ShardHead::offsets is needed
+  /// Size of a value in bytes; for tokens 2 if the whole vocabulary fits, else 4; for arrays that of a record.
+  std::int64_t value_bytes = 1;
+  bool has_offsets = false;  ///< whether samples differ in size, so that ShardHead::offsets is needed
 };
 PayloadLayout payload_layout(const DatasetInfo& info);
+/// Number of hashes of each sample: one per array.
+std::size_t num_parts(const DatasetInfo& info);
 
 struct ShardTrailer {
   std::uint64_t body_offset = 0;  ///< offset of the body in the file, in bytes, which is the size of the head

@@ -13,6 +13,8 @@
 #include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
 
+#include "io/shard.h"
+
 namespace convoy::io {
 
 namespace {
@@ -96,6 +98,15 @@ std::string find_any_shard(const std::string& directory, const std::string& name
     if (shard == shard_name(name, 0, 1) || shard_index(shard, name)) return file.path().string();
   }
   return "";
+}
+
+bool is_shard(const std::string& path) {
+  const FileDescriptor file = open_for_reading(path);
+  const std::uint64_t size = file_size(file, path);
+  if (size < kShardTrailerBytes) return false;
+  std::string begin(kShardMagic.size(), '\0');
+  read_at(file, size - kShardTrailerBytes, std::as_writable_bytes(std::span(begin)), path);
+  return begin == kShardMagic;
 }
 
 std::vector<std::string> find_shards(const std::string& path, const std::string& given, const std::string& split) {

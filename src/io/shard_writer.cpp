@@ -4,10 +4,14 @@
 #include <algorithm>
 #include <cmath>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"
 
 #include "io/shard.h"
+#include "io/stored_arrays.h"
 
 namespace convoy::io {
 
@@ -22,7 +26,17 @@ ShardHead make_head(const ShardLocation& location, const DatasetInfo& info) {
   head.num_shards = location.num_shards;
   head.info.channel_mean.resize(static_cast<std::size_t>(info.image.c));
   head.info.channel_stddev.resize(static_cast<std::size_t>(info.image.c));
-  head.info.class_counts.resize(info.class_names.size());
+  const bool are_numbers = info.target.kind == TargetKind::kNumbers;
+  head.info.class_counts.resize(are_numbers ? 0 : info.class_names.size());
+  head.info.target.mean.resize(are_numbers ? info.class_names.size() : 0);
+  head.info.target.stddev.resize(head.info.target.mean.size());
+  if (info.kind != input_kinds::kArrays) return head;
+  check_arrays(info.arrays);
+  check_target(info.target.kind, std::ssize(info.class_names));
+  for (ArrayInfo& array : head.info.arrays) {
+    array.mean.resize(static_cast<std::size_t>(array.channels()));
+    array.stddev.resize(array.mean.size());
+  }
   return head;
 }
 
@@ -30,7 +44,8 @@ ShardHead make_head(const ShardLocation& location, const DatasetInfo& info) {
 std::uint64_t head_bytes_at_most(ShardHead head) {
   const auto count = static_cast<std::size_t>(head.info.num_samples);
   head.labels.resize(count);
-  head.hashes.resize(count);
+  head.targets.resize(count * static_cast<std::size_t>(head.info.num_target_values()));
+  head.hashes.resize(count * num_parts(head.info));
   if (payload_layout(head.info).has_offsets) head.offsets.resize(count + 1, 1);
   head.name_bytes = 1;
   return encode_shard_head(head).size();
@@ -74,10 +89,20 @@ struct ShardWriter::Impl {
         max_samples(info.num_samples),
         body_offset(head_bytes_at_most(head)),
         file(location.path,
-             body_offset + static_cast<std::uint64_t>(info.num_samples * info.image.count()) + kShardTrailerBytes) {
+             body_offset + static_cast<std::uint64_t>(info.num_samples * info.record_bytes()) + kShardTrailerBytes) {
     head.info.num_samples = 0;
+    reserve(static_cast<std::size_t>(max_samples));
     if (layout.has_offsets) head.offsets.push_back(0);
     buffer.reserve(kBufferBytes);
+  }
+
+  // Lists that grow would take up to twice their size, for all shards until the end of an import.
+  void reserve(std::size_t count) {
+    if (head.info.target.kind == TargetKind::kClass) head.labels.reserve(count);
+    head.targets.reserve(count * static_cast<std::size_t>(head.info.num_target_values()));
+    head.hashes.reserve(count * num_parts(head.info));
+    if (layout.has_offsets) head.offsets.reserve(count + 1);
+    names.reserve(count);
   }
 
   void write(std::span<const std::byte> bytes) {
@@ -99,8 +124,28 @@ struct ShardWriter::Impl {
   }
 
   bool fits(std::span<const std::byte> sample) const {
-    if (!layout.has_offsets) return std::ssize(sample) == head.info.image.count();
+    if (!layout.has_offsets) return std::ssize(sample) == head.info.record_bytes();
     return !sample.empty() && std::ssize(sample) % layout.value_bytes == 0;
+  }
+
+  void add_hashes(std::span<const std::byte> sample) {
+    if (head.info.kind != input_kinds::kArrays) return head.hashes.push_back(short_hash_of(sample));
+    for (const ArrayInfo& array : head.info.arrays) {
+      const auto size = static_cast<std::size_t>(array.bytes());
+      head.hashes.push_back(short_hash_of(sample.first(size)));
+      sample = sample.subspan(size);
+    }
+  }
+
+  void add_answer(const SampleAnswer& answer) {
+    if (head.info.target.kind == TargetKind::kClass) return head.labels.push_back(answer.label);
+    const auto is_possible = [is_label = head.info.target.kind == TargetKind::kLabels](float value) {
+      return std::isnan(value) || (is_label ? value == 0 || value == 1 : std::isfinite(value));
+    };
+    if (std::ssize(answer.target) != head.info.num_target_values() || !std::ranges::all_of(answer.target, is_possible))
+      fail("a sample has the targets {}, and not {} {}", fmt::join(answer.target, ", "), head.info.num_target_values(),
+           head.info.target.kind == TargetKind::kLabels ? "labels, each 0 or 1" : "finite numbers");
+    head.targets.insert(head.targets.end(), answer.target.begin(), answer.target.end());
   }
 
   ShardHead head;
@@ -119,16 +164,18 @@ ShardWriter::ShardWriter(const ShardLocation& location, const DatasetInfo& info)
 ShardWriter::~ShardWriter() = default;
 ShardWriter::ShardWriter(ShardWriter&&) noexcept = default;
 
-void ShardWriter::append(std::span<const std::byte> sample, std::int32_t label, std::string_view name) {
+void ShardWriter::append(std::span<const std::byte> sample, const SampleAnswer& answer, std::string_view name) {
   ShardHead& head = impl_->head;
   if (!impl_->fits(sample) || head.info.num_samples == impl_->max_samples) {
+    const std::string form =
+        head.info.kind == input_kinds::kArrays ? describe_forms(head.info.arrays) : to_string(head.info.image);
     fail("a shard of at most {} {}s{} cannot take one of {} bytes", impl_->max_samples,
-         input_kinds::one_of(head.info.kind),
-         impl_->layout.has_offsets ? "" : fmt::format(" of {}", to_string(head.info.image)), sample.size());
+         input_kinds::one_of(head.info.kind), impl_->layout.has_offsets ? "" : fmt::format(" of {}", form),
+         sample.size());
   }
+  impl_->add_answer(answer);
   impl_->write(sample);
-  head.labels.push_back(label);
-  head.hashes.push_back(short_hash_of(sample));
+  impl_->add_hashes(sample);
   if (impl_->layout.has_offsets)
     head.offsets.push_back(head.offsets.back() + std::ssize(sample) / impl_->layout.value_bytes);
   if (!name.empty()) impl_->names.emplace_back(name);
@@ -143,7 +190,7 @@ void ShardWriter::end_samples() {
   for (const std::string& name : impl_->names) {
     impl_->head.name_bytes = std::max(impl_->head.name_bytes, std::ssize(name));
   }
-  if (impl_->names.size() != impl_->head.labels.size()) impl_->head.name_bytes = 0;
+  if (std::ssize(impl_->names) != impl_->head.info.num_samples) impl_->head.name_bytes = 0;
   if (impl_->head.name_bytes > 0) {
     for (std::string& name : impl_->names) {
       name.resize(static_cast<std::size_t>(impl_->head.name_bytes), '\0');
@@ -162,6 +209,12 @@ void ShardWriter::finish(const DatasetInfo& info) {
   head.info.channel_mean = info.channel_mean;
   head.info.channel_stddev = info.channel_stddev;
   head.info.text.num_tokens = info.text.num_tokens;
+  head.info.target.mean = info.target.mean;
+  head.info.target.stddev = info.target.stddev;
+  for (std::size_t i = 0; i < head.info.arrays.size(); ++i) {
+    head.info.arrays[i].mean = info.arrays[i].mean;
+    head.info.arrays[i].stddev = info.arrays[i].stddev;
+  }
   const std::vector<std::byte> bytes = encode_shard_head(head);
   impl_->file.write_head("a shard", bytes, impl_->body_offset, impl_->body_bytes);
   const auto trailer = encode_shard_trailer({bytes.size(), impl_->body_bytes, impl_->hasher.digest()}, bytes);

@@ -57,8 +57,10 @@ std::vector<LayerFunction> channel_functions() {
                      integer("first", 0, "index of the first of them; the first channel of x is 0", 0, kMaxChannels)},
        .add = add_slice},
       {.name = "flatten",
-       .about = "all values of a sample as channels, row by row and pixel by pixel, x (H,W,C), y (1,1,H W C). Copies "
+       .about = "all values of a sample as channels, row by row and pixel by pixel, x (H,W,C), y (1,1,H W C), of "
+                "volumes slice by slice. Copies "
                 "nothing, but at the end of a cell",
+       .takes_slices = true,
        .add = [](const LayerArguments& call) { return flatten(call.x()); }},
   };
 }

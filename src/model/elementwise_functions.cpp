@@ -103,6 +103,7 @@ std::vector<LayerFunction> elementwise_functions() {
        .about = "sum of two values of the same shape; also written a + b",
        .min_inputs = 2,
        .max_inputs = 2,
+       .takes_slices = true,
        .add =
            [](const LayerArguments& call) {
              check_same_shape(call.inputs()[0], call.inputs()[1]);
@@ -117,6 +118,7 @@ std::vector<LayerFunction> elementwise_functions() {
       {.name = "scale",
        .about = "factor * x; also written 2 * x",
        .arguments = {given_number("factor", "the same for all values")},
+       .takes_slices = true,
        .add =
            [](const LayerArguments& call) {
              return activate(ops::Activation::kAffine, call.x(), {.factor = static_cast<float>(call.number("factor"))});
@@ -124,15 +126,17 @@ std::vector<LayerFunction> elementwise_functions() {
       {.name = "shift",
        .about = "x + constant; also written x + 0.5",
        .arguments = {given_number("constant", "the same for all values")},
+       .takes_slices = true,
        .add =
            [](const LayerArguments& call) {
              return activate(ops::Activation::kAffine, call.x(),
                              {.constant = static_cast<float>(call.number("constant"))});
            }},
-      {.name = "relu", .about = "max(0, x)", .add = add_activation<ops::Activation::kRelu>},
+      {.name = "relu", .about = "max(0, x)", .takes_slices = true, .add = add_activation<ops::Activation::kRelu>},
       {.name = "leaky_relu",
        .about = "x for x > 0, else slope * x",
        .arguments = {number("slope", 0.01, "factor of values below 0", 0, kNoLimit)},
+       .takes_slices = true,
        .add =
            [](const LayerArguments& call) {
              return activate(ops::Activation::kLeakyRelu, call.x(),
@@ -140,16 +144,28 @@ std::vector<LayerFunction> elementwise_functions() {
            }},
       {.name = "gelu",
        .about = "x Phi(x), with Phi of the normal distribution",
+       .takes_slices = true,
        .add = add_activation<ops::Activation::kGelu>},
       {.name = "gelu_tanh",
        .about = "approximation of gelu by tanh",
+       .takes_slices = true,
        .add = add_activation<ops::Activation::kGeluTanh>},
-      {.name = "silu", .about = "x sigmoid(x)", .add = add_activation<ops::Activation::kSilu>},
-      {.name = "hard_swish", .about = "x hard_sigmoid(x)", .add = add_activation<ops::Activation::kHardSwish>},
-      {.name = "tanh", .about = "hyperbolic tangent", .add = add_activation<ops::Activation::kTanh>},
-      {.name = "sigmoid", .about = "1 / (1 + exp(-x))", .add = add_activation<ops::Activation::kSigmoid>},
+      {.name = "silu", .about = "x sigmoid(x)", .takes_slices = true, .add = add_activation<ops::Activation::kSilu>},
+      {.name = "hard_swish",
+       .about = "x hard_sigmoid(x)",
+       .takes_slices = true,
+       .add = add_activation<ops::Activation::kHardSwish>},
+      {.name = "tanh",
+       .about = "hyperbolic tangent",
+       .takes_slices = true,
+       .add = add_activation<ops::Activation::kTanh>},
+      {.name = "sigmoid",
+       .about = "1 / (1 + exp(-x))",
+       .takes_slices = true,
+       .add = add_activation<ops::Activation::kSigmoid>},
       {.name = "hard_sigmoid",
        .about = "x / 6 + 1/2, at least 0 and at most 1",
+       .takes_slices = true,
        .add = add_activation<ops::Activation::kHardSigmoid>},
       {.name = "softmax",
        .about = "exp(x) divided by its sum over the channels, for each pixel or word",
@@ -157,11 +173,13 @@ std::vector<LayerFunction> elementwise_functions() {
       {.name = "dropout",
        .about = "in training, sets each value to 0 with this probability and divides the others by the rest",
        .arguments = {share("share", "probability")},
+       .takes_slices = true,
        .add = [](const LayerArguments& call) { return dropout(call.x(), call.number("share")); }},
       {.name = "stochastic_depth",
        .about =
            "in training, sets all values of a sample to 0 with this probability and divides the others by the rest",
        .arguments = {share("share", "probability; 0 adds no layer")},
+       .takes_slices = true,
        .add = [](const LayerArguments& call) { return stochastic_depth(call.x(), call.number("share")); }},
   };
 }

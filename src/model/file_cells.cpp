@@ -121,8 +121,7 @@ Returned FileCells::begin_cell(lua_State* lua) {
   const bool has_x = lua_islightuserdata(lua, 3);
   if (!has_x && !lua_isnil(lua, 3)) refuse("cell '{}': its last argument is the result of the cell before it", name);
   check_input(name, has_x, has_x ? Handle::of(lua_touserdata(lua, 3)) : Handle{});
-  cell_ = std::make_unique<ListedCell>(name, text_at(lua, 2), has_x ? &outputs_.back() : nullptr,
-                                       ListedCellSpec{.input = input_, .num_classes = num_classes_});
+  cell_ = std::make_unique<ListedCell>(name, text_at(lua, 2), has_x ? &outputs_.back() : nullptr, spec_);
   return has_x ? Returned(Handle{.cell = std::ssize(outputs_), .value = 0}.pointer()) : Returned();
 }
 

@@ -5,6 +5,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "model/listed_cell.h"
@@ -14,8 +15,7 @@ namespace convoy {
 
 class FileCells {
  public:
-  FileCells(const InputShape& input, std::int64_t num_classes, LuaContext& context)
-      : input_(input), num_classes_(num_classes), context_(context) {}
+  FileCells(ListedCellSpec spec, LuaContext& context) : spec_(std::move(spec)), context_(context) {}
 
   LuaContext& context() { return context_; }
 
@@ -45,8 +45,7 @@ class FileCells {
   std::string cell_name(std::int64_t cell) const;
   const Shape* find_shape(const Handle& handle) const;
 
-  const InputShape& input_;
-  std::int64_t num_classes_;
+  ListedCellSpec spec_;  // of all cells
   LuaContext& context_;
   NetworkList list_;
   std::unique_ptr<ListedCell> cell_;  // the cell that is being built

@@ -104,8 +104,10 @@ const char* name_of(ValueKind kind) {
       return "positions of words, as feature(\"masked_positions\")";
     case ValueKind::kLabels:
       return "labels, as feature(\"masked_words\")";
+    case ValueKind::kTargets:
+      return "targets, as feature(\"target\")";
     case ValueKind::kScores:
-      return "the result of linear_cross_entropy";
+      return "scores of a loss, as linear_cross_entropy(...)";
     case ValueKind::kLogits:
       return "the result of logits";
     case ValueKind::kObjectives:

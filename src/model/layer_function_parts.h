@@ -28,8 +28,8 @@ ArgumentSpec number(const std::string& name, double initial, const std::string& 
 /// Returns an argument with the initial values of a parameter.
 ArgumentSpec initial_values(const std::string& name, const std::string& about);
 
-/// Returns the size of a value as messages show it, "7 x 7 x 512": without the number of samples, which is not known
-/// when a file is run.
+/// Returns the size of a value as messages show it, "7 x 7 x 512", of a volume "16 x 7 x 7 x 512": without the number
+/// of samples, which is not known when a file is run.
 std::string sides(const Shape& shape);
 
 /// Throws RequestError if `divisor`, the value of the argument `what`, does not divide the number of things that `of`

@@ -29,7 +29,8 @@ ArgumentSpec initial_values(const std::string& name, const std::string& about) {
 }
 
 std::string sides(const Shape& shape) {
-  return fmt::format("{} x {} x {}", shape.h, shape.w, shape.c);
+  const std::string slices = shape.d == 1 ? "" : fmt::format("{} x ", shape.d);
+  return fmt::format("{}{} x {} x {}", slices, shape.h, shape.w, shape.c);
 }
 
 void check_divides(const char* what, std::int64_t divisor, std::int64_t number, const char* of) {

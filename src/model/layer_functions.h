@@ -10,7 +10,6 @@
 #include <string_view>
 #include <vector>
 
-#include "convoy/base/input_shape.h"
 #include "convoy/model/network_list.h"
 
 #include "model/cell_builder.h"
@@ -18,7 +17,7 @@
 namespace convoy {
 
 /// What the numbers of a value mean. Most layers read and return plain numbers; the others say so in the table.
-enum class ValueKind { kNumbers, kTokens, kLengths, kPositions, kLabels, kScores, kLogits, kObjectives };
+enum class ValueKind { kNumbers, kTokens, kLengths, kPositions, kLabels, kTargets, kScores, kLogits, kObjectives };
 
 /// Returns what a value of this kind is, for messages: "lengths of texts".
 const char* name_of(ValueKind kind);
@@ -75,6 +74,7 @@ struct LayerFunction {
   std::vector<ArgumentSpec> arguments = {};              ///< the first may also be given without its name
   std::vector<ValueKind> reads = {ValueKind::kNumbers};  ///< kinds of the inputs; the last one is of all that follow
   ValueKind returns = ValueKind::kNumbers;
+  bool takes_slices = false;  ///< whether the inputs may be volumes, of several slices
   /// Adds the layer. Throws RequestError if the shapes of the inputs and the arguments do not fit each other.
   Value (*add)(const LayerArguments& call) = nullptr;
 };
@@ -105,8 +105,10 @@ struct FeatureValue {
   std::int64_t num_values = 0;  ///< integers are at least 0 and less than this; 0 for floating-point numbers
 };
 
-/// Adds the feature with this name to the cell that is being built, for n samples of the shape `input`. Throws
+struct ListedCellSpec;
+
+/// Adds the feature with this name to the cell that is being built, for the samples and targets of `spec`. Throws
 /// RequestError if samples of this kind do not have the feature (with the names of those that they have).
-FeatureValue add_feature(CellBuilder& cell, const std::string& name, const InputShape& input, std::int64_t n);
+FeatureValue add_feature(CellBuilder& cell, const std::string& name, const ListedCellSpec& spec);
 
 }  // namespace convoy

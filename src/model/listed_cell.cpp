@@ -57,7 +57,7 @@ ListedCell::ListedCell(const std::string& name, const std::string& prefix, const
 
 std::int64_t ListedCell::add(LayerCall call) try {
   if (call.function == kFeatureCall) {
-    const FeatureValue feature = add_feature(builder_, call.name, spec_.input, spec_.micro_batch);
+    const FeatureValue feature = add_feature(builder_, call.name, spec_);
     values_.push_back(feature.value);
     kinds_.push_back(feature.kind);
     num_values_.push_back(feature.num_values);
@@ -93,6 +93,12 @@ void ListedCell::check_inputs(const LayerFunction& function, const LayerCall& ca
              name_of(wanted), name_of(given),
              wanted == ValueKind::kNumbers && given == ValueKind::kTokens ? ". embedding(...) turns them into numbers"
                                                                           : "");
+    const Shape& shape = shape_of(call.inputs[i]);
+    if (shape.d > 1 && !function.takes_slices)
+      refuse(
+          "its input has {} slices of {} x {}, and {} reads one. Volumes are not possible yet, except for flatten and "
+          "functions of single values: import the slices as channels",
+          shape.d, shape.h, shape.w, function.name);
     if (given != ValueKind::kLengths && given != ValueKind::kPositions) continue;
     const std::int64_t words = shape_of(call.inputs.front()).h, length = std::get<TextShape>(spec_.input).length;
     if (words != length) refuse("its first input has {} words, but the texts have up to {}", words, length);
@@ -127,7 +133,8 @@ void ListedCell::check_all_used(std::int64_t output) const {
 void ListedCell::check_output(std::int64_t output) const {
   const ValueKind kind = kinds_.at(static_cast<std::size_t>(output));
   if (kind == ValueKind::kLogits && spec_.num_classes > 0 && shape_of(output).c != spec_.num_classes)
-    refuse("logits gives {} classes, and the data have {}: write num_classes", shape_of(output).c, spec_.num_classes);
+    refuse("logits gives {} {}, and the data have {}: write num_classes", shape_of(output).c,
+           outputs_of(spec_.target.kind), spec_.num_classes);
   if (kind != ValueKind::kNumbers && kind != ValueKind::kLogits && kind != ValueKind::kObjectives)
     refuse("its output must not be {}", name_of(kind));
 }

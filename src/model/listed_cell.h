@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "convoy/base/input_shape.h"
+#include "convoy/base/target.h"
 #include "convoy/model/network.h"
 #include "convoy/model/network_list.h"
 
@@ -18,7 +19,8 @@ namespace convoy {
 /// The properties that all cells of a network share.
 struct ListedCellSpec {
   InputShape input;              ///< shape of the samples
-  std::int64_t num_classes = 0;  ///< number of classes that logits must have; 0: any number
+  std::int64_t num_classes = 0;  ///< number of outputs that logits must have; 0: any number
+  Target target = {};            ///< what the outputs mean
   std::int64_t micro_batch = 1;  ///< number of samples of a micro-batch, the N of all shapes
   DataType type = DataType::kFloat32;
 };

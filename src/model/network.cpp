@@ -33,16 +33,21 @@ std::int64_t count_values(const Network& network, const Accept& accept) {
 
 NetworkList list_of(const NetworkSpec& spec) {
   if (spec.list != nullptr) return *spec.list;
-  return build_network_list(
-             {.name = spec.name, .settings = spec.settings, .input = spec.input, .num_classes = spec.num_classes})
+  return build_network_list({.name = spec.name,
+                             .settings = spec.settings,
+                             .input = spec.input,
+                             .num_classes = spec.num_classes,
+                             .target = spec.target})
       .list;
 }
 
 Network make_cells(const NetworkSpec& spec) {
   if (spec.make_cells != nullptr) return spec.make_cells(spec);
-  return build_cells(
-      list_of(spec),
-      {.input = spec.input, .num_classes = spec.num_classes, .micro_batch = spec.micro_batch, .type = spec.type});
+  return build_cells(list_of(spec), {.input = spec.input,
+                                     .num_classes = spec.num_classes,
+                                     .target = spec.target,
+                                     .micro_batch = spec.micro_batch,
+                                     .type = spec.type});
 }
 
 }  // namespace

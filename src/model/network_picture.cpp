@@ -86,12 +86,12 @@ std::string kind_of(const CellList& cell) {
   return kind;
 }
 
-std::vector<DrawnCell> drawn_cells(const NetworkList& list, const InputShape& input) {
+std::vector<DrawnCell> drawn_cells(const NetworkList& list, const ListedCellSpec& spec) {
   std::vector<DrawnCell> cells;
   std::map<std::string, std::size_t> kinds;
   CellOutput output;
   for (const CellList& described : list.cells) {
-    ListedCell built(described.name, described.prefix, cells.empty() ? nullptr : &output, {.input = input});
+    ListedCell built(described.name, described.prefix, cells.empty() ? nullptr : &output, spec);
     for (const LayerCall& call : described.layers) built.add(call);
     DrawnCell drawn{.list = &described};
     for (std::int64_t i = 0; i < built.num_values(); ++i) drawn.shapes.push_back(built.shape_of(i));
@@ -351,8 +351,9 @@ std::string draw_legend(int x, int y) {
 
 }  // namespace
 
-std::string draw_network(const std::string& name, const NetworkList& list, const InputShape& input) {
-  const std::vector<DrawnCell> cells = drawn_cells(list, input);
+std::string draw_network(const std::string& name, const NetworkList& list, const InputShape& input,
+                         const Target& target) {
+  const std::vector<DrawnCell> cells = drawn_cells(list, {.input = input, .target = target});
   if (cells.empty()) refuse("a network without cells cannot be drawn");
   std::int64_t num_parameters = 0;
   double flop = 0;

@@ -96,8 +96,10 @@ end
 
 for key, value in next, own.globals do globals[key] = value end
 setmetatable(globals.input, {__index = function(input, key)
-  error("input has no '" .. globals.tostring(key) .. "': it has " .. (input.kind == "images"
-    and "height, width and channels, as the data hold images" or "length and vocabulary, as the data hold texts"), 2)
+  local has = {images = "height, width and channels, as the data hold images",
+               text = "length and vocabulary, as the data hold texts",
+               arrays = "names, as the data hold arrays, and height, width, channels and length if there is one array"}
+  error("input has no '" .. globals.tostring(key) .. "': it has " .. has[input.kind], 2)
 end})
 -- A misspelt name is an error, with the nearest right one.
 return setmetatable(globals, {__index = own.unknown_global})

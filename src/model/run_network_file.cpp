@@ -6,6 +6,7 @@
 #include <string_view>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/print.h"
@@ -25,11 +26,34 @@ namespace convoy {
 namespace {
 
 constexpr lua_Integer kMaxUsual = 65536;    // size of images, and number of classes, that a file declares as usual
+constexpr lua_Integer kMaxExtents = 4;      // of an array
 constexpr std::int64_t kMaxPrinted = 1000;  // lines that a file may print
 
 bool is_count(lua_State* lua, int index) {
   const lua_Integer count = lua_isinteger(lua, index) ? lua_tointegerx(lua, index, nullptr) : 0;
   return count >= 1 && count <= kMaxUsual;
+}
+
+// Reads a number, or a list of 1 to 4 numbers, at the top of the stack, which is `index`. Returns an empty list for
+// anything else.
+std::vector<std::int64_t> read_extents(lua_State* lua, int index) {
+  if (is_count(lua, index)) return {lua_tointegerx(lua, index, nullptr)};
+  std::vector<std::int64_t> extents;
+  if (!lua_istable(lua, index)) return extents;
+  bool are_counts = true;
+  for (lua_Integer i = 1; lua_rawgeti(lua, index, i) != LUA_TNIL && are_counts; ++i, lua_settop(lua, index)) {
+    are_counts = i <= kMaxExtents && is_count(lua, index + 1);
+    extents.push_back(lua_tointegerx(lua, index + 1, nullptr));
+  }
+  lua_settop(lua, index);
+  return are_counts ? extents : std::vector<std::int64_t>();
+}
+
+// Whether a network that declares to read this kind of samples can read these. A single array with rows and columns is
+// an image.
+bool can_read(const std::string& reads, const InputShape& input) {
+  const auto* const arrays = std::get_if<ArrayShapes>(&input);
+  return reads == kind_of(input) || (reads == input_kinds::kImages && arrays != nullptr && arrays->image() != nullptr);
 }
 
 // Prints what a file has printed. A command may run a file several times, which print the same.
@@ -55,7 +79,7 @@ class NetworkFileRun {
         declares_only_(declares_only),
         context_{.file = source.name},
         parameters_(request.settings, context_),
-        cells_(request.input, request.num_classes, context_) {}
+        cells_({.input = request.input, .num_classes = request.num_classes, .target = request.target}, context_) {}
 
   BuiltNetwork run();
   const NetworkDeclaration& declaration() const { return declaration_; }
@@ -132,14 +156,30 @@ void NetworkFileRun::add_input(lua_State* lua) {
     lua_pushinteger(lua, number);
     lua_setfield(lua, -2, name);
   };
+  const auto* const text = std::get_if<TextShape>(&request_.input);
+  const auto* const arrays = std::get_if<ArrayShapes>(&request_.input);
   if (const auto* const image = std::get_if<ImageShape>(&request_.input)) {
     add_number("height", image->h);
     add_number("width", image->w);
     add_number("channels", image->c);
-  } else {
-    add_number("length", std::get<TextShape>(request_.input).length);
-    add_number("vocabulary", std::get<TextShape>(request_.input).vocabulary);
+  } else if (text != nullptr) {
+    add_number("length", text->length);
+    add_number("vocabulary", text->vocabulary);
     add_number("special_tokens", special_tokens::kCount);
+  } else {
+    if (arrays->inputs.size() == 1) {
+      const Shape& only = arrays->inputs.front().shape;
+      add_number("height", only.h);
+      add_number("length", only.h);
+      add_number("width", only.w);
+      add_number("channels", only.c);
+    }
+    lua_newtable(lua);
+    for (std::size_t i = 0; i < arrays->inputs.size(); ++i) {
+      lua_pushstring(lua, arrays->inputs[i].name.c_str());
+      lua_rawseti(lua, -2, static_cast<lua_Integer>(i) + 1);
+    }
+    lua_setfield(lua, -2, "names");
   }
   lua_pushstring(lua, kind_of(request_.input));
   lua_setfield(lua, -2, "kind");
@@ -230,8 +270,8 @@ Returned NetworkFileRun::print(lua_State* lua) {
   return {};
 }
 
-// network{names = {...}, form = ..., about = ..., image_size = ..., classes = ...} returns the name of the network that
-// is wanted.
+// network{names = {...}, form = ..., about = ..., image_size = ..., values = ..., classes = ...} returns the name of
+// the network that is wanted.
 Returned NetworkFileRun::declare(lua_State* lua) {
   if (context_.is_declared) refuse("network: it is declared twice");
   if (!lua_istable(lua, 1)) refuse("network: it needs a table, as in network{{about = \"...\"}}");
@@ -249,25 +289,27 @@ Returned NetworkFileRun::declare(lua_State* lua) {
       declaration_.about = text_at(lua, 3);
     } else if (key == "image_size" && is_count(lua, 3)) {
       declaration_.image_size = lua_tointegerx(lua, 3, nullptr);
+    } else if (key == "values" && !read_extents(lua, 3).empty()) {
+      declaration_.values = read_extents(lua, 3);
     } else if (key == "classes" && is_count(lua, 3)) {
       declaration_.num_classes = lua_tointegerx(lua, 3, nullptr);
     } else {
       refuse(
           "network: it has names (a list), form, reads and about (texts), image_size and classes (numbers from 1 to "
-          "{}), but no '{}'",
+          "{}), values (such a number, or a list of up to 4), but no '{}'",
           kMaxUsual, excerpt(key));
     }
   }
   context_.is_declared = true;
   if (declares_only_) throw Declared();
   const std::string& reads = declaration_.reads;
-  if (!reads.empty() && reads != input_kinds::kImages && reads != input_kinds::kText)
-    refuse("network: reads = \"{}\" must be \"{}\" or \"{}\"", excerpt(reads), input_kinds::kImages,
-           input_kinds::kText);
-  if (!reads.empty() && reads != kind_of(request_.input))
+  if (!reads.empty() && std::ranges::find(input_kinds::kAll, reads) == std::end(input_kinds::kAll))
+    refuse("network: reads = \"{}\" must be \"{}\"", excerpt(reads), fmt::join(input_kinds::kAll, "\", \""));
+  if (!reads.empty() && !can_read(reads, request_.input))
     throw Refusal(
-        fmt::format("the network reads {0}, and the data holds {1}. Give a network of {1}, or a data set of {0}.",
-                    reads, kind_of(request_.input)));
+        fmt::format("the network reads {0}, and the data holds {1}{2}. Give a network of {1}, or a data set of {0}.",
+                    reads, kind_of(request_.input),
+                    std::holds_alternative<ArrayShapes>(request_.input) ? ": " + to_string(request_.input) : ""));
   if (!request_.name.empty()) return request_.name;
   return parameters_.take("name", declaration_.names.empty() ? "" : declaration_.names.front());
 }
@@ -336,43 +378,6 @@ BuiltNetwork build_network_list(const NetworkRequest& given) {
   BuiltNetwork built = with_key(given, [&] { return run_network_file(source, request); });
   built.source = source;
   return built;
-}
-
-NetworkSettings network_settings(const TransformerParams& transformer, double stochastic_depth) {
-  NetworkSettings settings;
-  const auto add = [&](const char* name, const auto& value, const auto& usual) {
-    if (value != usual) settings[name] = fmt::format("{}", value);
-  };
-  const TransformerParams usual;
-  add("layers", transformer.layers, usual.layers);
-  add("heads", transformer.heads, usual.heads);
-  add("width", transformer.width, usual.width);
-  add("feedforward", transformer.feedforward, usual.feedforward);
-  add("dropout", transformer.dropout, usual.dropout);
-  add("activation", std::string_view(name_of(transformer.activation)), name_of(usual.activation));
-  add("positions", std::string_view(name_of(transformer.positions)), name_of(usual.positions));
-  add("norm", std::string_view(name_of(transformer.norm)), name_of(usual.norm));
-  add("stochastic_depth", stochastic_depth, 0.0);
-  return settings;
-}
-
-NetworkSettings parse_network_settings(std::string_view text) {
-  NetworkSettings settings;
-  const auto trimmed = [](std::string_view part) {
-    const std::size_t first = part.find_first_not_of(" \t"), last = part.find_last_not_of(" \t");
-    return first == std::string_view::npos ? std::string() : std::string(part.substr(first, last - first + 1));
-  };
-  while (!text.empty()) {
-    const std::string_view part = text.substr(0, text.find(','));
-    text.remove_prefix(std::min(text.size(), part.size() + 1));
-    const std::size_t equals = part.find('=');
-    const std::string name = trimmed(part.substr(0, equals));
-    if (equals == std::string_view::npos || name.empty())
-      refuse("model.set: '{}' is no parameter with a value, as in width=32, depth=20", excerpt(part));
-    if (!settings.emplace(name, trimmed(part.substr(equals + 1))).second)
-      refuse("model.set: the parameter {} is given twice", excerpt(name));
-  }
-  return settings;
 }
 
 }  // namespace convoy

@@ -1,5 +1,6 @@
 /// The layer functions of words and the last layers of networks: linear layers, attention, embeddings, objectives.
 #include <algorithm>
+#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -15,6 +16,7 @@
 #include "model/layers/linear_cross_entropy.h"
 #include "model/layers/objectives.h"
 #include "model/layers/sequence_mean.h"
+#include "model/layers/target_loss.h"
 
 namespace convoy {
 
@@ -32,6 +34,10 @@ Value add_linear(const LayerArguments& call) {
 
 Value add_logits(const LayerArguments& call) {
   const Shape& x = call.x().shape();
+  if (call.flag("each_row")) {
+    check_divides("the number of rows", x.length(), call.integer("classes"), "outputs");
+    return logits(call.name(), call.x(), call.integer("classes") / x.length());
+  }
   if (x.h * x.w != 1)
     refuse(
         "its input has {} x {} pixels or words, and a sample has one class: put global_average_pool(x) or flatten(x) "
@@ -54,6 +60,31 @@ Value add_attention(const LayerArguments& call) {
 
 EmbeddingSettings embedding_of(const LayerArguments& call) {
   return {.num_rows = call.integer("rows"), .width = call.integer("width"), .deviation = call.number("stddev")};
+}
+
+template <ops::TargetLossKind kKind>
+Value add_target_loss(const LayerArguments& call) {
+  const Shape &outputs = call.x().shape(), &targets = call.inputs()[1].shape();
+  if (outputs != targets) refuse("outputs of {} have targets of {}", sides(outputs), sides(targets));
+  ops::TargetLossSpec loss{.kind = kKind};
+  if (call.has("delta")) loss.huber_delta = static_cast<float>(call.number("delta"));
+  return target_loss(call.x(), call.inputs()[1], loss);
+}
+
+// A function of outputs y and targets t; `error` is the formula of one output's error.
+template <ops::TargetLossKind kKind>
+LayerFunction target_loss_function(const char* name, const std::string& error,
+                                   std::vector<ArgumentSpec> arguments = {}) {
+  return {.name = name,
+          .about = "the scores of an objective: for each sample the mean of " + error +
+                   " over outputs y (H,W,K), the result of logits, and their targets t (H,W,K), without those that are "
+                   "not known",
+          .min_inputs = 2,
+          .max_inputs = 2,
+          .arguments = std::move(arguments),
+          .reads = {ValueKind::kLogits, ValueKind::kTargets},
+          .returns = ValueKind::kScores,
+          .add = add_target_loss<kKind>};
 }
 
 // The names are columns of tables, with '_' for a blank.
@@ -88,7 +119,11 @@ std::vector<LayerFunction> sequence_functions() {
       {.name = "logits",
        .about = "the last linear layer of a network, with results in float32 in any precision. Parameters as of linear",
        .has_name = true,
-       .arguments = {count("classes", "number of classes")},
+       .arguments = {count("classes", "number of classes, labels or numbers"),
+                     {.name = "each_row",
+                      .kind = Kind::kFlag,
+                      .initial = false,
+                      .about = "whether each of the T rows of x (T,1,C) gives classes / T of the results"}},
        .returns = ValueKind::kLogits,
        .add = add_logits},
       {.name = "self_attention",
@@ -182,6 +217,13 @@ std::vector<LayerFunction> sequence_functions() {
              if (words != labels) refuse("{} words have {} labels", words, labels);
              return linear_cross_entropy(call.name(), call.inputs()[0], call.inputs()[1], call.integer("classes"));
            }},
+      target_loss_function<ops::TargetLossKind::kBinaryCrossEntropy>(
+          "binary_cross_entropy", "-t log s(y) - (1 - t) log(1 - s(y)) with s(y) = 1 / (1 + exp(-y))"),
+      target_loss_function<ops::TargetLossKind::kSquaredError>("squared_error", "(y - t)^2"),
+      target_loss_function<ops::TargetLossKind::kAbsoluteError>("absolute_error", "abs(y - t)"),
+      target_loss_function<ops::TargetLossKind::kHuberError>(
+          "huber_error", "d^2 / 2 if d = abs(y - t) is at most delta, else of delta (d - delta / 2),",
+          {number("delta", 1, "difference up to which the error is a square", 1e-9, kNoLimit)}),
       {.name = "objectives",
        .about = "the result of a network that computes its losses itself: the scores of its objectives",
        .max_inputs = 16,

@@ -230,6 +230,19 @@ void check<SampleCrossEntropyOp>(const SampleCrossEntropySpec& spec) {
 }
 
 template <>
+void check<TargetLossOp>(const TargetLossSpec& spec) {
+  check_shape(TargetLossOp::kName, Shape::sequences(spec.n, spec.num_pixels, spec.num_outputs));
+  if (spec.num_pixels > kMaxTargets / spec.num_outputs)
+    fail("{}: {} pixels with {} outputs are more than {} targets of a sample", TargetLossOp::kName, spec.num_pixels,
+         spec.num_outputs, kMaxTargets);
+  for (const std::size_t count : {spec.mean.size(), spec.stddev.size(), spec.weights.size()})
+    if (count != 0 && static_cast<std::int64_t>(count) != spec.num_outputs)
+      fail("{}: {} means, standard deviations or weights, but {} outputs", TargetLossOp::kName, count,
+           spec.num_outputs);
+  if (!(spec.huber_delta > 0)) fail("{} with delta {}: more than 0 needed", TargetLossOp::kName, spec.huber_delta);
+}
+
+template <>
 void check<ScoreSumsOp>(const ScoreSumsSpec& spec) {
   check_shape(ScoreSumsOp::kName, Shape::sequences(spec.num_objectives, spec.n, 1));
 }

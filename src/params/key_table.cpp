@@ -174,12 +174,21 @@ std::vector<Key> make_keys() {
        "stops after this number of steps, while lr.schedule still follows train.epochs; 0: only train.epochs decides"},
       {"train.seed", any_uint64(&TrainParams::seed), "",
        "seed of initial weights, order and augmentation: the same seed gives the same run", kChangesResult},
+      {"train.loss", choice_or_auto(&TrainParams::loss), "",
+       "what is minimised: cross_entropy for a class, binary_cross_entropy for several labels, mse, mae or huber for "
+       "numbers; auto: cross_entropy, binary_cross_entropy or mse, as the target of data.train is. Errors of numbers "
+       "are in standard deviations of the target",
+       kChangesResult},
+      {"train.huber_delta", number(&TrainParams::huber_delta, {.min = 1e-6, .max = 1e6}), "",
+       "train.loss = huber: error up to which the loss is half its square, in standard deviations of the target",
+       kChangesResult},
       {"train.label_smoothing", number(&TrainParams::label_smoothing, {.min = 0, .max = 1, .below_max = true}), "",
        "share of the target spread evenly over all classes", kChangesResult},
       {"train.class_weights", class_weights(&TrainParams::class_weights, {.min = 0, .max = 1e6}), "",
-       "how much samples of each class count in the training loss, in the order of the class names; balanced: in "
-       "inverse proportion to how many there are. They are scaled so that a training sample counts 1 on average; "
-       "empty: all count 1",
+       "how much each class counts in the training loss, in the order of the class names; balanced: in inverse "
+       "proportion to its samples. Weights of classes are scaled so that a training sample counts 1 on average. "
+       "Several labels: a factor for the samples that have the label; balanced: samples without it / samples with it. "
+       "Numbers: a factor for each; balanced is not possible. Empty: all count 1",
        kChangesResult},
       {"train.precision", choice(&TrainParams::precision), "",
        "type of activations and of the products that they enter; weights, sums and statistics stay f32. tf32 and fp16 "
@@ -195,11 +204,15 @@ std::vector<Key> make_keys() {
        "share kept per step of a moving average of weights and running statistics; 0: none is kept", kChangesResult},
       {"train.evaluate_every_epochs", integer(&TrainParams::evaluate_every_epochs, {.min = 0, .max = 1'000'000}),
        "epochs", "epochs between measurements on data.val, or else data.test; 0: only at the end"},
-      {"train.metric", choice(&TrainParams::metric), "",
+      {"train.metric", choice_or_auto(&TrainParams::metric), "",
        "the metric that decides the best checkpoint and train.patience_epochs, measured on data.val, or else "
        "data.test. top1 and top5: share of the samples whose class has the largest logit, or one of the five largest "
        "(bert: top1 of masked words); balanced_accuracy: mean over the classes of the share of each that is right; "
-       "macro_f1: mean of their F1. Lower is better for loss, higher for all others. All are in log.csv"},
+       "macro_f1: mean of their F1, or of that of several labels at probability 1/2; mean_average_precision: of "
+       "several labels; rmse, mae, r2: of numbers, in their own units, means over all of them. auto: top1, "
+       "mean_average_precision for several labels, rmse for numbers. Lower is better for loss, rmse and mae, higher "
+       "for "
+       "all others. All that exist are in log.csv"},
       {"train.patience_epochs", integer(&TrainParams::patience_epochs, {.min = 0, .max = 1'000'000}), "epochs",
        "early stopping: ends the run when train.metric has not improved for that many epochs; 0: never"},
       {"train.on_bad_step", choice(&TrainParams::on_bad_step), "",
@@ -237,6 +250,20 @@ std::vector<Key> make_keys() {
        "augment.size, or augment.size * 256 / 224 with random_resized",
        kChangesResult},
       {"augment.flip", flag(&AugmentParams::flip), "", "mirrors half of the training images left to right",
+       kChangesResult},
+      {"augment.flip_rows", flag(&AugmentParams::flip_rows), "",
+       "arrays: mirrors half of the training samples top to bottom", kChangesResult},
+      {"augment.turn", flag(&AugmentParams::turn), "",
+       "arrays: turns training samples by 0, 90, 180 or 270 degrees, each with probability 1/4; needs as many rows as "
+       "columns",
+       kChangesResult},
+      {"augment.factor", number(&AugmentParams::factor, {.min = 0, .max = 1}), "",
+       "arrays: multiplies the normalised values of each training sample by a random factor between 1 - this and 1 + "
+       "this; 0: never",
+       kChangesResult},
+      {"augment.noise", number(&AugmentParams::noise, {.min = 0, .max = 1000}), "",
+       "arrays: standard deviation of the normal noise that is added to each value of training samples, in standard "
+       "deviations of its channel (with augment.normalize = false: in its own unit); 0: none",
        kChangesResult},
       {"augment.policy", choice(&AugmentParams::policy), "",
        "edits of each training image that are drawn from 14 (shear, shift, turn, colours, sharpness ...), equal to "
@@ -320,17 +347,21 @@ std::vector<Key> make_keys() {
        kChangesResult},
 
       {"evaluate.confusion", flag(&EvaluateParams::confusion), "",
-       "writes confusion.csv (rows: true class, columns: predicted) and classes.csv (accuracies) to run.directory"},
+       "writes confusion.csv (rows: true class, columns: predicted) and classes.csv (accuracies) to run.directory; for "
+       "several labels classes.csv, for numbers targets.csv with the errors of each"},
 
       {"predict.data", path_or_empty(&PredictParams::data), "",
        "what to predict: a data set in the form of data.train (of a folder of shards: test), a folder of JPEG and PNG "
-       "files or of texts (.txt), a table of texts (.csv, .tsv), or one image or text, whose classes are printed; "
+       "files or of texts (.txt), a table of texts (.csv, .tsv), arrays or a table of numbers (as import.source, with "
+       "import.inputs, import.target, import.id and import.axes), or one image or text, whose classes are printed; "
        "empty: data.test, or else data.val; if neither is given, those of the training"},
       {"predict.text", text_or_empty(&PredictParams::text, "text of one line, in UTF-8"), "",
        "a text to predict, in place of predict.data: its classes are printed"},
       {"predict.output", path_or_empty(&PredictParams::output, kPartial), "",
-       "the .csv file for the classes; the logits are written to a .h5 file next to it; empty: predictions.csv in "
-       "run.directory, and no file if a single image or text is predicted"},
+       "the file for the predictions: .csv, a table of classes, labels or numbers, with their logits or numbers in a "
+       ".h5 file next to it; .h5 alone; or .npy, probabilities (samples, classes or labels) or numbers in their own "
+       "units; "
+       "empty: predictions.csv in run.directory, and no file if a single image or text is predicted"},
       {"predict.top", integer(&PredictParams::top, {.min = 1, .max = 1'000'000}), "classes",
        "how many classes are written for each sample, the most probable first"},
       {"predict.orient", choice(&PredictParams::orient), "",
@@ -338,6 +369,9 @@ std::vector<Key> make_keys() {
        "import.orient was for the network's training data. A data set stays as it was imported"},
       {"predict.strict", flag(&PredictParams::strict), "",
        "true: the first bad image or text ends the prediction; false: bad ones are named, counted and skipped"},
+      {"predict.explain", flag(&PredictParams::explain), "",
+       "true: says for each rank where it ran, which cells and samples it computed, and the shapes of its input and "
+       "output"},
 
       {"init.weights", word_or_path(&InitParams::weights, {"random"}, "a path"), "",
        "weights to begin with, if no checkpoint is resumed: a checkpoint or a .safetensors file"},
@@ -429,6 +463,9 @@ std::vector<Key> make_keys() {
       {"plan.image_size", integers(&PlanParams::image_size, {.min = 1, .max = 65536}), "pixels",
        "without data: size of the images, as 224 (224 x 224 in colour), 28, 28, 1 (rows, columns, channels); empty: "
        "augment.size, or as usual for the network"},
+      {"plan.values", integers(&PlanParams::values, {.min = 1, .max = 1 << 24}), "values",
+       "without data: extents of the only array of each sample, channels last, as 32, or 64, 64, 7 (rows, columns, "
+       "channels); empty: as usual for the network, if it reads arrays"},
       {"plan.vocabulary", integer(&PlanParams::vocabulary, {.min = 0, .max = kMaxVocabulary}), "tokens",
        "without data: tokens that the texts are made of; 0: 20000, if the network reads texts"},
       {"plan.tflop_s", number(&PlanParams::tflop_s, {.min = 0, .max = 1e6}), "TFLOP/s",
@@ -498,8 +535,10 @@ std::vector<Key> make_keys() {
       {"import.format", choice(&ImportParams::format), "",
        "what import.source is: folder (of images: [split/]class/image), cifar (CIFAR's binary files), idx (MNIST's "
        "files), text ([split/]class/text.txt), csv (a table of texts .csv or .tsv, or a folder with train.csv, val.csv "
-       "or dev.csv, and test.csv); auto: found out from the files"},
-      {"import.source", path_or_empty(&ImportParams::source), "", "folder to import from, or one table of texts"},
+       "or dev.csv, and test.csv), arrays (.npy, .npz, HDF5), table (of numbers, .csv or .tsv); auto: found out from "
+       "the files; a .csv is a table of numbers if import.target is given"},
+      {"import.source", path_or_empty(&ImportParams::source), "",
+       "folder to import from, or one table or file of arrays"},
       {"import.output", path_or_empty(&ImportParams::output, "/train-0000.h5.partial"), "",
        "folder for train*.h5, val*.h5 and test*.h5"},
       {"import.storage", choice(&ImportParams::storage), "",
@@ -527,15 +566,44 @@ std::vector<Key> make_keys() {
        "true: folders of import.source whose names begin with train, val or test, and that hold folders, are splits; "
        "false: each folder of import.source is a class, whatever its name"},
       {"import.max_class_fraction", number(&ImportParams::max_class_fraction, {.min = 0, .max = 1}), "",
-       "for a table: more than 10 classes are refused if their number is more than this share of the number of texts "
-       "of train, because such a column probably has texts, numbers or ids; 1: any number of classes"},
+       "for a table, and for arrays without import.target_kind: more than 10 classes are refused if their number is "
+       "more than this share of the number of samples of train, because such a column probably has texts, numbers or "
+       "ids; 1: any number of classes"},
       {"import.val_fraction", number(&ImportParams::val_fraction, {.min = 0, .max = 1, .below_max = true}), "",
        "share of each class of train that becomes the split val, drawn from train.seed. It is a random hold-out set "
        "and no fold of a cross-validation: sets of two seeds may overlap"},
+      {"import.inputs", text_or_empty(&ImportParams::inputs, "NAME: WHERE, ..."), "",
+       "for arrays: the arrays of a sample, and where each is: a file, FILE:ARRAY, an array of import.source, or "
+       "columns separated by |, which may have * and ?. As \"image: x.npy, position: all.npz:p\". Empty: the only "
+       "array that there is, or all columns that no other key names"},
+      {"import.target", text_or_empty(&ImportParams::target, "WHERE"), "",
+       "for arrays: where the target is, written as in import.inputs: y.npy, all.npz:y, or columns"},
+      {"import.target_kind", choice(&ImportParams::target_kind), "",
+       "what the target is: class (one of several), labels (each of several is there or not), numbers (real numbers); "
+       "auto: found out from the values"},
+      {"import.axes", choice(&ImportParams::axes), "",
+       "which axis of a sample is that of the channels; none: a sample has one channel and no such axis; auto: the "
+       "shorter one of the first and the last. Vectors have only that one"},
+      {"import.bad_values", choice(&ImportParams::bad_values), "",
+       "samples with NaN or infinite inputs, or without a target; refuse: they end the import, which names the first; "
+       "skip: they are named and left out"},
+      {"import.id", text_or_empty(&ImportParams::id, "WHERE"), "",
+       "for arrays: where the name of each sample is, written as import.target; empty: names are FILE:ROW"},
+      {"import.group", text_or_empty(&ImportParams::group, "WHERE"), "",
+       "for arrays: where the group of each sample is (as the patient), written as import.target. Samples of one group "
+       "are kept in one split"},
+      {"import.test_fraction", number(&ImportParams::test_fraction, {.min = 0, .max = 1, .below_max = true}), "",
+       "for arrays: share of each class of train that becomes the split test, drawn as that of import.val_fraction"},
+      {"import.val_rows", path_or_empty(&ImportParams::val_rows), "",
+       "for arrays: an .npy, or a text with a number in each line: the rows of train (from 0) that become the split "
+       "val"},
+      {"import.test_rows", path_or_empty(&ImportParams::test_rows), "",
+       "for arrays: the rows that become the split test"},
       {"import.shards", integer(&ImportParams::shards, {.min = 0, .max = 9999}), "files",
        "files that a split is written to, each by one rank; 0: one for every 128 MiB, at most 256"},
       {"import.strict", flag(&ImportParams::strict), "",
-       "true: the first bad image or text ends the import; false: bad ones are named and skipped"},
+       "true: the first bad sample ends the import; false: bad images and texts are named and skipped; of arrays, "
+       "import.bad_values says what is done"},
       {"import.replace", flag(&ImportParams::replace), "",
        "true: replaces the data set that import.output holds; false: refuses to replace it"},
 

@@ -214,12 +214,15 @@ void check_pictures(const ParameterBuilder& builder) {
       refuse_keys(builder, {key}, "{} = {} must end in .svg, the format that is written.", key, shown(picture));
 }
 
+constexpr double kMaxArrayValues = 1 << 29;  // 2 GiB as float32: a sample must be smaller
+
 /// Checks the description of a data set that need not exist.
 void check_described_data(const ParameterBuilder& builder) {
   const PlanParams& plan = builder.values.plan;
   if (plan.samples == 0 && !builder.values.data.train.empty()) {
     for (const auto& [key, is_given] : {std::pair{"plan.classes", plan.classes > 0},
                                         {"plan.image_size", !plan.image_size.empty()},
+                                        {"plan.values", !plan.values.empty()},
                                         {"plan.vocabulary", plan.vocabulary > 0}})
       if (is_given)
         refuse_keys(builder, {key, "plan.samples"},
@@ -228,14 +231,22 @@ void check_described_data(const ParameterBuilder& builder) {
                     assignment(builder, key));
     return;
   }
-  if (!plan.image_size.empty() && plan.vocabulary > 0)
-    refuse_keys(builder, {"plan.image_size", "plan.vocabulary"},
-                "plan.image_size describes images and plan.vocabulary texts. Give one of them.");
+  const bool has_images = !plan.image_size.empty(), has_texts = plan.vocabulary > 0, has_arrays = !plan.values.empty();
+  if (has_images + has_texts + has_arrays > 1)
+    refuse_keys(builder, {"plan.image_size", "plan.values", "plan.vocabulary"},
+                "plan.image_size describes images, plan.values arrays and plan.vocabulary texts. Give one of them.");
   if (plan.image_size.size() > 3 || (plan.image_size.size() == 3 && plan.image_size[2] != 1 && plan.image_size[2] != 3))
     refuse_keys(builder, {"plan.image_size"},
                 "{} is not the size of an image. Allowed: one number (rows = columns), or rows and columns, or rows, "
                 "columns and channels (1 or 3).",
                 assignment(builder, "plan.image_size"));
+  double num_values = 1;
+  for (const std::int64_t extent : plan.values) num_values *= static_cast<double>(extent);
+  if (plan.values.size() > 4 || num_values > kMaxArrayValues)
+    refuse_keys(builder, {"plan.values"},
+                "{} is not the form of an array. Allowed: one to four extents, the channels last, of at most {:.0f} "
+                "values together.",
+                assignment(builder, "plan.values"), kMaxArrayValues);
 }
 
 void check_plan(const ParameterBuilder& builder) {
@@ -444,6 +455,9 @@ std::vector<std::string> warnings_for(const Parameters& params) {
     warnings.push_back(
         "memory.recompute = auto has no effect without memory.limit_gib: without a limit, nothing is recomputed");
   const TrainParams& train = params.train;
+  if (train.loss != LossKind::kHuber && train.huber_delta != TrainParams{}.huber_delta)
+    warnings.push_back(fmt::format("train.huber_delta = {} has no effect with train.loss = {}", train.huber_delta,
+                                   train.loss ? name_of(*train.loss) : "auto"));
   if (train.patience_epochs > 0 && train.evaluate_every_epochs == 0)
     warnings.push_back(
         fmt::format("train.patience_epochs = {} has no effect with train.evaluate_every_epochs = 0: nothing is "

@@ -43,18 +43,20 @@ void check_batch_norms(const Network& network, const NetworkSpec& spec) {
   if (found.empty()) return;
   refuse(
       "with batch.micro = {}, {}. The output of such a layer is the same for all samples, and the network cannot "
-      "learn. Use batch.micro = {} or more, larger images (augment.size, import.size), a model.name that halves them "
-      "less often, or freeze these layers (train.freeze).",
-      spec.micro_batch, found, kMinGoodValues);
+      "learn. Use batch.micro = {} or more, {}or freeze these layers (train.freeze).",
+      spec.micro_batch, found, kMinGoodValues,
+      std::holds_alternative<ImageShape>(spec.input)
+          ? "larger images (augment.size, import.size), a model.name that halves them less often, "
+          : "");
 }
 
 std::string describe_few_values(const Network& network, const NetworkSpec& spec) {
   const std::string found = describe(network, spec, kMinGoodValues - 1);
   if (found.empty()) return "";
   return fmt::format(
-      "with batch.micro = {}, {}: these are mostly noise. A larger batch.micro or larger images (augment.size, "
-      "import.size) train better",
-      spec.micro_batch, found);
+      "with batch.micro = {}, {}: these are mostly noise. A larger batch.micro{}", spec.micro_batch, found,
+      std::holds_alternative<ImageShape>(spec.input) ? " or larger images (augment.size, import.size) train better"
+                                                     : " trains better");
 }
 
 }  // namespace convoy

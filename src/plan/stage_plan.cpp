@@ -105,6 +105,7 @@ StageMemory stage_memory(const StagePlan& plan, const StageUse& use) {
                      .recomputed = plan.recomputed_bytes,
                      .working = plan.scratch_bytes,
                      .libraries = use.gpu_library_bytes};
+  if (plan.chunks.back().is_last) memory.working += use.loss_bytes;
   if (!plan.has_backward) return memory;
   const std::int64_t received = is_fast ? std::min<std::int64_t>(1, use.num_replicas - 1) : use.num_replicas - 1;
   memory.packed_weights += packed_bytes;

@@ -20,7 +20,7 @@ struct StageMemory {
   std::int64_t optimizer_state = 0;  ///< this replica's shard of the optimizer state
   std::int64_t frames = 0;           ///< activations of all micro-batches in flight
   std::int64_t recomputed = 0;       ///< memory that recomputed cells share, as large as the largest needs
-  std::int64_t working = 0;          ///< gradients of activations, and scratch memory
+  std::int64_t working = 0;          ///< gradients of activations, scratch memory, and memory of the loss
   std::int64_t libraries = 0;        ///< estimate of what CUDA and NCCL take of a GPU; 0 on a CPU
 
   std::int64_t total() const {
@@ -91,6 +91,7 @@ struct StageUse {
   bool audits = false;                          ///< whether the gradients of one more micro-batch are computed
   std::int64_t memory_accesses_per_update = 5;  ///< reads and writes per value of an update, all in all
   std::int64_t gpu_library_bytes = 0;
+  std::int64_t loss_bytes = 0;  ///< memory of the losses on the last stage
 };
 
 /// Returns the memory of one rank of the stage.

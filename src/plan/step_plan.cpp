@@ -7,9 +7,11 @@
 #include <span>
 
 #include "convoy/base/error.h"
+#include "convoy/base/features.h"
 #include "convoy/base/text.h"
 #include "convoy/device/gpu_links.h"
 #include "convoy/model/network_file.h"
+#include "convoy/ops/sample_cross_entropy.h"
 #include "convoy/params/parameters.h"
 
 #include "plan/batch_norm_check.h"
@@ -115,7 +117,8 @@ NetworkList network_list(const io::ModelMetadata& metadata) {
   return build_network_list({.name = metadata.name,
                              .settings = metadata.settings,
                              .input = metadata.shape(),
-                             .num_classes = std::ssize(metadata.class_names)})
+                             .num_classes = std::ssize(metadata.class_names),
+                             .target = metadata.target})
       .list;
 }
 
@@ -125,6 +128,7 @@ RuntimeSpec runtime_spec(const Parameters& params, const io::ModelMetadata& meta
                       .list = std::make_shared<const NetworkList>(network_list(metadata)),
                       .micro_batch = params.batch.micro,
                       .num_classes = std::ssize(metadata.class_names),
+                      .target = metadata.target,
                       .type = storage_type(params.train.precision),
                       .freeze = params.train.freeze,
                       .rate_groups = params.optimizer.groups},
@@ -162,15 +166,13 @@ StepPlan::StepPlan(const RuntimeSpec& spec, const GridShape& grid)
       machine_(spec.machine ? *spec.machine : modelled_costs(spec.network)) {
   check_micro_batches(spec, grid);
   if (trains()) check_batch_norms(network_, spec.network);
-  if (!gives_logits() && spec.train.label_smoothing > 0)
-    refuse("train.label_smoothing = {} needs class labels, which {} does not read. Leave out train.label_smoothing.",
-           spec.train.label_smoothing, spec.network.name);
-  if (!gives_logits() && !spec.class_weights.empty())
-    refuse("train.class_weights needs class labels, which {} does not read. Leave out train.class_weights.",
+  check_loss(spec.train, spec.network, gives_logits());
+  if (spec.mixes_labels && !gives_logits() && target().kind == TargetKind::kClass)
+    refuse("augment.mixup and augment.cutmix mix labels, which {} reads itself (objectives). Leave them out.",
            spec.network.name);
-  if (const Metric& chosen = metric(spec.train.metric); trains() && !chosen.exists_for(num_predicted_classes()))
+  if (const Metric& chosen = convoy::metric(metric()); trains() && !chosen.exists_for(target().kind, num_predicted()))
     refuse("train.metric = {} is not a metric of {}: {}. Allowed: {}.", chosen.name, spec.network.name,
-           why_absent(chosen, num_predicted_classes()), metric_names(num_predicted_classes()));
+           why_absent(chosen, target().kind, num_predicted()), metric_names(target().kind, num_predicted()));
   std::vector<StagePlanSpec> specs = cut();
   for (const StagePlanSpec& stage : specs) {
     stages_.push_back(plan_stage(network_, stage));
@@ -328,7 +330,20 @@ StageUse StepPlan::stage_use() const {
           .num_states = num_states(),
           .audits = spec_.run.audit_every > 0,
           .memory_accesses_per_update = memory_accesses_per_update(),
-          .gpu_library_bytes = spec_.on_gpu ? gpu_library_bytes(grid_, num_chunks(), trains()) : 0};
+          .gpu_library_bytes = spec_.on_gpu ? gpu_library_bytes(grid_, num_chunks(), trains()) : 0,
+          .loss_bytes = loss_bytes()};
+}
+
+// Returns the memory for the targets of a replica's step, and for the scores of a micro-batch and their gradients:
+// those of the training and those of its evaluations, and a micro-batch of the audits. Labels of classes lie on the
+// host.
+std::int64_t StepPlan::loss_bytes() const {
+  if (!gives_logits() || target().kind == TargetKind::kClass) return 0;
+  const std::int64_t micro = spec_.batch.micro, targets = features::target_spec(target(), micro).bytes(),
+                     scores = 2 * micro * static_cast<std::int64_t>(sizeof(ops::SampleScore)),
+                     of_step = micro_batches_of(busiest_replica()).size() * targets + scores;
+  if (!trains()) return of_step;
+  return 2 * of_step + (spec_.run.audit_every > 0 ? targets + scores : 0);
 }
 
 std::int64_t StepPlan::num_recomputed(std::int64_t stage) const {

@@ -20,6 +20,7 @@
 
 #include "plan/machine_costs.h"
 #include "plan/stage_plan.h"
+#include "plan/target_check.h"
 
 namespace convoy {
 
@@ -36,8 +37,9 @@ struct RuntimeSpec {
   TrainParams train;
   CheckpointParams checkpoint;
   RunParams run;
-  std::vector<float> class_weights = {};     ///< weight of each class in the training loss; empty: 1
+  std::vector<float> output_weights = {};    ///< weight of each class, label or number in the training loss; empty: 1
   std::int64_t loader_threads = 1;           ///< number of loader threads, which decides how much is read ahead
+  std::int64_t samples_in_memory = 0;        ///< bytes of the samples that each rank that reads some keeps in memory
   bool mixes_labels = false;                 ///< whether samples are mixed in training, and with them their labels
   bool checks_numbers = false;               ///< whether a training step with bad numbers is not applied (StepOutcome)
   std::string engines_file = {};             ///< path of the file with the engines that were measured before
@@ -80,15 +82,23 @@ class StepPlan {
   const RuntimeSpec& spec() const { return spec_; }
   const GridShape& grid() const { return grid_; }
   const Network& network() const { return network_; }
-  /// Returns whether the network gives logits, which are compared with labels; else it gives scores of objectives().
+  /// Returns whether the network gives outputs, which are compared with the targets; else it gives scores of
+  /// objectives().
   bool gives_logits() const { return network_.back()->objectives().empty(); }
-  /// Returns the number of classes; 0 if the network gives no logits.
-  std::int64_t num_predicted_classes() const { return gives_logits() ? spec_.network.num_classes : 0; }
+  /// Returns the number of classes, labels or numbers that the network predicts; 0 if it gives scores of objectives().
+  std::int64_t num_predicted() const { return gives_logits() ? spec_.network.num_classes : 0; }
+  /// Returns the metric that decides about the best checkpoint: train.metric or, if that is auto, the usual one.
+  MetricKind metric() const { return spec_.train.metric.value_or(default_metric(target().kind, num_predicted())); }
+  /// Returns what a training minimises: train.loss or, if that is auto, the usual loss for the target. It only exists
+  /// if gives_logits(): a network with objectives computes its losses itself.
+  LossKind loss() const { return spec_.train.loss.value_or(usual_loss(target().kind)); }
   /// Returns the names of the objectives ("masked words") if the network computes its losses itself; else an empty
   /// list.
   const std::vector<std::string>& objectives() const { return network_.back()->objectives(); }
   /// Returns the number of losses that the network has, at least 1.
   std::int64_t num_objectives() const { return gives_logits() ? 1 : std::ssize(objectives()); }
+  /// Returns what the network has to answer for a sample.
+  const Target& target() const { return spec_.network.target; }
   const std::vector<StagePlan>& stages() const { return stages_; }
   /// Returns the schedule in use. A single stage always runs 1f1b: each micro-batch's backward follows its forward.
   ScheduleKind schedule_kind() const { return grid_.stages == 1 ? ScheduleKind::k1F1B : spec_.schedule; }
@@ -141,6 +151,7 @@ class StepPlan {
   PipelineSpec pipeline_of(std::int64_t replica) const;
   void make_schedules();
   StageUse stage_use() const;
+  std::int64_t loss_bytes() const;
 
   RuntimeSpec spec_;
   GridShape grid_;

@@ -141,12 +141,11 @@ void compare_evaluations(const std::vector<MetricsRow>& a, const std::vector<Met
 
 // Returns "val macro F1 0.8123 at step 12": the best value of the metric that the run follows, on the split that its
 // epochs are measured on.
-std::string best_of(const std::vector<MetricsRow>& epochs, MetricKind kind) {
+std::string best_of(const std::vector<MetricsRow>& epochs, std::optional<MetricKind> kind) {
   const auto best = find_best_epoch(epochs, kind);
   if (!best) return "none";
-  const std::string column = best->split + metric(kind).name;
-  return fmt::format("{} at step {}", named_value(column, std::strtod(best->row.metrics.at(column).c_str(), nullptr)),
-                     best->row.step);
+  const double value = std::strtod(best->row.metrics.at(best->column).c_str(), nullptr);
+  return fmt::format("{} at step {}", named_value(best->column, value), best->row.step);
 }
 
 std::string checkpoints_of(const std::string& run) {

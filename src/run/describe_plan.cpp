@@ -106,7 +106,8 @@ DescribedData planned_data(const Parameters& params, const mpi::Communicator& wo
   } catch (const RequestError& error) {
     refuse(
         "{}{} To plan without a data set: leave out data.train, or give --plan.samples=60000 --plan.classes=10 "
-        "--plan.image_size=28,28,1, or for texts --plan.vocabulary=20000 in place of the size.",
+        "--plan.image_size=28,28,1, or in place of the size --plan.values=32 for arrays, --plan.vocabulary=20000 for "
+        "texts.",
         error.what(), std::string_view(error.what()).ends_with('.') ? "" : ".");
   }
 }
@@ -218,7 +219,7 @@ std::string describe_plan(const Parameters& given, const mpi::Communicator& worl
   const io::DatasetInfo& data = planned.info;
   const io::ModelMetadata metadata = model_metadata(params, data, &world);
   RuntimeSpec runtime = runtime_spec(params, metadata);
-  runtime.class_weights = class_weights(params, data);
+  runtime.output_weights = output_weights(params, data);
   if (backend != nullptr) runtime.on_gpu = !backend->device().is_host();
   Machines machines;
   if (params.plan.ranks.empty() && !params.plan.draw_efficiency.empty())

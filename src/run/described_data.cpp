@@ -2,6 +2,7 @@
 #include "run/described_data.h"
 
 #include <algorithm>
+#include <array>
 #include <vector>
 
 #include <fmt/format.h>
@@ -20,18 +21,32 @@ namespace {
 
 constexpr std::int64_t kColours = 3, kUsualSize = 32, kUsualClasses = 10, kUsualClassesOfTexts = 2;
 
+constexpr std::size_t kMaxExtents = 4;
+
 /// The data that the network usually reads, as numbers that ranks can send.
 struct UsualData {
   std::int64_t reads_text = 0, image_size = kUsualSize, num_classes = kUsualClasses;
+  std::size_t num_extents = 0;  ///< of its only array; 0: it reads no arrays
+  std::array<std::int64_t, kMaxExtents> extents = {kUsualSize};
+
+  std::vector<std::int64_t> values() const { return {extents.begin(), extents.begin() + num_extents}; }
 };
 
 UsualData usual_data(const Parameters& params) {
   const NetworkDeclaration declared = find_declaration(network_request(params));
   UsualData usual{.reads_text = declared.reads == input_kinds::kText ? 1 : 0};
   if (usual.reads_text != 0) usual.num_classes = kUsualClassesOfTexts;
+  if (declared.reads == input_kinds::kArrays) usual.num_extents = std::max<std::size_t>(1, declared.values.size());
+  std::ranges::copy(declared.values, usual.extents.begin());
   if (declared.image_size > 0) usual.image_size = declared.image_size;
   if (declared.num_classes > 0) usual.num_classes = declared.num_classes;
   return usual;
+}
+
+// Names the array as an import does.
+io::ArrayInfo array_of(const std::vector<std::int64_t>& values) {
+  const bool is_image = ArrayShapes{{{"", array_shape(values)}}}.image() != nullptr;
+  return {.name = is_image ? features::kImage : "values", .dims = values};
 }
 
 ImageShape shape_of(const std::vector<std::int64_t>& size) {
@@ -56,7 +71,15 @@ DescribedData described_data(const Parameters& params, const mpi::Communicator* 
   std::vector<std::string> assumed, keys;
   io::DatasetInfo data{.source = "plan.samples"};
   if (plan.samples > 0) data.num_samples = limited_count(params.data.limit, plan.samples);
-  if (plan.vocabulary > 0 || (usual.reads_text != 0 && plan.image_size.empty())) {
+  const bool is_described = plan.vocabulary > 0 || !plan.values.empty() || !plan.image_size.empty();
+  if (!plan.values.empty() || (!is_described && usual.num_extents > 0)) {
+    data.kind = input_kinds::kArrays;
+    data.arrays = {array_of(is_described ? plan.values : usual.values())};
+    if (!is_described) {
+      assumed.push_back(fmt::format("arrays of {}", fmt::join(data.arrays.front().dims, " x ")));
+      keys.emplace_back("--plan.values");
+    }
+  } else if (plan.vocabulary > 0 || (!is_described && usual.reads_text != 0)) {
     data.kind = input_kinds::kText;
     data.text.tokenization.vocabulary = plan.vocabulary > 0 ? plan.vocabulary : ImportParams{}.vocabulary;
     if (plan.vocabulary == 0) {

@@ -18,9 +18,9 @@ struct DescribedData {
 /// Whether the parameters describe the data: plan.samples is set, or there is no data.train.
 bool describes_data(const Parameters& params);
 
-/// Returns the data set that plan.samples, plan.classes, plan.image_size and plan.vocabulary describe. What they do not
-/// say is as the network's file declares it, or else usual. Throws RequestError for an unknown network. If there are
-/// ranks, all of them call it, and rank 0 reads the file.
+/// Returns the data set that plan.samples, plan.classes, plan.image_size, plan.values and plan.vocabulary describe.
+/// What they do not say is as the network's file declares it, or else usual. Throws RequestError for an unknown
+/// network. If there are ranks, all of them call it, and rank 0 reads the file.
 DescribedData described_data(const Parameters& params, const mpi::Communicator* ranks = nullptr);
 
 }  // namespace convoy

@@ -104,7 +104,7 @@ void LiveFiles::add_start(const LiveStart& start) {
                        .add("total_steps", start.steps.total)
                        .add("steps_per_epoch", start.steps.per_epoch)
                        .add("batch", params_.batch.global)
-                       .add("metric", name_of(params_.train.metric)));
+                       .add("metric", metrics_.chosen().metric->name));
 }
 
 void LiveFiles::add_step(const StepRow& row, double now) {

@@ -3,6 +3,7 @@
 
 #include <vector>
 
+#include "convoy/base/features.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/gather.h"
 #include "convoy/data/loader.h"
@@ -18,6 +19,23 @@ std::int64_t count_values(const Network& network) {
   for (const auto& cell : network)
     for (const auto& entry : cell->memory().parameters()) count += entry.spec.count();
   return count;
+}
+
+// Returns the size of what the stage reads ahead of a micro-batch, as the loader holds it: images as bytes, arrays as
+// float32.
+std::int64_t loaded_bytes(const StepPlan& plan, std::int64_t stage) {
+  const InputShape& input = plan.spec().network.input;
+  if (!std::holds_alternative<ArrayShapes>(input)) {
+    const TensorSpec& x = plan.network().front()->x();
+    return stage > 0 ? 0 : std::holds_alternative<ImageShape>(input) ? x.shape.count() : x.bytes();
+  }
+  std::int64_t bytes = 0;
+  for (const ChunkPlan& chunk : plan.stages()[stage].chunks)
+    for (std::int64_t i = chunk.cells.begin; i < chunk.cells.end; ++i)
+      for (const Feature& feature : plan.network()[i]->features())
+        if (feature.name != features::kLabel && feature.name != features::kTarget)
+          bytes += feature.spec.shape.count() * kFloatBytes;
+  return bytes;
 }
 
 // Memory of one rank in bytes. Predicted is the sum of its row of describe_memory(), of the host memory that is needed
@@ -57,11 +75,9 @@ std::int64_t checkpoint_bytes(const StepPlan& plan) {
 
 HostMemory host_memory(const StepPlan& plan, std::int64_t stage, bool is_root, bool resumed) {
   HostMemory host;
-  const TensorSpec& input = plan.network().front()->x();
-  const bool are_pixels = std::holds_alternative<ImageShape>(plan.spec().network.input);
-  const std::int64_t input_bytes = are_pixels ? input.shape.count() : input.bytes();  // as the loader holds them
   const LoaderSpec loading{.threads = plan.spec().loader_threads};
-  if (stage == 0) host.samples = 2 * loading.num_buffers() * input_bytes;
+  const std::int64_t input_bytes = loaded_bytes(plan, stage);
+  host.samples = 2 * loading.num_buffers() * input_bytes + (input_bytes > 0 ? plan.spec().samples_in_memory : 0);
   const std::int64_t file = checkpoint_bytes(plan);
   const std::int64_t copied = snapshot_bytes(plan, stage, is_root);
   if (plan.spec().checkpoint.files ==

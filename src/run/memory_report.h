@@ -13,7 +13,8 @@ namespace convoy {
 
 /// Host memory, in bytes, that a rank needs in addition to StageMemory.
 struct HostMemory {
-  /// On the first stage: samples read ahead, for training and for an evaluation at the same time.
+  /// On stages that read samples: those read ahead, for training and for an evaluation at the same time, and a small
+  /// training set that is kept in memory.
   std::int64_t samples = 0;
   std::int64_t resume = 0;  ///< until training begins: tensors and file of the checkpoint that is resumed
   std::int64_t save = 0;    ///< copies that wait to be sent or written; on rank 0 also the tensors and the file

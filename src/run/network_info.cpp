@@ -132,6 +132,7 @@ std::string describe_network(const Parameters& params) {
   NetworkRequest request = network_request(params);
   request.input = metadata.shape();
   request.num_classes = std::ssize(metadata.class_names);
+  request.target = metadata.target;
   return data.note + describe_network(params, metadata) + describe_parameters(build_network_list(request).parameters);
 }
 
@@ -140,7 +141,7 @@ std::string describe_network(const Parameters& params, const io::ModelMetadata& 
   spec.micro_batch = 1;
   std::string text = describe_cells(make_network(spec), spec.name);
   if (const std::string& picture = params.info.draw; !picture.empty()) {
-    write_picture(picture, draw_network(spec.name, *spec.list, spec.input));
+    write_picture(picture, draw_network(spec.name, *spec.list, spec.input, spec.target));
     text += fmt::format("picture written: {}\n", picture);
   }
   return text;

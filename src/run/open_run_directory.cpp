@@ -80,7 +80,8 @@ void open_run_directory(const RunOpening& start, const StepClock& clock, std::op
                                .steps = start.setup.steps,
                                .measured = start.data.measured_name(),
                                .kind = start.data.metadata.kind(),
-                               .metrics = MetricList(start.setup.runtime.plan(), start.setup.params.train.metric),
+                               .metrics = MetricList(start.setup.runtime.plan(), start.data.metadata,
+                                                     start.setup.params.train.metric),
                                .first_row = first_row(start),
                                .live = start.live},
                  start.state, clock);
@@ -97,7 +98,7 @@ void open_run_directory(const RunOpening& start, const StepClock& clock, std::op
   record->say(describe_layout(start.setup.runtime.plan(),
                               fmt::format("messages by {}", start.setup.runtime.transport().description())));
   const io::ModelMetadata& metadata = start.data.metadata;
-  if (start.setup.params.init.weights != "random" && metadata.text() == nullptr)
+  if (start.setup.params.init.weights != "random" && metadata.reads_images())
     record->say("normalisation: " + io::describe_normalisation(metadata.image()));
   if (start.resumed) record->say(fmt::format("resumed: {}", start.resumed->path));
   if (start.nothing_to_do)

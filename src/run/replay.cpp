@@ -218,7 +218,7 @@ ExitStatus replay(const Parameters& params, const mpi::Communicator& world, ops:
   MetricsChannel metrics(setup.runtime, tags::kTrainingLosses);
   // 3. The steps
   board.enter(Activity::kTraining);
-  MetricVerdicts of_metrics(MetricList(setup.runtime.plan(), params.train.metric));
+  MetricVerdicts of_metrics(MetricList(setup.runtime.plan(), data.metadata));
   Verdict fingerprints("fingerprints");
   for (std::int64_t step = done + 1; step <= asked.last; ++step) {
     training.run(*loader, learning_rate(setup.rates, step - 1) * rate_factor);

@@ -92,20 +92,21 @@ std::string shown_objectives(const StepMetrics& metrics, const MetricList& list)
   return text;
 }
 
-// Returns "  macro F1 0.8123"; empty if the chosen metric is always shown anyway, or was not counted.
+// Returns "  macro F1 0.8123"; empty if the chosen metric is always shown anyway, or was not computed.
 std::string shown_choice(const StepMetrics& metrics, const MetricList& list) {
   const NetworkMetric& chosen = list.chosen();
-  if (chosen.metric->min_classes == 0 || metrics.classes.empty()) return "";
+  if (chosen.metric->min_outputs == 0 || !metrics.has_scores()) return "";
   return fmt::format("  {} {}", chosen.title, chosen.shown(metrics));
 }
 
 // Returns "loss 0.3021  top-1 88.20 %", for the names "loss" and "top-1 ", with the losses of several objectives in
-// parentheses.
+// parentheses. Without top-1, as for numbers: "loss 0.3021  RMSE 0.52".
 std::string shown_all(const StepMetrics& metrics, const MetricList& list, const char* loss_name,
                       const char* top1_name) {
   const std::string loss = fmt::format("{} {}", loss_name, shown_loss(metrics.mean_loss()));
   if (!list.of_objectives().empty()) return fmt::format("{} ({})", loss, shown_objectives(metrics, list));
-  return fmt::format("{}  {}{}{}", loss, top1_name, shown_top1(metrics), shown_choice(metrics, list));
+  const std::string top1 = list.has_top1() ? fmt::format("  {}{}", top1_name, shown_top1(metrics)) : "";
+  return loss + top1 + shown_choice(metrics, list);
 }
 
 // Returns the speed as text; empty if no step was measured.
@@ -119,6 +120,14 @@ std::string describe_input(const InputShape& input) {
   const auto* text = std::get_if<TextShape>(&input);
   return text ? fmt::format("of at most {}, a vocabulary of {}", counted(text->length, "token"), text->vocabulary)
               : to_string(input);
+}
+
+// "10 classes", "1 label", "3 numbers"
+std::string count_of_outputs(const io::DatasetInfo& data) {
+  const TargetKind kind = data.target.kind;
+  return counted(std::ssize(data.class_names), kind == TargetKind::kClass    ? "class"
+                                               : kind == TargetKind::kLabels ? "label"
+                                                                             : "number");
 }
 
 // Describes the samples that remain because they are too few for one more step.
@@ -165,7 +174,7 @@ std::string describe_work(const Parameters& params, const RuntimeSpec& spec, con
   return fmt::format("{}: {} parameters{}; {} {}, {}{}\n", spec.network.name, human_count(count_parameters(network)),
                      frozen > 0 ? fmt::format(", {} of them frozen", human_count(frozen)) : "",
                      data.num_samples > 0 ? counted(data.num_samples, "training sample") : "samples",
-                     describe_input(spec.network.input), counted(std::ssize(data.class_names), "class"), limit) +
+                     describe_input(spec.network.input), count_of_outputs(data), limit) +
          describe_rates(params.optimizer, network) +
          fmt::format("step: {} = {} of {}\n", counted(params.batch.global, "sample"),
                      counted(params.batch.global / params.batch.micro, "micro-batch"), params.batch.micro) +
@@ -206,9 +215,10 @@ std::string describe_metrics(const StepMetrics& metrics, const MetricList& list)
   return shown_all(metrics, list, "loss", "top-1 ");
 }
 
-std::string describe_classes(const StepMetrics& metrics, const MetricList& list) {
+std::string describe_outputs(const StepMetrics& metrics, const MetricList& list) {
   std::vector<std::string> shown;
-  for (const NetworkMetric& metric : list.of_classes()) shown.push_back(metric.title + " " + metric.shown(metrics));
+  for (const NetworkMetric& metric : list.of_outputs())
+    if (metric.number < 0) shown.push_back(metric.title + " " + metric.shown(metrics));
   return fmt::format("{}{}{}", fmt::join(shown, ", "), shown.empty() ? "" : "\n", list.left_out());
 }
 

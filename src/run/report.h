@@ -37,14 +37,15 @@ struct ProgressPoint {
 /// Shows the progress in `line`. `kind` is the kind of input, input_kinds::kImages or kText.
 void show(const ProgressPoint& point, const std::string& kind, ProgressLine& line);
 
-/// Returns "loss 0.3021  top-1 88.20 %"; if the chosen metric counts classes, followed by "  macro F1 0.8123"; for
+/// Returns "loss 0.3021  top-1 88.20 %"; if the chosen metric needs all outputs, followed by "  macro F1 0.8123"; for
 /// several objectives "loss 6.1000 (masked words 5.4000  21.30 %, next sentence 0.7000  52.10 %)". If no sample counts,
 /// because all steps were skipped, the text says so. `list` has the metrics of the network.
 std::string describe_metrics(const StepMetrics& metrics, const MetricList& list);
 
-/// Returns the metrics of an evaluation that count classes, and names those that the network does not have:
-/// "balanced accuracy 87.10 %, macro F1 0.8123\ntop-5 is left out: it needs 6 classes or more, and there are 2\n".
-std::string describe_classes(const StepMetrics& metrics, const MetricList& list);
+/// Returns the metrics of an evaluation that need all outputs, without those of each number, and names those that the
+/// network does not have: "balanced accuracy 87.10 %, macro F1 0.8123\ntop-5 is left out: it needs at least 6 classes,
+/// and the data has 2\n".
+std::string describe_outputs(const StepMetrics& metrics, const MetricList& list);
 
 /// Returns the line that is printed for an epoch. `kind` is the kind of input, input_kinds::kImages or kText. `list`
 /// has the metrics of the network. `seconds_left` is the time until the end of the run; negative: not known.

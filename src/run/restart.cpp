@@ -234,7 +234,7 @@ bool is_best_of_other_data(const Parameters& params, const RunData& data, const 
 }
 
 void forget_best_of_other_kind(const Parameters& params, const RunData& data, const io::Checkpoint& checkpoint,
-                               const mpi::Communicator& world, Resumed& resumed) {
+                               const RankRuntime& runtime, Resumed& resumed) {
   io::TrainingState& state = resumed.state;
   if (state.best_step == 0) return;
   const std::string best =
@@ -243,10 +243,10 @@ void forget_best_of_other_kind(const Parameters& params, const RunData& data, co
   if (is_best_of_other_data(params, data, checkpoint, resumed.path))
     why = fmt::format("data.{} = {} holds other {}s or labels than {} was measured on", data.measured_name(),
                       data.val ? params.data.val : params.data.test, one_sample_of(data), best);
-  else if (const char* metric = name_of(params.train.metric); state.metric != metric)
+  else if (const char* metric = name_of(runtime.plan().metric()); state.metric != metric)
     why = fmt::format("train.metric = {} is another metric than that of {} in {}", metric, best, resumed.path);
   if (why.empty()) return;
-  if (world.rank() == 0)
+  if (runtime.grid().is_root())
     log_warning(
         fmt::format("{}: the best checkpoint and train.patience_epochs start again with the next measurement", why));
   state.best_value = 0;
@@ -360,7 +360,7 @@ std::optional<Resumed> start_from(FoundFile found, const Parameters& params, con
         if (!warning.empty()) log_warning(warning);
       warn_of_other_data(params, data, resumed);
     });
-    forget_best_of_other_kind(params, data, checkpoint, world, resumed);
+    forget_best_of_other_kind(params, data, checkpoint, training.runtime(), resumed);
     restore_checkpoint(checkpoint, found.path, training);
     training.loss_scale().restore({.scale = resumed.state.loss_scale, .good_steps = resumed.state.loss_scale_steps});
     return resumed;

@@ -14,6 +14,7 @@
 #include "convoy/params/parameters.h"
 
 #include "checkpoint/make_metadata.h"
+#include "evaluation/output_scores.h"
 #include "plan/step_plan.h"
 
 namespace convoy {
@@ -111,6 +112,7 @@ std::vector<std::string> RunData::gaps() const {
   const auto add = [&](const std::optional<io::Dataset>& split, const char* key) {
     if (!split) return;
     for (std::string& gap : gaps_of(*split, key, metadata)) all.push_back(std::move(gap));
+    if (std::string why = why_no_average_precision(split->info(), key); !why.empty()) all.push_back(std::move(why));
   };
   add(val, "data.val");
   add(test, "data.test");

@@ -5,12 +5,14 @@
 
 #include <fmt/core.h>
 
+#include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/params/parameters.h"
 
 #include "checkpoint/checkpointing.h"
 #include "evaluation/evaluation.h"
+#include "evaluation/output_scores.h"
 #include "run/restart.h"
 #include "run/trained_model.h"
 
@@ -20,7 +22,12 @@ RunEvaluations::RunEvaluations(TrainingSetup& setup, const RunData& data)
     : setup_(setup),
       data_(data),
       evaluation_(setup.runtime),
-      metrics_(setup.runtime.plan(), setup.params.train.metric) {}
+      metrics_(setup.runtime.plan(), data.metadata, setup.params.train.metric) {
+  const std::string why =
+      why_no_average_precision(data.measured().info(), fmt::format("data.{}", data.measured_name()));
+  if (!why.empty() && setup.runtime.plan().metric() == MetricKind::kMeanAveragePrecision)
+    refuse("train.metric = mean_average_precision: {}. Give train.metric = macro_f1 or loss.", why);
+}
 
 std::optional<StepMetrics> RunEvaluations::measure(const io::Dataset& data, const Stop& stop) {
   TrainingStep& training = setup_.training;

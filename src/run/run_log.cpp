@@ -24,9 +24,14 @@ constexpr const char* kTestHeader = "step,samples,loss,top1";
 constexpr const char* kTestFile = "/test.csv";
 constexpr int kDigits = 9, kAllDigits = 17;
 
+// Returns top-1; an empty field if the network has no top-1.
+std::string top1_field(const StepMetrics& metrics, const MetricList& list, int digits) {
+  return list.has_top1() ? fmt::format("{:.{}g}", metrics::top1(metrics.counts()), digits) : "";
+}
+
 // Returns loss and top-1, or two empty fields if they were not measured.
-std::string fields(const std::optional<StepMetrics>& metrics) {
-  return metrics ? fmt::format("{:.9g},{:.9g}", metrics->mean_loss(), metrics::top1(metrics->counts())) : ",";
+std::string fields(const std::optional<StepMetrics>& metrics, const MetricList& list) {
+  return metrics ? fmt::format("{:.9g},{}", metrics->mean_loss(), top1_field(*metrics, list, kDigits)) : ",";
 }
 
 // Returns ",masked_words_loss,masked_words_top1,...", each name with the prefix.
@@ -50,7 +55,7 @@ std::string epoch_header(const MetricList& metrics) {
   std::string header = kEpochHeader;
   for (const char* prefix : {"train_", "test_", "val_"}) header += names_of(metrics.of_objectives(), prefix);
   header += kWriteColumn;
-  for (const char* prefix : {"test_", "val_"}) header += names_of(metrics.of_classes(), prefix);
+  for (const char* prefix : {"test_", "val_"}) header += names_of(metrics.of_outputs(), prefix);
   return header;
 }
 
@@ -93,31 +98,32 @@ LogFile RunLog::open(const std::string& path, const LogColumns& columns, std::in
 }
 
 void RunLog::add_step(const StepRow& row, double now) {
-  steps_.add(fmt::format("{},{:.17g},{:.17g}{},{},{},{:.17g}\n", row.step, row.metrics.mean_loss(), row.lr,
+  steps_.add(fmt::format("{},{:.17g},{:.17g}{},{},{},{}\n", row.step, row.metrics.mean_loss(), row.lr,
                          fields_of(metrics_.of_objectives(), row.metrics, kAllDigits),
                          row.fingerprint ? fingerprint_text(*row.fingerprint) : "", why_skipped(row.outcome),
-                         metrics::top1(row.metrics.counts())),
+                         top1_field(row.metrics, metrics_, kAllDigits)),
              now);
 }
 
 void RunLog::add_epoch(const EpochRow& row) {
-  const std::string line =
-      fmt::format("{},{},{},{},{},{:.9g},{:.1f},{:.2f},{:.2f},{},{:.2f},{:.2f}{}{}{},{:.2f}{}{}\n", row.epoch, row.step,
-                  row.samples, fields(row.train), fields(row.test), row.lr, row.samples_per_second,
-                  row.data_wait_percent, row.seconds, fields(row.val), row.evaluation_seconds, row.save_seconds,
-                  fields_of(metrics_.of_objectives(), row.train), fields_of(metrics_.of_objectives(), row.test),
-                  fields_of(metrics_.of_objectives(), row.val), row.write_seconds,
-                  fields_of(metrics_.of_classes(), row.test), fields_of(metrics_.of_classes(), row.val));
+  const std::string line = fmt::format(
+      "{},{},{},{},{},{:.9g},{:.1f},{:.2f},{:.2f},{},{:.2f},{:.2f}{}{}{},{:.2f}{}{}\n", row.epoch, row.step,
+      row.samples, fields(row.train, metrics_), fields(row.test, metrics_), row.lr, row.samples_per_second,
+      row.data_wait_percent, row.seconds, fields(row.val, metrics_), row.evaluation_seconds, row.save_seconds,
+      fields_of(metrics_.of_objectives(), row.train), fields_of(metrics_.of_objectives(), row.test),
+      fields_of(metrics_.of_objectives(), row.val), row.write_seconds, fields_of(metrics_.of_outputs(), row.test),
+      fields_of(metrics_.of_outputs(), row.val));
   epochs_.add(line, now_seconds());
   flush();
 }
 
 void RunLog::write_test(const TestResult& result) const {
-  io::write_text_atomically(directory_ + kTestFile,
-                            fmt::format("{}{}{}\n{},{},{}{}{}\n", kTestHeader, names_of(metrics_.of_objectives()),
-                                        names_of(metrics_.of_classes()), result.step, result.metrics.num_samples(),
-                                        fields(result.metrics), fields_of(metrics_.of_objectives(), result.metrics),
-                                        fields_of(metrics_.of_classes(), result.metrics)));
+  io::write_text_atomically(
+      directory_ + kTestFile,
+      fmt::format("{}{}{}\n{},{},{}{}{}\n", kTestHeader, names_of(metrics_.of_objectives()),
+                  names_of(metrics_.of_outputs()), result.step, result.metrics.num_samples(),
+                  fields(result.metrics, metrics_), fields_of(metrics_.of_objectives(), result.metrics),
+                  fields_of(metrics_.of_outputs(), result.metrics)));
 }
 
 void RunLog::sync_rows() const {

@@ -61,9 +61,10 @@ class RunLog {
   };
 
   /// Opens log.csv and steps.csv in `directory`, and removes the test.csv of an earlier end of the run. Each of
-  /// `metrics` has columns of its own: train_masked_words_loss, val_macro_f1. Also throws if a table is not a regular
+  /// `metrics` has columns of its own: train_masked_words_loss, val_macro_f1. Those of top-1 are empty if the network
+  /// has no top-1. Also throws if a table is not a regular
   /// file.
-  RunLog(const std::string& directory, const Keep& keep, const MetricList& metrics = {});
+  RunLog(const std::string& directory, const Keep& keep, const MetricList& metrics = MetricList());
 
   /// Sentences about expected rows that are missing in the existing tables.
   const std::vector<std::string>& losses() const { return losses_; }

@@ -23,9 +23,9 @@ struct Parameters;
 struct RunRecordSpec {
   const Parameters& params;
   StepCount steps;
-  std::string measured;     ///< data set that is measured after epochs: "test" or "val"
-  std::string kind;         ///< kind of input: input_kinds::kImages or kText
-  MetricList metrics = {};  ///< metrics of the network
+  std::string measured;               ///< data set that is measured after epochs: "test" or "val"
+  std::string kind;                   ///< kind of input: input_kinds::kImages or kText
+  MetricList metrics = MetricList();  ///< metrics of the network
   /// First step that steps.csv must have; above 1 if the run began from a file; 0: not known.
   std::int64_t first_row = 1;
   LiveSpec live;

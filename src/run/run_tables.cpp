@@ -99,16 +99,22 @@ std::optional<MetricsRow> read_test(const std::string& run_directory) {
   return rows.empty() ? std::nullopt : std::optional(rows.back());
 }
 
-std::optional<BestEpoch> find_best_epoch(const std::vector<MetricsRow>& epochs, MetricKind kind) {
-  const Metric& followed = metric(kind);
+std::optional<BestEpoch> find_best_epoch(const std::vector<MetricsRow>& epochs, std::optional<MetricKind> kind) {
+  if (!kind) {
+    for (const MetricKind usual : kUsualMetrics)
+      if (auto best = find_best_epoch(epochs, usual)) return best;
+    return std::nullopt;
+  }
+  const Metric& followed = metric(*kind);
   std::optional<BestEpoch> best;
   double best_value = 0;
   for (const char* split : {"val_", "test_"}) {
     for (const MetricsRow& row : epochs) {
-      const auto field = row.metrics.find(std::string(split) + followed.name);
+      const std::string column = std::string(split) + followed.name;
+      const auto field = row.metrics.find(column);
       const double value = field == row.metrics.end() ? NAN : std::strtod(field->second.c_str(), nullptr);
       if (!std::isfinite(value) || (best && !followed.is_better(value, best_value))) continue;
-      best = {.row = row, .split = split};
+      best = {.row = row, .split = split, .column = column};
       best_value = value;
     }
     if (best) break;

@@ -35,11 +35,13 @@ std::optional<MetricsRow> read_test(const std::string& run_directory);
 /// The epoch with the best value of the metric that a run follows.
 struct BestEpoch {
   MetricsRow row;
-  std::string split;  ///< the split that epochs are measured on, as its columns begin: "val_" or "test_"
+  std::string split;   ///< the split that epochs are measured on, as its columns begin: "val_" or "test_"
+  std::string column;  ///< column of the metric: "val_top1"
 };
 
-/// Finds the best of the epochs; nothing if none has a finite value of the metric.
-std::optional<BestEpoch> find_best_epoch(const std::vector<MetricsRow>& epochs, MetricKind kind);
+/// Finds the best of the epochs; nothing if none has a finite value of the metric. `kind` is train.metric of the run;
+/// nothing (auto): the first of kUsualMetrics that the epochs have.
+std::optional<BestEpoch> find_best_epoch(const std::vector<MetricsRow>& epochs, std::optional<MetricKind> kind);
 
 /// Reads params.cfg; nothing if the file does not exist.
 std::optional<Parameters> read_parameters(const std::string& run_directory);

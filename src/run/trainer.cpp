@@ -166,7 +166,7 @@ void Trainer::begin() {
   state_.num_samples = data_.train.info().num_samples;
   state_.train_hash = data_.train.content_hash();
   state_.metric_hash = data_.measured().content_hash();
-  state_.metric = name_of(params_.train.metric);
+  state_.metric = name_of(setup_.runtime.plan().metric());
   studies_.plan(setup_.steps.total - state_.step);
   const LiveSpec live = live_spec(setup_, monitor_);
   mpi::on_root(setup_.grid.world(), [&] {

@@ -1,6 +1,7 @@
 /// Combines the parameter file with what only the data tell.
 #include "run/training_setup.h"
 
+#include <algorithm>
 #include <cstddef>
 
 #include "convoy/base/error.h"
@@ -8,6 +9,38 @@
 #include "convoy/params/parameters.h"
 
 namespace convoy {
+
+namespace {
+
+/// Classes: 1 / samples of the class, 0 without samples. Labels: samples without the label / samples with it; 1 if all
+/// or none have it, because the loss of such a label needs no balance.
+std::vector<double> balanced_factors(const io::DatasetInfo& data) {
+  std::vector<double> factors;
+  for (const std::int64_t samples : data.class_counts) {
+    const auto with = static_cast<double>(samples), without = static_cast<double>(data.num_samples - samples);
+    if (data.target.kind == TargetKind::kClass)
+      factors.push_back(with > 0 ? 1 / with : 0);
+    else
+      factors.push_back(with > 0 && without > 0 ? without / with : 1);
+  }
+  return factors;
+}
+
+/// Scales the factors of the classes so that their mean over the samples is 1.
+std::vector<float> with_mean_one(const std::vector<double>& factors, const io::DatasetInfo& data) {
+  double sum = 0;
+  for (std::size_t c = 0; c < factors.size(); ++c) sum += factors[c] * static_cast<double>(data.class_counts[c]);
+  if (sum == 0)
+    refuse(
+        "train.class_weights is 0 for every class that data.train has samples of. Give at least one of these classes a "
+        "weight above 0.");
+  std::vector<float> weights;
+  for (const double factor : factors)
+    weights.push_back(static_cast<float>(factor * static_cast<double>(data.num_samples) / sum));
+  return weights;
+}
+
+}  // namespace
 
 void check_sample_path(const Parameters& params, const io::Dataset& data, const io::ModelMetadata& metadata) {
   const auto check = [&](SampleView view) {
@@ -25,7 +58,8 @@ void check_sample_path(const Parameters& params, const io::Dataset& data, const 
 RuntimeSpec training_spec(const Parameters& params, const io::ModelMetadata& metadata, const io::DatasetInfo& data,
                           const RunLayout& layout, bool on_gpu) {
   RuntimeSpec spec = runtime_spec(params, metadata);
-  spec.class_weights = class_weights(params, data);
+  spec.output_weights = output_weights(params, data);
+  spec.samples_in_memory = data.bytes_in_memory;
   spec.schedule = layout.schedule;
   spec.chunks = layout.chunks;
   spec.machine = layout.machine;
@@ -33,28 +67,22 @@ RuntimeSpec training_spec(const Parameters& params, const io::ModelMetadata& met
   return spec;
 }
 
-std::vector<float> class_weights(const Parameters& params, const io::DatasetInfo& data) {
+std::vector<float> output_weights(const Parameters& params, const io::DatasetInfo& data) {
   const ClassWeights& asked = params.train.class_weights;
   if (!asked.balanced && asked.factors.empty()) return {};
-  const std::size_t num_classes = data.class_names.size();
-  if (!asked.balanced && asked.factors.size() != num_classes)
-    refuse("train.class_weights has {} numbers, but data.train has {} classes. Give one number for each class.",
-           asked.factors.size(), num_classes);
-  std::vector<double> factors = asked.factors;
-  double sum = 0;
-  for (std::size_t c = 0; c < num_classes; ++c) {
-    const auto count = static_cast<double>(data.class_counts[c]);
-    if (asked.balanced) factors.push_back(count > 0 ? 1 / count : 0);
-    sum += factors[c] * count;
-  }
-  if (sum == 0)
+  const TargetKind kind = data.target.kind;
+  if (asked.balanced && kind == TargetKind::kNumbers)
     refuse(
-        "train.class_weights is 0 for every class that data.train has samples of. Give at least one of these classes a "
-        "weight above 0.");
-  std::vector<float> weights(num_classes);
-  for (std::size_t c = 0; c < num_classes; ++c)
-    weights[c] = static_cast<float>(factors[c] * static_cast<double>(data.num_samples) / sum);
-  return weights;
+        "train.class_weights = balanced is for classes and labels, but the target of data.train is numbers. Give one "
+        "factor for each number, or leave out train.class_weights.");
+  if (!asked.balanced && asked.factors.size() != data.class_names.size())
+    refuse("train.class_weights has {} factors, but data.train has {} {}. Give one factor for each.",
+           asked.factors.size(), data.class_names.size(), outputs_of(kind));
+  const std::vector<double> factors = asked.balanced ? balanced_factors(data) : asked.factors;
+  if (kind == TargetKind::kClass) return with_mean_one(factors, data);
+  if (std::ranges::count(factors, 0) == std::ssize(factors))
+    refuse("train.class_weights is 0 for all {}. Give at least one of them a weight above 0.", outputs_of(kind));
+  return {factors.begin(), factors.end()};
 }
 
 TrainingSetup::TrainingSetup(const Parameters& asked, const io::Dataset& train, const io::ModelMetadata& model,

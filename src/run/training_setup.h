@@ -27,11 +27,12 @@ struct Parameters;
 /// allow. Called before anything is planned or measured.
 void check_sample_path(const Parameters& params, const io::Dataset& data, const io::ModelMetadata& metadata);
 
-/// Returns the weight of a sample of each class in the training loss (train.class_weights); empty if all weigh the
-/// same. The weights are scaled so that their mean over the samples of the data is 1; so the loss and the learning rate
-/// keep their scale. (PyTorch divides by the sum of the weights in a batch instead, which would depend on the
-/// micro-batches.) Throws RequestError if the weights do not match the data's classes.
-std::vector<float> class_weights(const Parameters& params, const io::DatasetInfo& data);
+/// Returns the weight of each class, label or number in the training loss (train.class_weights); empty if all are 1.
+/// Weights of classes are scaled so that their mean over the samples of the data is 1; so the loss and the learning
+/// rate keep their scale. (PyTorch divides by the sum of the weights in a batch instead, which would depend on the
+/// micro-batches.) The weight of a label is the factor of samples that have it, as PyTorch's pos_weight. Throws
+/// RequestError if the weights do not match the data's classes, labels or numbers.
+std::vector<float> output_weights(const Parameters& params, const io::DatasetInfo& data);
 
 /// Returns the specification of a training on `data` in this layout. `on_gpu` says that ranks compute on GPUs.
 RuntimeSpec training_spec(const Parameters& params, const io::ModelMetadata& metadata, const io::DatasetInfo& data,

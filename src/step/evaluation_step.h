@@ -42,6 +42,8 @@ class EvaluationStep {
   void run(BatchSource& source) { runtime_.run(executor_, source); }
   /// The loss of the latest step on the last stage; null on other stages.
   const StepLoss* loss() const { return loss_.get(); }
+  /// Tells the observer of all instructions from the next run() on. It must outlive the last run().
+  void tell(InstructionObserver& observer) { executor_.tell(observer); }
   /// Makes steps from now on copy their logits to host memory.
   void keep_logits();
   /// On the last stage, after keep_logits(): the logits of the latest step, (this replica's samples per step, classes).

@@ -28,6 +28,8 @@ MetricCounts StepMetrics::counts() const {
   counts.loss = mean_loss();
   counts.num_among_five = num_among_five;
   counts.classes = classes;
+  counts.average_precisions = average_precisions;
+  counts.targets = targets;
   return counts;
 }
 
@@ -39,13 +41,6 @@ MetricCounts StepMetrics::counts_of(std::int64_t objective) const {
 StepMetrics& StepMetrics::operator+=(const StepMetrics& other) {
   objectives.resize(std::max(objectives.size(), other.objectives.size()));
   for (std::size_t o = 0; o < other.objectives.size(); ++o) add(other.objectives[o], objectives[o]);
-  classes.resize(std::max(classes.size(), other.classes.size()));
-  for (std::size_t c = 0; c < other.classes.size(); ++c) {
-    classes[c].num_samples += other.classes[c].num_samples;
-    classes[c].num_predicted += other.classes[c].num_predicted;
-    classes[c].num_correct += other.classes[c].num_correct;
-  }
-  num_among_five += other.num_among_five;
   return *this;
 }
 

@@ -30,21 +30,25 @@ inline double mean_loss(const ops::LossSums& sums) {
 struct StepMetrics {
   /// By objective, in the order of StepPlan::objectives(); at least one.
   std::vector<ops::LossSums> objectives = {{}};
-  /// By class: numbers of samples and predictions; empty for training steps, which do not count them.
+  // Only evaluations compute the other members.
+  /// Numbers of samples and predictions of each class or label.
   std::vector<ClassCounts> classes = {};
-  /// Number of labels among the kNumGuesses largest logits of their sample; 0 for training steps.
-  std::int64_t num_among_five = 0;
+  std::int64_t num_among_five = 0;  ///< number of labels among the kNumGuesses largest logits of their sample
+  std::vector<double> average_precisions = {};  ///< by label; NaN for a label that no sample has
+  std::vector<TargetSums> targets = {};         ///< errors of each number that the network predicts
 
+  /// Whether an evaluation has compared outputs with targets.
+  bool has_scores() const { return !classes.empty() || !targets.empty(); }
   /// The sum of the mean losses of all objectives; NaN if no sample has a label of one of them.
   double mean_loss() const;
   /// The counts of the whole network: the sum of the mean losses, the labels of the first objective. The result refers
-  /// to `classes` of this object, which must outlive it.
+  /// to members of this object, which must outlive it.
   MetricCounts counts() const;
   /// The counts of one objective.
   MetricCounts counts_of(std::int64_t objective) const;
   /// Number of samples that have a label of the first objective.
   std::int64_t num_samples() const { return objectives.front().num_samples; }
-  /// Adds the sums of other steps.
+  /// Adds the losses of other steps.
   StepMetrics& operator+=(const StepMetrics& other);
 };
 

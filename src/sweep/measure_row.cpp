@@ -143,7 +143,7 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
   StopRequest stop(ranks);
   PredictionClock clock(params.sweep, stop);
   EvaluationSpec spec{.samples = samples, .metadata = metadata, .params = params, .work = "predict"};
-  if (runtime.plan().gives_logits()) spec.observe = [](const StepLogits&) {};
+  if (runtime.plan().gives_logits()) spec.observe = [](const StepOutputs&) {};
   spec.stop = [&] { return clock.is_over(); };
   evaluate_dataset(evaluation, spec);
   const std::int64_t num_measured = clock.num_measured();

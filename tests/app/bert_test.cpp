@@ -127,7 +127,7 @@ TEST_F(Bert, GivesItsWeightsToAClassifierAndNoClassesItself) {
   const ProcessResult predicted = run_program(
       {.arguments = std::vector<std::string>{"predict"} + of_bert + std::vector<std::string>{"--predict.text=good"}});
   EXPECT_EQ(predicted.status, 2);
-  EXPECT_TRUE(contains(predicted.output, "was trained for masked words and next sentence, not for classes"))
+  EXPECT_TRUE(contains(predicted.output, "was trained for masked words and next sentence, and gives no classes"))
       << predicted.output;
 
   const std::string weights = (directory_ / "bert") + "/checkpoints/step-00000024.h5";

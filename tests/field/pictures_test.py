@@ -228,19 +228,23 @@ class OtherFormats(field.Case):
             self.assertIn("Convert it to PNG", line)
             self.assertIn("converts the first page", line)
             self.assertIn("keep the original in another folder", line)
-        for name in ("tiff", "tiff_big", "npy", "dicom"):
+        for name in ("tiff", "tiff_big", "dicom"):
             line = next(line for line in answer.output.splitlines() if f"'a/{name}.jpg'" in line)
             self.assertIn("1 or 3 channels", line)
+        line = next(line for line in answer.output.splitlines() if "'a/npy.jpg'" in line)
+        self.assertIn("Import it as arrays", line)
+        self.assertIn("import.target", line)
 
     def test_a_source_that_is_a_file_is_named(self):
         self.write("x.npz", b"PK\3\4\x14\0\0\0\0\0\0\0!\0" + bytes(14) + b"images.npy" + bytes(30))
         self.write("x.tar.gz", b"\x1f\x8b\x08\0" + bytes(30))
         self.write("x.jpg", png(8, 8, smooth(8, 8)))
-        for name, format, kind in (("x.npz", "auto", "a NumPy archive (.npz)"), ("x.npz", "folder", "a NumPy archive (.npz)"),
-                                   ("x.tar.gz", "cifar", "a gzip file"), ("x.jpg", "auto", "a file")):
+        for name, format, kind in (("x.npz", "folder", "a NumPy archive (.npz)"), ("x.tar.gz", "cifar", "a gzip file"),
+                                   ("x.jpg", "auto", "a file")):
             answer = self.convoy("import", f"--import.source={name}", "--import.output=data", f"--import.format={format}")
             self.expect(answer, 2, f"import.source = {name}: it is {kind}, but a folder was expected")
             self.assertNotIn("no such folder", answer.output)
+        self.expect(self.convoy("import", "--import.source=x.npz", "--import.output=data"), 2, "import.target is needed")
         self.expect(self.convoy("import", "--import.source=absent", "--import.output=data"), 2,
                     "import.source = absent: there is no such folder")
 

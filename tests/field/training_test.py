@@ -151,7 +151,7 @@ class Requests(RunCase):
                 (["--run.device=cpu", "--train.precision=fp16"], "train.precision = fp16 needs a GPU"),
                 (["--run.device=cpu", "--train.precision=tf32"], "train.precision = tf32 needs a GPU"),
                 (["--batch.global=64", "--batch.micro=4"], "batch.global = 64 is more than the 32 samples"),
-                (["--train.class_weights=1,2,3"], "train.class_weights has 3 numbers"),
+                (["--train.class_weights=1,2,3"], "train.class_weights has 3 factors"),
                 (["--augment.crop_padding=40", "--augment.border=reflect"], "pixels allow at most"),
         ):
             for command in (["plan"], ["train"], ["check"]):

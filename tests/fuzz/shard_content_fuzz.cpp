@@ -1,4 +1,7 @@
 /// Shards that are valid HDF5 files with contradictory numbers: they test the reader alone, not HDF5.
+#include <bit>
+#include <limits>
+
 #include "convoy/base/features.h"
 
 #include "fuzz/fuzz.h"
@@ -33,10 +36,41 @@ std::vector<std::int64_t> some_offsets(Input& input) {
   return offsets;
 }
 
+std::vector<double> some_doubles(Input& input, std::size_t count) {
+  if (input.below(8) == 0) count = input.below(8);
+  return std::vector<double>(count, input.below(8) == 0 ? std::numeric_limits<double>::quiet_NaN() : 0.5);
+}
+
+convoy::io::ArrayInfo some_array(Input& input) {
+  convoy::io::ArrayInfo array{.name = input.below(4) == 0 ? input.text() : std::string(1, 'a' + input.below(26)),
+                              .type = static_cast<convoy::ElementType>(input.below(11)),
+                              .dims = std::vector<std::int64_t>(1 + input.below(4))};
+  for (std::int64_t& dim : array.dims) dim = 1 + static_cast<std::int64_t>(input.below(3));
+  if (input.below(8) == 0) array.dims.resize(input.below(8), 1);
+  const std::size_t channels = array.dims.empty() ? 0 : static_cast<std::size_t>(array.dims.back()) % 16;
+  array.mean = some_doubles(input, channels), array.stddev = some_doubles(input, channels);
+  if (input.flag()) array.channel_names.resize(input.below(4) == 0 ? input.below(8) : channels, input.text());
+  return array;
+}
+
+void add_arrays(convoy::io::ShardHead& head, Input& input) {
+  head.info.kind = convoy::input_kinds::kArrays;
+  for (std::size_t count = 1 + input.below(4); count > 0; --count) head.info.arrays.push_back(some_array(input));
+  head.info.target.kind = static_cast<convoy::TargetKind>(input.below(3));
+  const std::size_t outputs = head.info.class_names.size();
+  const auto samples = static_cast<std::size_t>(head.info.num_samples);
+  head.info.target.mean = some_doubles(input, outputs), head.info.target.stddev = some_doubles(input, outputs);
+  head.targets.resize(input.below(8) == 0 ? input.below(16) : samples * outputs);
+  for (float& target : head.targets) target = std::bit_cast<float>(static_cast<std::uint32_t>(input.number()));
+  head.hashes.resize(input.below(8) == 0 ? input.below(16) : samples * head.info.arrays.size());
+  if (input.flag()) head.info.class_counts.resize(outputs), head.labels.resize(samples);
+}
+
 convoy::io::ShardHead some_head(Input& input) {
   namespace kinds = convoy::input_kinds;
   convoy::io::ShardHead head;
-  const bool is_text = input.flag();
+  const std::uint8_t first = input.byte();
+  const bool is_text = (first & 1) != 0;
   head.info.kind = is_text ? kinds::kText : kinds::kImages;
   head.info.encoded = !is_text && input.flag();
   head.info.oriented = input.flag();
@@ -54,6 +88,7 @@ convoy::io::ShardHead some_head(Input& input) {
   head.info.text.num_tokens = some_number(input);
   head.info.text.tokenization = {.kind = input.text(), .model = input.text(), .vocabulary = some_number(input)};
   head.info.source = input.text();
+  if (first % 4 == 2) add_arrays(head, input);
   return head;
 }
 

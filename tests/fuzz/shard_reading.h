@@ -25,6 +25,11 @@ inline void read_sample(const io::Dataset& dataset, std::int64_t sample) {
   dataset.name(sample);
   if (info.kind == input_kinds::kText) {
     require(std::ssize(dataset.read_tokens(sample, tokens)) == dataset.num_tokens(sample), "no token is missing");
+  } else if (info.kind == input_kinds::kArrays) {
+    for (std::size_t i = 0; i < info.arrays.size(); ++i)
+      require(std::ssize(dataset.read_array(sample, i, memory)) == info.arrays[i].bytes(), "no value is missing");
+    std::vector<float> target(static_cast<std::size_t>(info.num_target_values()));
+    if (!target.empty()) dataset.read_target(sample, target);
   } else if (info.encoded) {
     dataset.read_file(sample, memory);
   } else {

@@ -16,11 +16,14 @@
 
 #include "data/text/subwords.h"
 #include "fuzz/fuzz.h"
+#include "fuzz/network_samples.h"
 #include "model/built_in_networks.h"
 #include "model/layer_functions.h"
 #include "params/key_table.h"
 #include "unit/data/idx_files.h"
 #include "unit/data/image_files.h"
+#include "unit/io/array_files.h"
+#include "unit/io/array_samples.h"
 #include "unit/io/checkpoint_samples.h"
 #include "unit/io/dataset_samples.h"
 #include "unit/io/temporary_directory.h"
@@ -118,7 +121,8 @@ Bytes shard_of(const io::DatasetInfo& info, const std::vector<Bytes>& samples) {
   const test::TemporaryDirectory directory;
   const std::string path = directory / "train.h5";
   io::ShardWriter writer({path, 0, 1}, info);
-  for (std::size_t i = 0; i < samples.size(); ++i) writer.append(samples[i], i % 2, fmt::format("{}.x", i));
+  for (std::size_t i = 0; i < samples.size(); ++i)
+    writer.append(samples[i], {.label = static_cast<std::int32_t>(i % 2)}, fmt::format("{}.x", i));
   writer.end_samples();
   writer.finish(info);
   writer.commit();
@@ -145,6 +149,11 @@ void add_shards(const Seeds& seeds) {
   texts.text.tokenization = {.kind = "words", .model = "good\nbad\n", .vocabulary = 7};
   texts.text.num_tokens = 5;
   seeds.add("shard", "of_texts", shard_of(texts, {Bytes(4, std::byte{0}), Bytes(6, std::byte{1})}));
+  for (const TargetKind kind : {TargetKind::kClass, TargetKind::kLabels, TargetKind::kNumbers}) {
+    const test::TemporaryDirectory directory;
+    test::write_arrays(directory.path(), test::arrays_info(kind));
+    seeds.add("shard", fmt::format("of_arrays_with_{}", outputs_of(kind)), io::read_file(directory / "train.h5"));
+  }
   for (int i = 0; i < 8; ++i) {
     std::string numbers;
     for (int k = 0; k < 96; ++k) numbers += static_cast<char>((k * (i + 3)) % 7 + (k % 5 == i % 5 ? 1 : 0));
@@ -187,13 +196,12 @@ void add_networks(const Seeds& seeds) {
   seeds.add_words("network_file", words);
   seeds.add_words("network_list", words);
   for (const BuiltInNetwork& network : built_in_networks()) {
-    const bool reads_texts = network.declaration.reads == input_kinds::kText;
-    const std::string flag(1, reads_texts ? '\1' : '\0');
-    seeds.add("network_file", network.source.name, flag + network.source.text);
-    const NetworkRequest request{.input = reads_texts ? InputShape(TextShape{.length = 16, .vocabulary = 100})
-                                                      : InputShape(ImageShape{32, 32, 3}),
-                                 .num_classes = 10};
-    seeds.add("network_list", network.source.name, flag + to_text(run_network_file(network.source, request).list));
+    const std::string& reads = network.declaration.reads;
+    const std::string kind(1, reads == input_kinds::kText ? '\1' : reads == input_kinds::kArrays ? '\2' : '\0');
+    seeds.add("network_file", network.source.name, kind + network.source.text);
+    const NetworkRequest request{.input = fuzz::sample_of_kind(static_cast<std::size_t>(kind[0])),
+                                 .num_classes = fuzz::kNumOutputs};
+    seeds.add("network_list", network.source.name, kind + to_text(run_network_file(network.source, request).list));
   }
 }
 
@@ -245,6 +253,24 @@ void add_texts(const Seeds& seeds) {
   seeds.add("subwords", "small", static_cast<char>(model.vocabulary) + with_length("the good film") + model.model);
 }
 
+void add_arrays(const Seeds& seeds) {
+  const std::string values(24, '\1');
+  const std::string plain = test::npy({}, values);
+  seeds.add("npy", "plain", plain);
+  seeds.add("npy", "fortran", test::npy({.descr = ">i2", .shape = "(2, 3, 2)", .is_fortran_order = true}, values));
+  seeds.add("npy", "texts", test::npy({.descr = "<U2", .shape = "(3,)", .version = 2}, std::string(24, '\0')));
+  seeds.add_words("npy",
+                  {"descr", "fortran_order", "shape", "True", "False", "<f4", ">f8", "|S4", "<U2", "|O", "(2L,)"});
+  const test::TemporaryDirectory directory;
+  for (const bool deflates : {false, true}) {
+    const std::string path = directory / "all.npz";
+    test::write_zip(path, {{"x.npy", plain}, {"a/y.npy", plain}, {"notes.txt", "none"}}, deflates);
+    seeds.add("npz", deflates ? "deflated" : "stored", io::read_file(path));
+  }
+  seeds.add("number_table", "csv", std::string({1}) + "a,\"b, c\",d\r\n1,+2.5e3,NA\n\n\"4\",,-inf\n");
+  seeds.add("number_table", "tsv", std::string({0}) + "1\t2\n3\t\"4\n");
+}
+
 void write_all(const std::string& folder) {
   const Seeds seeds(folder);
   add_parameters(seeds);
@@ -255,6 +281,7 @@ void write_all(const std::string& folder) {
   add_networks(seeds);
   add_images(seeds);
   add_texts(seeds);
+  add_arrays(seeds);
 }
 
 }  // namespace

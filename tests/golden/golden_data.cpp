@@ -39,11 +39,45 @@ bool reads_texts(const nlohmann::json& golden) {
   return golden.contains("transformer");
 }
 
+bool reads_arrays(const nlohmann::json& golden) {
+  return golden.contains("inputs");
+}
+
+std::string read_text(const std::string& name) {
+  std::ifstream file(std::string(CONVOY_GOLDEN_DIRECTORY) + "/" + name);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+/// Sets the arrays that the network reads, what it has to answer, and how it is built from its file.
+void set_network_of_arrays(const nlohmann::json& golden, NetworkSpec& network) {
+  ArrayShapes arrays;
+  for (const auto& [name, dims] : golden["inputs"].items())
+    arrays.inputs.push_back({.name = name, .shape = array_shape(dims.get<std::vector<std::int64_t>>())});
+  network.input = arrays;
+  network.num_classes = golden["outputs"];
+  const bool are_labels = golden["loss"] == name_of(LossKind::kBinaryCrossEntropy);
+  network.target = {.kind = are_labels ? TargetKind::kLabels : TargetKind::kNumbers,
+                    .shape = Shape::vectors(1, network.num_classes)};
+  if (!are_labels) {
+    network.target.mean = golden["mean"].get<std::vector<double>>();
+    network.target.stddev = golden["stddev"].get<std::vector<double>>();
+  }
+  NetworkRequest request{.name = network.name,
+                         .settings = network.settings,
+                         .input = network.input,
+                         .num_classes = network.num_classes,
+                         .target = network.target};
+  if (golden.contains("file")) request.file = NetworkSource{.name = golden["file"], .text = read_text(golden["file"])};
+  network.list = std::make_shared<const NetworkList>(build_network_list(request).list);
+  network.settings = {};
+}
+
 void set_network(const nlohmann::json& golden, NetworkSpec& network) {
+  if (golden.contains("settings")) network.settings = golden["settings"].get<NetworkSettings>();
+  if (reads_arrays(golden)) return set_network_of_arrays(golden, network);
   if (!reads_texts(golden)) {
     const std::int64_t size = golden["image_size"];
     network.input = ImageShape{size, size, 3};
-    if (golden.contains("settings")) network.settings = golden["settings"].get<NetworkSettings>();
     return;
   }
   const nlohmann::json& shape = golden["transformer"];
@@ -62,11 +96,17 @@ void set_network(const nlohmann::json& golden, NetworkSpec& network) {
 
 RuntimeSpec golden_runtime_spec(const nlohmann::json& golden, ScheduleKind schedule) {
   const std::int64_t micro = golden["microbatch"];
-  RuntimeSpec spec{.network = {.name = golden["model"], .micro_batch = micro, .num_classes = golden["classes"]},
-                   .batch = {.global = golden["batch"], .micro = micro},
-                   .schedule = schedule,
-                   .run = {.bucket_mib = 0.25}};  // several buckets even in small networks
+  RuntimeSpec spec{
+      .network = {.name = golden["model"], .micro_batch = micro, .num_classes = golden.value("classes", 0)},
+      .batch = {.global = golden["batch"], .micro = micro},
+      .schedule = schedule,
+      .run = {.bucket_mib = 0.25}};  // several buckets even in small networks
   set_network(golden, spec.network);
+  if (reads_arrays(golden)) {
+    spec.train.loss = choice_of<LossKind>(golden["loss"]);
+    spec.train.huber_delta = golden.value("huber_delta", 1.0);
+    spec.output_weights = golden.value("weights", std::vector<float>());
+  }
   spec.optimizer.lr = golden["sgd"]["lr"];
   spec.optimizer.momentum = golden["sgd"]["momentum"];
   spec.optimizer.weight_decay = golden["sgd"]["weight_decay"];
@@ -101,7 +141,12 @@ GoldenSource::GoldenSource(const nlohmann::json& golden, const RankRuntime& runt
       micro_(golden["microbatch"]),
       batch_(golden["batch"]),
       type_(runtime.plan().spec().network.type),
+      inputs_(runtime.plan().spec().network.input),
       elementwise_(runtime.operations().elementwise()) {
+  if (reads_arrays(golden)) {
+    keep_arrays(golden, runtime.device());
+    return;
+  }
   if (!reads_texts(golden)) {
     labels_ = golden["labels"].get<std::vector<std::int32_t>>();
     keep_images(batch_, golden["image_size"], runtime.device());
@@ -116,6 +161,15 @@ GoldenSource::GoldenSource(const nlohmann::json& golden, const RankRuntime& runt
     if (name == features::kLabel) labels_ = values;
     keep(name, values, runtime.device());
   }
+}
+
+void GoldenSource::keep_arrays(const nlohmann::json& golden, Device& device) {
+  for (const NamedShape& array : std::get<ArrayShapes>(inputs_).inputs)
+    keep(array.name, golden_fill(array.name, batch_ * array.shape.count(), -1.5, 1.5), device);
+  std::vector<float> targets;
+  for (const auto& row : golden["targets"])
+    for (const auto& value : row) targets.push_back(value);
+  keep(features::kTarget, targets, device);
 }
 
 void GoldenSource::keep_images(std::int64_t n, std::int64_t size, Device& device) {
@@ -143,7 +197,8 @@ void GoldenSource::load(std::string_view feature, std::int64_t micro_batch, void
   const Buffer& all = kept_.at(std::string(feature));
   const std::int64_t bytes = all.size_bytes() / batch_ * micro_;
   const std::byte* const from = all.data() + m * bytes;
-  if (feature == features::kImage) {
+  const auto* const arrays = std::get_if<ArrayShapes>(&inputs_);
+  if (feature == features::kImage || (arrays != nullptr && feature != features::kTarget)) {
     elementwise_.round_to(type_, reinterpret_cast<const float*>(from), to, bytes / kFloatBytes);
   } else {
     elementwise_.copy(from, to, bytes);

@@ -34,6 +34,7 @@ class GoldenSource final : public BatchSource {
   void load(std::string_view feature, std::int64_t micro_batch, void* to) override;
 
  private:
+  void keep_arrays(const nlohmann::json& golden, Device& device);
   void keep_images(std::int64_t n, std::int64_t size, Device& device);
   template <typename T>
   void keep(const std::string& feature, const std::vector<T>& values, Device& device);
@@ -41,8 +42,10 @@ class GoldenSource final : public BatchSource {
   std::int64_t first_, micro_, batch_;
   std::vector<std::int32_t> labels_;  ///< labels that the loss reads
   DataType type_;
+  InputShape inputs_;
   ops::ElementwiseOps& elementwise_;
-  std::map<std::string, Buffer> kept_;  ///< features of the whole batch, by name; images float32 (N,H,W,C)
+  std::map<std::string, Buffer>
+      kept_;  ///< features of the whole batch, by name; images and arrays float32, channels last
 };
 
 }  // namespace convoy::test

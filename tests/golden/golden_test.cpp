@@ -80,6 +80,20 @@ TEST_F(Golden, PerceptronsOnTwoMicroBatchesEqualPyTorch) {
     for (const char* name : {"mlp-b8-m4", "mlp_norm-b8-m4"}) expect_golden(name, kind);
 }
 
+// Numbers in their own units, which the loss standardises; several labels with weights; and a second input, which a
+// later cell reads.
+TEST_F(Golden, LossesOfNumbersAndLabelsOnTwoMicroBatchesEqualPyTorchs) {
+  for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B})
+    for (const char* name : {"vectors_mse-b8-m4", "vectors_huber-b8-m4", "labels-b8-m4", "two_inputs-b8-m4"})
+      expect_golden(name, kind);
+}
+
+// Images of seven channels, as arrays of floats.
+TEST_F(Golden, ResnetsOnPatchesOfSevenChannelsEqualPyTorch) {
+  expect_golden("patches_mse-b6-m3", ScheduleKind::k1F1B);
+  expect_golden("patches_huber-b6-m3", ScheduleKind::kGpipe);
+}
+
 TEST_F(Golden, VisionTransformerOnTwoMicroBatchesEqualsPyTorch) {
   for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B})
     expect_golden("vit_ti_8-b6-m3", kind);

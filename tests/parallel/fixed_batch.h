@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <vector>
 
 #include "convoy/base/random.h"
@@ -13,7 +14,20 @@
 
 namespace convoy::test {
 
-/// Images or texts, and labels, by their index in the step, the same at every step: the loss falls fast.
+/// Target k of the sample with this index in the step. Sample 1 has no target, and sample 4 lacks the first.
+inline float fixed_target(const Target& target, std::int64_t sample, std::int64_t k) {
+  if (sample == 1 || (sample == 4 && k == 0)) return std::numeric_limits<float>::quiet_NaN();
+  if (target.kind == TargetKind::kLabels) return sample * (k + 1) % 3 == 0 ? 1.0f : 0.0f;
+  return 2.0f + 0.75f * static_cast<float>(sample * (2 * k + 3) % 7) * static_cast<float>(k + 1);
+}
+
+/// Value i of the images of a micro-batch.
+inline float fixed_pixel(std::uint64_t seed, std::int64_t micro_batch, std::int64_t i) {
+  const RandomKey key{.seed = seed, .item = static_cast<std::uint64_t>(micro_batch)};
+  return static_cast<float>(random_normal(key, static_cast<std::uint64_t>(i)));
+}
+
+/// Images or texts, and labels or targets, by their index in the step, the same at every step: the loss falls fast.
 class FixedBatch final : public BatchSource {
  public:
   FixedBatch(RankRuntime& runtime, std::uint64_t seed) : FixedBatch(runtime, seed, runtime.micro_batches().begin) {}
@@ -28,15 +42,14 @@ class FixedBatch final : public BatchSource {
         feature == features::kNextSentence)
       load_bert(feature, micro_batch, to);
     if (feature == features::kLabel) load_labels(micro_batch, static_cast<std::int32_t*>(to));
+    if (feature == features::kTarget) load_targets(micro_batch, to);
   }
 
  private:
   void load_images(std::int64_t micro_batch, void* x) {
     const std::int64_t count = spec_.batch.micro * std::get<ImageShape>(spec_.network.input).count();
-    const RandomKey key{.seed = seed_, .item = static_cast<std::uint64_t>(index_in_step(micro_batch))};
     const Buffer values(runtime_.device(), count * kFloatBytes);
-    for (std::int64_t i = 0; i < count; ++i)
-      values.floats()[i] = static_cast<float>(random_normal(key, static_cast<std::uint64_t>(i)));
+    for (std::int64_t i = 0; i < count; ++i) values.floats()[i] = fixed_pixel(seed_, index_in_step(micro_batch), i);
     runtime_.operations().elementwise().round_to(spec_.network.type, values.floats(), x, count);
   }
   void load_texts(std::string_view feature, std::int64_t micro_batch, void* to) {
@@ -79,6 +92,14 @@ class FixedBatch final : public BatchSource {
     const std::int64_t first = index_in_step(micro_batch) * spec_.batch.micro;
     for (std::int64_t i = 0; i < spec_.batch.micro; ++i)
       labels[i] = static_cast<std::int32_t>((first + i) * 7 % spec_.network.num_classes);
+  }
+  void load_targets(std::int64_t micro_batch, void* to) const {
+    const Target& target = spec_.network.target;
+    const std::int64_t first = index_in_step(micro_batch) * spec_.batch.micro;
+    std::vector<float> values;
+    for (std::int64_t i = 0; i < spec_.batch.micro; ++i)
+      for (std::int64_t k = 0; k < target.shape.c; ++k) values.push_back(fixed_target(target, first + i, k));
+    runtime_.device().copy_to_device(to, values.data(), std::ssize(values) * kFloatBytes);
   }
   std::int64_t index_in_step(std::int64_t micro_batch) const { return first_ + micro_batch; }
 

@@ -1,6 +1,5 @@
-/// Times the work of the loader's threads on images, in processor time, so that other work on the machine does not
-/// count.
-/// Started by tools/bench/loader with a folder for the data.
+/// Times the work of the loader's threads on images and arrays, in processor time, so that other work on the machine
+/// does not count. Started by tools/bench/loader with a folder for the data.
 #include "convoy/data/loader.h"
 
 #include <algorithm>
@@ -8,15 +7,18 @@
 #include <cstdio>
 #include <cstdlib>
 #include <ctime>
+#include <span>
 #include <string>
 
 #include <fmt/core.h>
 
 #include "convoy/base/features.h"
 #include "convoy/base/random.h"
+#include "convoy/data/make_sample_path.h"
 #include "convoy/device/device.h"
 #include "convoy/io/dataset.h"
 #include "convoy/io/shard_writer.h"
+#include "convoy/params/parameters.h"
 
 #include "data/images/crops.h"
 #include "data/images/decode_image.h"
@@ -59,7 +61,7 @@ void write_shard(const std::string& path, io::DatasetInfo info, const std::vecto
   info.class_counts = {kNumSamples};
   info.channel_mean = info.channel_stddev = {0.5, 0.5, 0.5};
   io::ShardWriter writer({path, 0, 1}, info);
-  for (const auto& sample : samples) writer.append(sample, 0, "");
+  for (const auto& sample : samples) writer.append(sample, {.label = 0}, "");
   writer.end_samples();
   writer.finish(info);
   writer.commit();
@@ -168,6 +170,54 @@ void measure_decoding(const Case& c) {
              static_cast<double>(num_images) / (processor_seconds() - start));
 }
 
+/// Measures rows of numbers, which cost less than anything that is done for each of them.
+void measure_rows(const std::string& what, const std::string& path, std::int64_t num_samples,
+                  const AugmentParams& augment, ops::Backend& backend) {
+  constexpr std::int64_t kRows = 128, kColumns = 32;
+  io::DatasetInfo info{.kind = input_kinds::kArrays,
+                       .num_samples = num_samples,
+                       .class_names = {"any"},
+                       .class_counts = {num_samples},
+                       .arrays = {{.name = "values", .dims = {kColumns}}}};
+  info.arrays.front().mean = info.arrays.front().stddev = std::vector<double>(kColumns, 0.5);
+  io::ShardWriter writer({path, 0, 1}, info);
+  std::vector<float> row(kColumns);
+  for (std::int64_t i = 0; i < num_samples; ++i) {
+    std::ranges::fill(row, static_cast<float>(i));
+    writer.append(std::as_bytes(std::span(row)), {.label = 0}, "");
+  }
+  writer.end_samples();
+  writer.finish(info);
+  writer.commit();
+  const io::Dataset dataset(path, "data.train");
+  const io::ModelMetadata metadata{.input = io::ArraysInput{.inputs = info.arrays}, .class_names = info.class_names};
+  Parameters params{.batch = {.global = kRows, .micro = kRows}};
+  params.augment = augment;
+  const auto arrays = make_sample_path({.samples = dataset, .metadata = metadata, .params = params});
+  const Sampler sampler({.num_samples = num_samples, .seed = 1});
+  const TensorSpec spec{.shape = Shape::vectors(kRows, kColumns)};
+  const Buffer x(backend.device(), spec.bytes());
+  const std::int64_t steps_per_epoch = num_samples / kRows;
+  const auto microseconds_of = [&](std::int64_t num_steps) {
+    Loader loader(*arrays, sampler, backend,
+                  {.batch_global = kRows,
+                   .batch_micro = kRows,
+                   .num_micro_batches = 1,
+                   .num_steps = num_steps,
+                   .steps_per_epoch = steps_per_epoch,
+                   .features = {{.name = "values", .spec = spec}}});
+    const double start = processor_seconds();
+    for (std::int64_t step = 0; step < num_steps; ++step) {
+      loader.begin_step();
+      loader.load("values", 0, x.data());
+    }
+    return 1e6 * (processor_seconds() - start) / static_cast<double>(num_steps);
+  };
+  microseconds_of(steps_per_epoch);  // the first epoch reads the file and verifies each sample
+  fmt::print("{:<52}{:>8.1f} us for {} rows of {} numbers\n", what, microseconds_of(5 * steps_per_epoch), kRows,
+             kColumns);
+}
+
 }  // namespace
 
 void run(const std::string& folder, const Node& node) {
@@ -187,6 +237,9 @@ void run(const std::string& folder, const Node& node) {
   measure_decoding({"of which libjpeg-turbo alone", folder + "/jpeg.h5", jpeg});
   measure({"the same, colours and cutout", folder + "/jpeg.h5", all}, node, *backend);
   measure({"JPEG 500 x 400: centre, as evaluation does", folder + "/jpeg.h5", centre}, node, *backend);
+  measure_rows("arrays in memory", folder + "/rows.h5", 200'000, {}, *backend);
+  measure_rows("arrays in memory, with noise", folder + "/rows.h5", 200'000, {.noise = 0.1}, *backend);
+  measure_rows("arrays that are read sample by sample", folder + "/many_rows.h5", 600'000, {}, *backend);
 }
 
 }  // namespace convoy::bench

@@ -1,6 +1,5 @@
 /// Times training steps on synthetic data: samples per second, the distribution of the time, and the share of oneDNN's
-/// own time.
-/// Started by tools/bench/step, under mpirun if a grid is asked for.
+/// own time. Started by tools/bench/step, under mpirun if a grid is asked for.
 #include <algorithm>
 #include <charconv>
 #include <chrono>
@@ -39,7 +38,7 @@ namespace {
 struct Options {
   std::string model = "resnet20";
   std::int64_t size = 32, micro = 16, global = 128, stages = 1, chunks = 2, threads = 1, steps = 20, channels = 3,
-               classes = 10, length = 256, vocabulary = 20000;
+               classes = 10, length = 256, vocabulary = 20000, values = 32, hidden = 64;
   TransformerParams transformer = {.layers = 8, .heads = 8, .width = 256, .feedforward = 1024};
   std::string schedule = "1f1b", device = "cpu", precision = "f32", recompute = "none";
   std::string activation = name_of(ActivationKind::kRelu);
@@ -61,7 +60,9 @@ Options parse(int argc, char** argv) {
   add("model", options.model, "network");
   add("size", options.size, "image side, pixels");
   add("channels", options.channels, "image channels");
-  add("classes", options.classes, "classes");
+  add("classes", options.classes, "classes; mlp: numbers that are predicted");
+  add("values", options.values, "mlp: numbers of a sample");
+  add("hidden", options.hidden, "mlp: values between its two layers");
   add("length", options.length, "transformer: tokens of each text");
   add("vocabulary", options.vocabulary, "transformer: words that there are");
   add("layers", options.transformer.layers, "transformer: layers of the encoder");
@@ -129,7 +130,12 @@ bool reads_texts(const Options& options) {
   return options.model == "transformer";
 }
 
+bool reads_numbers(const Options& options) {
+  return options.model == "mlp";
+}
+
 InputShape input_of(const Options& options) {
+  if (reads_numbers(options)) return ArrayShapes{{{"values", Shape::vectors(1, options.values)}}};
   if (reads_texts(options)) return TextShape{.length = options.length, .vocabulary = options.vocabulary};
   return ImageShape{options.size, options.size, options.channels};
 }
@@ -150,12 +156,24 @@ std::optional<MachineCosts> costs_of(const NetworkSpec& network, const Options& 
   return find_machine_costs(spec, grid.world(), backend);
 }
 
+NetworkSettings settings_of(const Options& options) {
+  if (reads_texts(options)) return network_settings(transformer_of(options));
+  if (reads_numbers(options)) return {{"width", std::to_string(options.hidden)}};
+  return {};
+}
+
+Target target_of(const Options& options) {
+  if (!reads_numbers(options)) return {};
+  return {.kind = TargetKind::kNumbers, .shape = Shape::vectors(1, options.classes)};
+}
+
 RuntimeSpec runtime_spec_of(const Options& options) {
   return {.network = {.name = options.model,
                       .input = input_of(options),
-                      .settings = reads_texts(options) ? network_settings(transformer_of(options)) : NetworkSettings{},
+                      .settings = settings_of(options),
                       .micro_batch = options.micro,
                       .num_classes = options.classes,
+                      .target = target_of(options),
                       .type = storage_type(precision_of(options))},
           .batch = {.global = options.global, .micro = options.micro},
           .schedule = schedule_of(options),
@@ -269,7 +287,7 @@ void run_paced(const Options& options, const ProcessGrid& grid, TrainingStep& tr
     }
     Result result;
     for (std::int64_t step = 0; step < asked; ++step) measurement.run_step(result);
-    answer(fmt::format("{:.6f}", result.seconds / static_cast<double>(asked)));
+    answer(fmt::format("{:.9f}", result.seconds / static_cast<double>(asked)));
   }
 }
 
@@ -282,7 +300,7 @@ void print(const Options& options, const ProcessGrid& grid, const Result& result
   fmt::print("{} of {}  {}  global {}  micro {}  grid {}x{}  {} threads per rank  {}\n", options.model,
              to_string(input_of(options)), options.precision, options.global, options.micro, grid.num_stages(),
              grid.num_replicas(), options.threads, options.schedule);
-  fmt::print("  {:.2f} ms per step   {:.2f} samples/s   (median of {}, {:.2f} .. {:.2f} ms)\n", 1e3 * step,
+  fmt::print("  {:.4g} ms per step   {:.2f} samples/s   (median of {}, {:.4g} .. {:.4g} ms)\n", 1e3 * step,
              static_cast<double>(options.global) / step, options.steps,
              1e3 * *std::min_element(result.step_seconds.begin(), result.step_seconds.end()),
              1e3 * *std::max_element(result.step_seconds.begin(), result.step_seconds.end()));
@@ -294,7 +312,7 @@ void print(const Options& options, const ProcessGrid& grid, const Result& result
   std::vector<double> ratios;
   for (std::size_t i = 0; i < result.step_seconds.size(); ++i)
     ratios.push_back(result.yardstick_seconds[i] / result.step_seconds[i]);
-  fmt::print("  oneDNN's products alone: {:.2f} ms; the step reaches {:.1f} % of that speed (median of pairs)\n",
+  fmt::print("  oneDNN's products alone: {:.4g} ms; the step reaches {:.1f} % of that speed (median of pairs)\n",
              1e3 * median(result.yardstick_seconds), 100 * median(ratios));
 }
 
@@ -337,7 +355,7 @@ ExitStatus run(const Options& options, mpi::Session& session) {
   const Result result = measure(options, grid, training, backend.products());
   if (!grid.is_root()) return ExitStatus::kDone;
   if (options.terse) {
-    fmt::print("{:.6f}\n", median(result.step_seconds));
+    fmt::print("{:.9f}\n", median(result.step_seconds));
   } else if (options.json) {
     print_json(options, runtime, result);
   } else {

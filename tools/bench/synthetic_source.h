@@ -1,4 +1,4 @@
-/// The data of benchmarks: one batch of random images or texts, given again and again.
+/// The data of benchmarks: one batch of random images, texts or numbers, given again and again.
 #pragma once
 
 #include <algorithm>
@@ -20,29 +20,34 @@ class SyntheticSource final : public BatchSource {
         elementwise_(runtime.operations().elementwise()),
         lengths_(network_.micro_batch),
         labels_(network_.micro_batch) {
-    if (const auto* image = std::get_if<ImageShape>(&network_.input)) {
-      draw_images(*image, runtime.device());
-    } else {
+    if (const auto* image = std::get_if<ImageShape>(&network_.input))
+      values_ = draw(image->batch(network_.micro_batch).count(), runtime.device());
+    else if (const auto* arrays = std::get_if<ArrayShapes>(&network_.input))
+      values_ = draw(arrays->inputs.front().shape.count() * network_.micro_batch, runtime.device());
+    else
       draw_texts(text_of(network_));
-    }
+    targets_ = draw(features::target_spec(network_.target, network_.micro_batch).shape.count(), runtime.device());
     for (std::size_t i = 0; i < labels_.size(); ++i)
       labels_[i] = static_cast<std::int32_t>(static_cast<std::int64_t>(i) % network_.num_classes);
   }
 
   void load(std::string_view feature, std::int64_t, void* to) override {
-    if (feature == features::kImage)
-      elementwise_.round_to(network_.type, images_.floats(), to, images_.size_bytes() / kFloatBytes);
-    if (feature == features::kTokens) copy(tokens_, to);
-    if (feature == features::kLength) copy(lengths_, to);
-    if (feature == features::kLabel) copy(labels_, to);
+    if (feature == features::kTokens) return copy(tokens_, to);
+    if (feature == features::kLength) return copy(lengths_, to);
+    if (feature == features::kLabel) return copy(labels_, to);
+    const bool is_target = feature == features::kTarget;
+    const Buffer& from = is_target ? targets_ : values_;
+    elementwise_.round_to(is_target ? DataType::kFloat32 : network_.type, from.floats(), to,
+                          from.size_bytes() / kFloatBytes);
   }
 
  private:
-  void draw_images(const ImageShape& shape, Device& device) {
-    std::vector<float> images(shape.batch(network_.micro_batch).count());
-    for (std::size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>(random_normal({.seed = 1}, i));
-    images_ = Buffer(device, std::ssize(images) * kFloatBytes);
-    device.copy_to_device(images_.data(), images.data(), images_.size_bytes());
+  static Buffer draw(std::int64_t count, Device& device) {
+    std::vector<float> values(static_cast<std::size_t>(count));
+    for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(random_normal({.seed = 1}, i));
+    Buffer buffer(device, count * kFloatBytes);
+    device.copy_to_device(buffer.data(), values.data(), buffer.size_bytes());
+    return buffer;
   }
   void draw_texts(const TextShape& shape) {
     tokens_.resize(network_.micro_batch * shape.length);
@@ -56,7 +61,7 @@ class SyntheticSource final : public BatchSource {
 
   NetworkSpec network_;
   ops::ElementwiseOps& elementwise_;
-  Buffer images_;  ///< float32, on the device
+  Buffer values_, targets_;  ///< float32, on the device: of the only image or array, and what the network answers
   std::vector<std::int32_t> tokens_, lengths_, labels_;
 };
 

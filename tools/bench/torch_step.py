@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
-"""Times PyTorch on the step that `bench_step` times, on synthetic data: a ResNet by SGD, or a Transformer's encoder for
-two classes of texts by AdamW. One line of JSON per mode. A mode is one or more of these words, with a + between them:
+"""Times PyTorch on the step that `bench_step` times, on synthetic data: a ResNet by SGD, a Transformer's encoder for
+two classes of texts by AdamW, or two fully connected layers for numbers by SGD. One line of JSON per mode. A mode is
+one or more of these words, with a + between them:
 
     eager       neither of the next two
     compile     torch.compile with its default settings
@@ -34,7 +35,7 @@ PRECISIONS = {"cuda": ["f32", "tf32", "bf16", "fp16"], "cpu": ["f32", "bf16"]}
 
 def parse():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--model", choices=[*PHOTOGRAPHS, *SMALL_IMAGES, "transformer"], default="resnet50")
+    parser.add_argument("--model", choices=[*PHOTOGRAPHS, *SMALL_IMAGES, "transformer", "mlp"], default="resnet50")
     parser.add_argument("--size", type=int, default=224, help="image side, pixels")
     parser.add_argument("--length", type=int, default=256, help="tokens of a text")
     parser.add_argument("--vocabulary", type=int, default=20000)
@@ -43,8 +44,10 @@ def parse():
     parser.add_argument("--width", type=int, default=256)
     parser.add_argument("--feedforward", type=int, default=1024)
     parser.add_argument("--dropout", type=float, default=0.1)
+    parser.add_argument("--values", type=int, default=32, help="mlp: numbers of a sample")
+    parser.add_argument("--hidden", type=int, default=64, help="mlp: values between its two layers")
     parser.add_argument("--batch", type=int, default=256)
-    parser.add_argument("--classes", type=int, help="default: 1000 of images, 2 of texts")
+    parser.add_argument("--classes", type=int, help="default: 1000 of images, 2 of texts, 3 numbers of mlp")
     parser.add_argument("--precision", choices=PRECISIONS["cuda"], default="bf16")
     parser.add_argument("--device", choices=PRECISIONS, default="cuda")
     parser.add_argument("--threads", type=int, help="on a CPU; default: PyTorch's choice")
@@ -60,7 +63,7 @@ def parse():
     args = parser.parse_args()
     check_modes(args, parser)
     if args.classes is None:
-        args.classes = 2 if args.model == "transformer" else 1000
+        args.classes = {"transformer": 2, "mlp": 3}.get(args.model, 1000)
     if args.precision not in PRECISIONS[args.device]:
         parser.error(f"--device {args.device} has --precision {', '.join(PRECISIONS[args.device])}")
     return args
@@ -94,6 +97,9 @@ def make(args, mode):
     batch = args.batch // processes() if args.parallel == "replicas" else args.batch
     if args.model == "transformer":
         return TextClassifier(args, "fused" in words_of(mode)), torch.randint(args.vocabulary, (batch, args.length))
+    if args.model == "mlp":
+        return (nn.Sequential(nn.Linear(args.values, args.hidden), nn.ReLU(), nn.Linear(args.hidden, args.classes)),
+                torch.randn(batch, args.values))
     model, x = resnet(args.model, args.classes), torch.randn(batch, 3, args.size, args.size)
     if "contiguous" in words_of(mode):
         return model, x
@@ -133,13 +139,14 @@ def make_step(args, mode):
         torch.set_num_threads(args.threads)
     model, x = make(args, mode)
     model, x = model.to(args.device).train(), x.to(args.device)
-    labels = torch.randint(args.classes, (len(x),), device=args.device)
+    labels = (torch.randn(len(x), args.classes, device=args.device) if args.model == "mlp" else
+              torch.randint(args.classes, (len(x),), device=args.device))
     if args.parallel == "pipeline":
         return pipeline_step(args, mode, model, x, labels)
     if args.parallel == "replicas":
         model = nn.parallel.DistributedDataParallel(model, gradient_as_bucket_view=True)
     optimizer = make_optimizer(args, model)
-    loss_of = nn.CrossEntropyLoss()
+    loss_of = nn.MSELoss() if args.model == "mlp" else nn.CrossEntropyLoss()
     scaler = torch.amp.GradScaler(args.device, enabled=args.precision == "fp16")
 
     def forward(samples, targets):
@@ -253,7 +260,7 @@ def pace(args, mode):
     answer("ready")
     while (number := next_request()) >= 0:
         if number > 0:
-            answer(f"{statistics.fmean(step_seconds(args, step, number)):.6f}")
+            answer(f"{statistics.fmean(step_seconds(args, step, number)):.9f}")
         else:
             answer(of_all(peak_memory(args.device)))
 

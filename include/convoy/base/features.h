@@ -4,6 +4,7 @@
 
 #include <string_view>
 
+#include "convoy/base/target.h"
 #include "convoy/base/tensor_spec.h"
 
 namespace convoy::features {
@@ -11,6 +12,9 @@ namespace convoy::features {
 inline constexpr const char* kImage = "image";  ///< pixels of the images, (N,H,W,C), in the network's storage type
 inline constexpr const char* kLabel = "label";  ///< class labels, (N) std::int32_t; ops::kNoLabel for padding samples
 inline constexpr const char* kMixedLabel = "mixed_label";  ///< second labels of mixed images, (N) ops::MixedLabel
+/// Labels (0 or 1) or numbers that a network has to answer, (N,D,H,W,K) float32, in the user's units; NaN for values
+/// that are not known, and for padding samples.
+inline constexpr const char* kTarget = "target";
 /// Tokens of texts, (N,T) std::int32_t; ops::kNoToken after a text's end.
 inline constexpr const char* kTokens = "tokens";
 /// Numbers of tokens of texts, (N) std::int32_t, in 1..T; 1 for padding samples.
@@ -45,6 +49,13 @@ inline TensorSpec mixed_label_spec(std::int64_t n) {
   return {.shape = Shape::vectors(n, 2), .type = DataType::kInt32};
 }
 
+/// Shape and type of kTarget for n samples.
+inline TensorSpec target_spec(const Target& target, std::int64_t n) {
+  TensorSpec spec{.shape = target.shape};
+  spec.shape.n = n;
+  return spec;
+}
+
 /// Shape and type of the tokens of n texts of up to `length` tokens.
 inline TensorSpec tokens_spec(std::int64_t n, std::int64_t length) {
   return {.shape = Shape::sequences(n, length, 1), .type = DataType::kInt32};
@@ -69,10 +80,12 @@ namespace convoy::input_kinds {
 
 inline constexpr const char* kImages = "images";
 inline constexpr const char* kText = "text";
+inline constexpr const char* kArrays = "arrays";
+inline constexpr const char* kAll[] = {kImages, kText, kArrays};
 
-/// The word for one sample of this kind, "text" or "image"; an appended s makes the plural.
+/// The word for one sample of this kind, "text", "sample" (of arrays) or "image"; an appended s makes the plural.
 constexpr std::string_view one_of(std::string_view kind) {
-  return kind == kText ? "text" : "image";
+  return kind == kText ? "text" : kind == kArrays ? "sample" : "image";
 }
 
 }  // namespace convoy::input_kinds

@@ -1,9 +1,12 @@
-/// Defines the shape of a network's input: the pixels of an image, or the tokens of a text.
+/// Defines the shape of a network's input: the pixels of an image, the tokens of a text, or named arrays.
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <string_view>
 #include <variant>
+#include <vector>
 
 #include "convoy/base/features.h"
 #include "convoy/base/shape.h"
@@ -17,13 +20,43 @@ struct TextShape {
   bool operator==(const TextShape&) const = default;
 };
 
-using InputShape = std::variant<ImageShape, TextShape>;
+/// One of the arrays of a sample.
+struct NamedShape {
+  std::string name;
+  Shape shape;  ///< n = 1
 
-std::string to_string(const InputShape& s);  ///< "224x224x3", "256 tokens of 20000"
+  bool operator==(const NamedShape&) const = default;
+};
 
-/// The kind of input with this shape: input_kinds::kText or kImages (convoy/base/features.h).
-inline const char* kind_of(const InputShape& s) {
-  return std::holds_alternative<TextShape>(s) ? input_kinds::kText : input_kinds::kImages;
+/// Whether an array of this shape is like an image, with several columns and a single slice.
+constexpr bool has_rows_and_columns(const Shape& shape) {
+  return shape.d == 1 && shape.w > 1;
 }
+
+/// The arrays of a sample.
+struct ArrayShapes {
+  std::vector<NamedShape> inputs;
+
+  /// Returns the only array, if it has rows and columns; else null. So networks of images read data sets of one array.
+  const NamedShape* image() const;
+  /// Returns the array with this name, or image() for features::kImage; null if there is none.
+  const NamedShape* find(std::string_view name) const;
+  bool operator==(const ArrayShapes&) const = default;
+};
+
+using InputShape = std::variant<ImageShape, TextShape, ArrayShapes>;
+
+/// "224x224x3", "256 tokens of 20000", "spectrum 1024, image 64x64x7"
+std::string to_string(const InputShape& s);
+
+/// The kind of input with this shape (input_kinds in convoy/base/features.h).
+inline const char* kind_of(const InputShape& s) {
+  return std::holds_alternative<ImageShape>(s)  ? input_kinds::kImages
+         : std::holds_alternative<TextShape>(s) ? input_kinds::kText
+                                                : input_kinds::kArrays;
+}
+
+/// The shape of one array with the extents `dims`, channels last: (C), (T,C), (H,W,C) or (D,H,W,C).
+Shape array_shape(std::span<const std::int64_t> dims);
 
 }  // namespace convoy

@@ -31,6 +31,10 @@ enum class Purpose : std::uint64_t {
   kBalancedSample = 18,
   kAutoAugment = 19,
   kAudit = 20,
+  kQuarterTurn = 21,
+  kFlipRows = 22,
+  kNoise = 23,
+  kValueFactor = 24,
   kSubset = 25,
 };
 
@@ -51,6 +55,9 @@ double random_uniform(const RandomKey& key, std::uint64_t index);
 
 /// Returns a standard normal random number (Box-Muller on one block).
 double random_normal(const RandomKey& key, std::uint64_t index);
+
+/// Returns four independent standard normal random numbers for (key, index).
+std::array<double, 4> random_normals(const RandomKey& key, std::uint64_t index);
 
 /// Returns a random number of the distribution Beta(alpha, alpha) in [0, 1], alpha > 0: X / (X + Y) of two gamma
 /// variables by rejection (Marsaglia & Tsang 2000, "A simple method for generating gamma variables"). The attempts use

@@ -39,6 +39,13 @@ inline constexpr std::string_view kByteOrderMark = "\xef\xbb\xbf";
 /// Returns the text with A to Z replaced by lower-case letters.
 std::string lower_case(std::string_view text);
 
+/// Returns the text without the blanks and tabs at its beginning and end.
+inline std::string_view without_blanks(std::string_view text) {
+  while (!text.empty() && (text.front() == ' ' || text.front() == '\t')) text.remove_prefix(1);
+  while (!text.empty() && (text.back() == ' ' || text.back() == '\t')) text.remove_suffix(1);
+  return text;
+}
+
 /// Returns the number that the text is; nothing if it is not one number as a whole, or does not fit the type.
 template <typename Number>
 std::optional<Number> parse_number(std::string_view text) {

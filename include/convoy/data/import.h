@@ -35,6 +35,8 @@ struct ImportSummary {
   std::vector<SkippedSample> skipped;
   /// Sentences about samples that were imported all the same; empty except on rank 0.
   std::vector<std::string> warnings;
+  /// Sentences about what was found out of the source; empty except on rank 0.
+  std::vector<std::string> notes;
 };
 
 struct ImportProgress {

@@ -1,4 +1,4 @@
-/// Makes the object that turns samples of a data set into a network's input, for images and for texts.
+/// Makes the object that turns samples of a data set into a network's input, for images, texts and arrays.
 #pragma once
 
 #include <memory>
@@ -26,7 +26,7 @@ struct SamplePathSpec {
   DataType type = DataType::kFloat32;  ///< storage type of the network's activations
 };
 
-/// Makes the sample path for images or texts. Throws RequestError if the parameters ask for something that these
+/// Makes the sample path for images, texts or arrays. Throws RequestError if the parameters ask for something that these
 /// samples do not have.
 std::unique_ptr<SamplePath> make_sample_path(const SamplePathSpec& spec);
 

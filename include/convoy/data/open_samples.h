@@ -1,4 +1,4 @@
-/// Opens the samples at a path: a data set that an import made, or files of images or texts, without an import.
+/// Opens the samples at a path: a data set that an import made, or files of images, texts or arrays, without an import.
 #pragma once
 
 #include <cstdint>
@@ -28,11 +28,23 @@ struct TextFileOptions {
   io::ColumnNames columns;  ///< names of the columns of a table; the column of labels may be missing
 };
 
+/// Options for reading users' arrays and tables.
+struct ArrayFileOptions {
+  std::vector<io::ArrayInfo> arrays;  ///< the arrays that the network reads
+  TargetKind kind = TargetKind::kClass;
+  std::vector<std::string> output_names;  ///< names of the classes, labels or numbers that the network predicts
+  /// Where the arrays, the targets and the names of the samples are (import.inputs, import.target, import.id). Empty:
+  /// arrays are found by their names and columns; targets are columns of a table with the names of labels or numbers,
+  /// or not known; samples are named by their places.
+  std::string inputs = {}, target = {}, id = {};
+  AxesKind axes = AxesKind::kAuto;  ///< import.axes
+};
+
 struct SamplesPath {
   std::string path;
   std::string key;  ///< parameter that gave the path, for messages: "predict.data"
-  /// How files are read, images or texts, if the path is not an imported data set.
-  std::variant<ImageFileOptions, TextFileOptions> files;
+  /// How files are read, images, texts or arrays, if the path is not an imported data set.
+  std::variant<ImageFileOptions, TextFileOptions, ArrayFileOptions> files;
   VerifyKind verify = VerifyKind::kEpoch;  ///< how often samples of an imported data set are verified
   std::string split = "test";              ///< split to open if the path is a folder of shards
 };
@@ -56,7 +68,8 @@ struct OpenedSamples {
 /// whose names do not begin with a dot, in the byte order of their paths. Splits are folders named train*, val* and
 /// test* that hold folders; a file in no class folder has no label. Images are read when they are used, texts at once.
 /// A file that is not HDF5 is one image or one text (a warning says if it has several lines), or, if it is named .csv
-/// or .tsv, a table of texts. Everything else is opened as io::Dataset; of a folder, the shards of `split`.
+/// or .tsv, a table of texts. For arrays, a file or folder is what import.source may be (ArraySource). Everything else
+/// is opened as io::Dataset; of a folder, the shards of `split`.
 ///
 /// Throws RequestError, on all ranks, if the path or its files are wrong, or if images must be rotated (needs_oriented)
 /// and the data set was imported without import.orient.

@@ -20,7 +20,7 @@ io::Dataset open_training_set(const Parameters& params);
 std::int64_t limited_count(const SampleLimit& limit, std::int64_t num_samples);
 
 /// Draws `count` samples, and returns their indices in ascending order. Each class keeps the same share of its samples,
-/// to within one sample. Samples that are drawn with a smaller `count` are among those that are drawn with a larger
+/// to within one sample; labels and numbers are not looked at. Samples that are drawn with a smaller `count` are among those that are drawn with a larger
 /// one.
 std::vector<std::int64_t> draw_stratified(const io::SampleStore& samples, std::int64_t count, std::uint64_t seed);
 

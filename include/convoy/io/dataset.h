@@ -1,9 +1,11 @@
 /// Reads data sets. A split of a data set is stored as one HDF5 file or several, its shards:
-///   /labels                            int32 (N)
-///   /hashes                            uint64 (N): XXH3-64 of each sample's bytes
-///   /class_names, /class_counts        texts; int64, samples of each class over all shards
+///   /labels                            int32 (N); absent if the target is not a class
+///   /hashes                            uint64 (N): XXH3-64 of each sample's bytes; arrays: (N,P), of each of P arrays
+///   /class_names, /class_counts        texts, names of classes, labels or numbers; int64, samples of each class, or
+///                                      with each label, over all shards; numbers have no counts
 ///   /source                            text: the path that was imported
-///   /kind                              text: kind of input, "images" or "text"; older files have none and hold images
+///   /kind                              text: kind of input, "images", "text" or "arrays"; older files have none and
+///                                      hold images
 ///   raw:     /images                   uint8 (N,H,W,C), contiguous
 ///   encoded: /encoded, /offsets        uint8, the files' bytes, contiguous; int64 (N+1), the first byte of each
 ///   text:    /tokens, /offsets         uint16 (int32 if the vocabulary has more than 65536 tokens), contiguous;
@@ -14,6 +16,10 @@
 ///                                      were imported, and in older files
 ///            vocabulary_size           attribute of the file: tokens are smaller
 ///            num_tokens                attribute of the file: tokens of all texts, over all shards
+///   arrays:  /samples                  (N) records, contiguous: a packed compound of all arrays of a sample, each with
+///                                      dimensions (C), (T,C), (H,W,C) or (D,H,W,C); h5py gives f["samples"]["NAME"]
+///            /targets                  (N,K) uint8 labels or float32 numbers; absent if the target is a class
+///            /target_kind, /arrays ... what else is known of them (src/io/stored_arrays.h)
 ///   /names                             texts: the files' names, relative to the imported folder; last, and not in
 ///                                      every shard
 ///   channel_mean, channel_deviation    attributes of the file: per channel, over all shards, of values in [0, 1];
@@ -42,6 +48,10 @@
 
 namespace convoy::io {
 
+/// Largest size in bytes of the samples of a data set of arrays that is kept in memory once one of them has been read:
+/// to read a small sample takes as much time as to compute with it.
+inline constexpr std::int64_t kMaxBytesInMemory = std::int64_t{64} << 20;
+
 /// A split of an imported data set, opened for reading with all its shards. Any thread may read any sample at any time.
 class Dataset final : public SampleStore {
  public:
@@ -52,8 +62,8 @@ class Dataset final : public SampleStore {
   ///
   /// Throws RequestError naming key, file and what is wrong: missing, not HDF5, not from `convoy import`, truncated,
   /// damaged (except for the samples, which verify_file() of inspect.h checks), an HDF5 data set absent or of another
-  /// type or rank, labels out of range, shards that disagree in image shape, classes or import, a gap in the numbering,
-  /// no samples.
+  /// type or rank, labels out of range, shards that disagree in the form of samples, classes or import, a gap in the
+  /// numbering, no samples.
   Dataset(const std::string& path, const std::string& key, VerifyKind verify = VerifyKind::kEpoch,
           const std::string& split = "");
 
@@ -63,17 +73,19 @@ class Dataset final : public SampleStore {
   std::span<const std::byte> read_file(std::int64_t sample, std::vector<std::byte>& memory) const override;
   std::int64_t num_tokens(std::int64_t sample) const override;
   std::span<const std::int32_t> read_tokens(std::int64_t sample, std::vector<std::int32_t>& memory) const override;
+  std::span<const std::byte> read_array(std::int64_t sample, std::size_t input,
+                                        std::vector<std::byte>& memory) const override;
+  void read_target(std::int64_t sample, std::span<float> values) const override;
   std::int32_t label(std::int64_t sample) const override;
   /// Returns an empty name if the sample's shard has no names. Each call reads the shard.
   std::string name(std::int64_t sample) const override;
-
   /// From now on the data set has only these samples: at least one, by ascending indices in those that it has now.
-  /// Counts of classes and content_hash() follow; mean and standard deviation of the channels and the number of tokens
-  /// do not.
+  /// Counts of classes and content_hash() follow; means, standard deviations and the number of tokens do not.
   void keep(const std::vector<std::int64_t>& samples);
 
-  /// A hash of everything that a training reads: image shape or vocabulary, classes, each sample's bytes and label, in
-  /// order. It does not depend on the path or the number of shards. `of_all`: also of the samples that are not kept.
+  /// A hash of everything that a training reads: form of samples or vocabulary, classes, each sample's bytes and
+  /// target, in order. It does not depend on the path or the number of shards. `of_all`: also of the samples that are
+  /// not kept.
   std::int64_t content_hash(bool of_all = false) const;
 
   /// The number of shards that the split's import wrote. If it is above num_shards(), one shard of several was opened
@@ -98,7 +110,9 @@ class Dataset final : public SampleStore {
   /// Returns the shard that holds the sample, and the sample's index in this shard. Throws Error if there is no such
   /// sample.
   std::pair<const Shard&, std::size_t> find(std::int64_t sample) const;
+  void keep_in_memory();
   void count_classes();
+  std::string form() const;
 
   DatasetInfo info_;
   std::int64_t num_shards_of_import_ = 0;

@@ -9,6 +9,8 @@
 
 #include "convoy/base/features.h"
 #include "convoy/base/input_shape.h"
+#include "convoy/base/target.h"
+#include "convoy/io/sample_store.h"
 #include "convoy/io/tokenization.h"
 
 namespace convoy::io {
@@ -40,23 +42,38 @@ struct TextInput {
   bool operator==(const TextInput&) const = default;
 };
 
-/// The information that an evaluation needs about a trained network: its input and the names of its classes.
+/// The preparation that turns arrays into a network's input.
+struct ArraysInput {
+  std::vector<ArrayInfo> inputs;  ///< arrays of the training set, with their statistics
+  bool normalizes = true;  ///< whether values are normalised: (x - mean) / standard deviation, channel by channel
+
+  bool operator==(const ArraysInput&) const = default;
+};
+
+/// The information that an evaluation needs about a trained network: its input, its target and the names of its
+/// outputs.
 struct ModelMetadata {
   std::string name;               ///< name of the network (model.name)
   std::string network = {};       ///< list of its layers (model/network_list.h); empty in older checkpoints
   std::string network_file = {};  ///< text of the file that built the list
   /// Parameters of the built-in network `name`, by name; only from older checkpoints, whose `network` is empty.
   std::map<std::string, std::string> settings = {};
-  std::variant<ImageInput, TextInput> input;
-  std::vector<std::string> class_names;  ///< names of the classes, in the order of the logits
+  std::variant<ImageInput, TextInput, ArraysInput> input;
+  std::vector<std::string> class_names;  ///< names of the classes, labels or numbers, in the order of the outputs
+  Target target = {};                    ///< what the outputs mean; always a class if the network reads no arrays
 
-  /// The kind of the network's input: input_kinds::kText or kImages (convoy/base/features.h).
-  const char* kind() const { return text() != nullptr ? input_kinds::kText : input_kinds::kImages; }
+  /// The kind of the network's input (input_kinds in convoy/base/features.h).
+  const char* kind() const {
+    return reads_images() ? input_kinds::kImages : text() != nullptr ? input_kinds::kText : input_kinds::kArrays;
+  }
   InputShape shape() const;
-  /// The preparation of images. Throws std::bad_variant_access for a network that reads texts.
-  const ImageInput& image() const { return std::get<ImageInput>(input); }
-  /// The preparation of texts; null for a network that reads images.
+  bool reads_images() const { return std::holds_alternative<ImageInput>(input); }
+  /// The preparation of images. Throws Error for a network that reads no images.
+  const ImageInput& image() const;
+  /// The preparation of texts; null for a network that reads no texts.
   const TextInput* text() const { return std::get_if<TextInput>(&input); }
+  /// The preparation of arrays; null for a network that reads no arrays.
+  const ArraysInput* arrays() const { return std::get_if<ArraysInput>(&input); }
 };
 
 }  // namespace convoy::io

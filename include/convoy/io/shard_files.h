@@ -19,6 +19,9 @@ std::string find_any_shard(const std::string& directory, const std::string& name
 /// files of an import that was killed. Throws Error if a file cannot be removed.
 void remove_earlier_shards(const std::string& directory, const std::string& name, std::int64_t num_shards);
 
+/// Whether a file ends as shards do. It may still be damaged. Throws Error if it cannot be read.
+bool is_shard(const std::string& path);
+
 /// Returns the paths of a split's shards, in their order: `path` itself if it is a file; for a prefix such as
 /// data/fashion/train the shards train.h5 or train-000.h5, train-001.h5 ...; for a folder the shards of `split` in it.
 /// Throws RequestError if there are none, a number is missing, or the shards of two imports are mixed. Its message

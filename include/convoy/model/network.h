@@ -9,6 +9,7 @@
 
 #include "convoy/base/data_type.h"
 #include "convoy/base/input_shape.h"
+#include "convoy/base/target.h"
 #include "convoy/model/cell.h"
 #include "convoy/params/optimizer_parameters.h"
 
@@ -27,7 +28,8 @@ struct NetworkSpec {
   std::shared_ptr<const NetworkList> list = {};
   std::map<std::string, std::string> settings = {};  ///< parameters of the built-in network; only without a list
   std::int64_t micro_batch = 0;                      ///< number of samples of a micro-batch, the N of all shapes
-  std::int64_t num_classes = 0;
+  std::int64_t num_classes = 0;                      ///< number of outputs: of classes, labels or numbers
+  Target target = {};                                ///< what the outputs mean
   /// Storage type of activations, and of weights in matrix products and convolutions.
   DataType type = DataType::kFloat32;
   std::vector<std::string> freeze;          ///< patterns of the names of frozen parameters: "layer1.*"

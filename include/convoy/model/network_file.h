@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "convoy/base/input_shape.h"
+#include "convoy/base/target.h"
 #include "convoy/model/network_list.h"
 #include "convoy/params/model_parameters.h"
 
@@ -29,10 +30,11 @@ struct NetworkSource {
 struct NetworkDeclaration {
   std::vector<std::string> names;  ///< names of networks that model.name can give; only of built-in files
   std::string form;                ///< form of names with parameters in them: "wrn{depth}-{width}"; or empty
-  std::string reads;               ///< input_kinds::kImages or kText (convoy/base/features.h); empty: any samples
+  std::string reads;               ///< a kind of input (input_kinds in convoy/base/features.h); empty: any samples
   std::string about;               ///< paper, variant, kind of samples: for the help text
   std::int64_t image_size = 0;     ///< usual rows and columns of its images; 0: not declared
-  std::int64_t num_classes = 0;    ///< usual number of classes; 0: not declared
+  std::vector<std::int64_t> values = {};  ///< usual extents of its only array, channels last; empty: not declared
+  std::int64_t num_classes = 0;           ///< usual number of classes; 0: not declared
 };
 
 /// A parameter that a file declares.
@@ -48,7 +50,8 @@ struct NetworkRequest {
   std::optional<NetworkSource> file = {};  ///< the file of another network
   NetworkSettings settings = {};
   InputShape input = {};
-  std::int64_t num_classes = 0;
+  std::int64_t num_classes = 0;  ///< number of outputs: of classes, labels or numbers
+  Target target = {};            ///< what the outputs mean
 };
 
 struct BuiltNetwork {

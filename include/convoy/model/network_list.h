@@ -42,7 +42,7 @@ struct CellList {
 };
 
 /// The largest network that a file may build.
-inline constexpr std::int64_t kMaxCells = 10'000, kMaxLayers = 50'000;
+inline constexpr std::int64_t kMaxCells = 10'000, kMaxLayers = 20'000;
 
 struct NetworkList {
   std::vector<CellList> cells;

@@ -24,7 +24,7 @@ using AllOperations =
                   class ChannelCopyOp, class ConvolutionOp, class DropoutOp, class EmbeddingOp, class GatherOp,
                   class GlobalAveragePoolOp, class ImageBatchOp, class LayerNormOp, class LinearOp, class MaxPoolOp,
                   class PrependOp, class SampleCrossEntropyOp, class ScoreSumsOp, class SequenceMeanOp,
-                  class SoftmaxCrossEntropyOp, class SoftmaxOp>;
+                  class SoftmaxCrossEntropyOp, class SoftmaxOp, class TargetLossOp>;
 using AnyRequest = AllOperations::Request;
 using AnyOp = AllOperations::Created;
 

@@ -23,6 +23,7 @@
 #include "convoy/ops/sequence_mean.h"
 #include "convoy/ops/softmax.h"
 #include "convoy/ops/softmax_cross_entropy.h"
+#include "convoy/ops/target_loss.h"
 
 namespace convoy::ops {
 

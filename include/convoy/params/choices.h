@@ -106,6 +106,21 @@ template <>
 inline constexpr Choice<BadStepKind> kChoices<BadStepKind>[] = {
     {BadStepKind::kStop, "stop"}, {BadStepKind::kSkip, "skip"}, {BadStepKind::kRollback, "rollback"}};
 
+enum class LossKind {
+  kCrossEntropy,        ///< of a class
+  kBinaryCrossEntropy,  ///< of several labels
+  kMse,                 ///< mean squared error of numbers
+  kMae,                 ///< mean absolute error of numbers
+  kHuber,               ///< of numbers; squared below train.huber_delta, absolute above
+};
+template <>
+inline constexpr Choice<LossKind> kChoices<LossKind>[] = {
+    {LossKind::kCrossEntropy, "cross_entropy", "ce xent softmax nll categorical_crossentropy"},
+    {LossKind::kBinaryCrossEntropy, "binary_cross_entropy", "bce sigmoid bce_with_logits binary_crossentropy"},
+    {LossKind::kMse, "mse", "l2 squared_error mean_squared_error"},
+    {LossKind::kMae, "mae", "l1 absolute_error mean_absolute_error"},
+    {LossKind::kHuber, "huber", "huber_error smooth_l1"}};
+
 enum class ReductionKind { kInvariant, kFast };
 template <>
 inline constexpr Choice<ReductionKind> kChoices<ReductionKind>[] = {{ReductionKind::kInvariant, "invariant"},
@@ -135,7 +150,7 @@ template <>
 inline constexpr Choice<SweepWork> kChoices<SweepWork>[] = {
     {SweepWork::kTrain, "train", "training"}, {SweepWork::kPredict, "predict", "inference evaluate prediction"}};
 
-enum class ImportFormat { kAuto, kFolder, kCifar, kIdx, kText, kCsv };
+enum class ImportFormat { kAuto, kFolder, kCifar, kIdx, kText, kCsv, kArrays, kTable };
 template <>
 inline constexpr Choice<ImportFormat> kChoices<ImportFormat>[] = {
     {ImportFormat::kAuto, "auto"},
@@ -143,7 +158,38 @@ inline constexpr Choice<ImportFormat> kChoices<ImportFormat>[] = {
     {ImportFormat::kCifar, "cifar", "cifar10 cifar100"},
     {ImportFormat::kIdx, "idx", "mnist fashion-mnist"},
     {ImportFormat::kText, "text", "txt imdb aclimdb"},
-    {ImportFormat::kCsv, "csv", "tsv table"}};
+    {ImportFormat::kCsv, "csv", "tsv"},
+    {ImportFormat::kArrays, "arrays", "array numpy npy npz hdf5 h5"},
+    {ImportFormat::kTable, "table", "tables numbers tabular"}};
+
+/// Which axis of users' arrays is that of the channels.
+enum class AxesKind {
+  kAuto,
+  kChannelsFirst,  ///< a sample is (C,H,W)
+  kChannelsLast,   ///< a sample is (H,W,C)
+  kNone,           ///< a sample is (H,W): it has one channel
+};
+template <>
+inline constexpr Choice<AxesKind> kChoices<AxesKind>[] = {
+    {AxesKind::kAuto, "auto"},
+    {AxesKind::kChannelsFirst, "channels_first", "first nchw chw"},
+    {AxesKind::kChannelsLast, "channels_last", "last nhwc hwc"},
+    {AxesKind::kNone, "none", "nhw hw"}};
+
+/// What the target of a data set is asked to be; kAuto: it is found out from its values.
+enum class TargetRequest { kAuto, kClass, kLabels, kNumbers };
+template <>
+inline constexpr Choice<TargetRequest> kChoices<TargetRequest>[] = {
+    {TargetRequest::kAuto, "auto"},
+    {TargetRequest::kClass, "class", "classes classification"},
+    {TargetRequest::kLabels, "labels", "label multilabel multi_label"},
+    {TargetRequest::kNumbers, "numbers", "number regression"}};
+
+/// What an import does with samples that have NaN or infinite values.
+enum class BadValuesKind { kRefuse, kSkip };
+template <>
+inline constexpr Choice<BadValuesKind> kChoices<BadValuesKind>[] = {{BadValuesKind::kRefuse, "refuse", "stop error"},
+                                                                    {BadValuesKind::kSkip, "skip", "drop ignore"}};
 
 enum class TokenizerKind { kWords, kSubwords };
 template <>

@@ -17,12 +17,14 @@ struct EvaluateParams {
 };
 
 struct PredictParams {
-  std::string data;      ///< path of a data set or of a folder of images; empty: data.test, or else data.val
-  std::string text;      ///< a text that is predicted in place of `data`
-  std::string output;    ///< path of a .csv file; empty: predictions.csv in run.directory, none for one picture or text
-  std::int64_t top = 5;  ///< number of classes per row, the most probable first
+  std::string data;  ///< path of a data set or of a folder of images; empty: data.test, or else data.val
+  std::string text;  ///< a text that is predicted in place of `data`
+  /// Path of a .csv, .h5 or .npy file; empty: predictions.csv in run.directory, none for one picture or text.
+  std::string output;
+  std::int64_t top = 5;                   ///< number of classes per row, the most probable first
   OrientKind orient = OrientKind::kAuto;  ///< whether image files are turned as Exif says; auto: as in the checkpoint
-  bool strict = false;                    ///< whether the first bad image ends the prediction
+  bool strict = false;                    ///< whether the first bad sample ends the prediction
+  bool explain = false;                   ///< whether each rank says what it has computed
   bool operator==(const PredictParams&) const = default;
 };
 
@@ -44,10 +46,11 @@ struct PlanParams {
   std::string draw;                   ///< path of an .svg file for a picture of the planned step; empty: no picture
   std::string draw_efficiency;  ///< path of an .svg file of the best layouts by number of ranks; empty: no picture
 
-  // --- A training set that does not exist here. Without the last three, it is as the network usually reads
+  // --- A training set that does not exist here. Without what describes it, it is as the network usually reads
   std::int64_t samples = 0;  ///< number of training samples; 0: data.train is opened, if it is given
   std::int64_t classes = 0;
   std::vector<std::int64_t> image_size;  ///< rows and columns of images, or one number for both, and their channels
+  std::vector<std::int64_t> values;      ///< extents of the only array of each sample, channels last
   std::int64_t vocabulary = 0;           ///< number of tokens in the vocabulary of texts
 
   // --- The cluster that is planned for, if it is not this one; 0: as measured, or from the model

@@ -48,6 +48,10 @@ struct AugmentParams {
   double scale = 0.08;                     ///< smallest share of the image's area with CropKind::kRandomResized
   std::int64_t eval_resize = 0;  ///< pixels of the short side before the centre is cut out; 0: the usual ratio
   bool flip = false;             ///< whether left and right change places with probability 1/2
+  bool flip_rows = false;        ///< whether top and bottom of arrays change places with probability 1/2
+  bool turn = false;             ///< whether arrays are turned by 0, 90, 180 or 270 degrees
+  double factor = 0;             ///< the factor of all values of a sample of arrays is drawn from 1 - this to 1 + this
+  double noise = 0;              ///< standard deviation of what is added to each value of arrays
   double brightness = 0, contrast = 0, saturation = 0;  ///< the factors are drawn from 1 - this to 1 + this
   AutoAugmentKind policy = AutoAugmentKind::kNone;
   std::int64_t policy_operations = 2, policy_magnitude = 9;  ///< number and strength of RandAugment's operations
@@ -77,9 +81,17 @@ struct ImportParams {
   bool splits = true;  ///< whether folders named train*, val* and test* are splits; false: they are classes
   double max_class_fraction = 0.1;  ///< largest number of a table's classes, as a share of its texts
   double val_fraction = 0;          ///< share of each class of train that becomes the split val
-  std::int64_t shards = 0;          ///< number of files per split; 0: one for each 128 MiB, at most 256
-  bool strict = false;              ///< whether the first bad file ends the import
-  bool replace = false;             ///< whether a data set in `output` is replaced
+  // Of arrays and tables of numbers; the texts are explained in data/arrays/array_files.h.
+  std::string inputs;             ///< arrays of a sample: "spectrum: x, position: all.npz:p"
+  std::string target, id, group;  ///< where the target, a sample's name and its group are
+  TargetRequest target_kind = TargetRequest::kAuto;
+  AxesKind axes = AxesKind::kAuto;                    ///< which axis is that of the channels
+  BadValuesKind bad_values = BadValuesKind::kRefuse;  ///< what is done with NaN and infinities
+  double test_fraction = 0;                           ///< share of each class of train that becomes the split test
+  std::string val_rows, test_rows;                    ///< files with the numbers of the rows of these splits
+  std::int64_t shards = 0;  ///< number of files per split; 0: one for each 128 MiB, at most 256
+  bool strict = false;      ///< whether the first bad file ends the import
+  bool replace = false;     ///< whether a data set in `output` is replaced
   bool operator==(const ImportParams&) const = default;
 };
 

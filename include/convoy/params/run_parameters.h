@@ -5,6 +5,7 @@
 #include <array>
 #include <cstdint>
 #include <iterator>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -23,10 +24,10 @@ inline constexpr auto kChoices<MetricKind> = [] {
   return words;
 }();
 
-/// The weights of the classes in the loss.
+/// The weights of the classes, labels or numbers in the loss.
 struct ClassWeights {
-  bool balanced = false;        ///< whether all classes count equally, whatever their number of samples
-  std::vector<double> factors;  ///< one factor per class, in proportion to each other; empty: all classes have the same
+  bool balanced = false;        ///< whether rare classes or labels make up for their small number of samples
+  std::vector<double> factors;  ///< one factor per class, label or number; empty: all have the same
 
   bool operator==(const ClassWeights&) const = default;
 };
@@ -35,6 +36,8 @@ struct TrainParams {
   double epochs = 10;
   std::int64_t max_steps = 0;  ///< number of steps after which the training ends; 0: only `epochs` ends it
   std::uint64_t seed = 1;
+  std::optional<LossKind> loss;  ///< what is minimised; nothing: auto, the usual loss of the target's kind
+  double huber_delta = 1;        ///< Huber loss: largest error that is squared, in standard deviations of the target
   double label_smoothing = 0;
   ClassWeights class_weights;
   PrecisionKind precision = PrecisionKind::kF32;
@@ -42,7 +45,8 @@ struct TrainParams {
   double clip_norm = 0;                    ///< largest norm of the gradient of all parameters; 0: it is not clipped
   double ema_decay = 0;                    ///< decay of the weights' moving average; 0: there is no average
   std::int64_t evaluate_every_epochs = 1;  ///< epochs from one evaluation to the next; 0: only the end is evaluated
-  MetricKind metric = MetricKind::kTop1;   ///< the metric that selects the best checkpoint and that patience follows
+  /// The metric that selects the best checkpoint and that patience follows; nothing: auto (StepPlan::metric()).
+  std::optional<MetricKind> metric;
   std::int64_t patience_epochs = 0;  ///< epochs without a better value until the training ends; 0: it never ends early
   BadStepKind on_bad_step = BadStepKind::kStop;
   double loss_limit = 0;            ///< largest mean loss of a micro-batch that is not bad; 0: no limit

@@ -20,16 +20,16 @@ constexpr std::uint8_t kUnsignedByte = 0x08;
 // Deflate needs at least 2 bits for a copy of at most 258 bytes: 1032 bytes per byte (zlib's documentation, too).
 constexpr std::uint64_t kLargestExpansion = 1032;
 
-using Bytes = std::span<const std::uint8_t>;
+using PixelBytes = std::span<const std::uint8_t>;
 
-bool begins_like_gzip(Bytes bytes) {
+bool begins_like_gzip(PixelBytes bytes) {
   return bytes.size() >= 2 && bytes[0] == 0x1f && bytes[1] == 0x8b;
 }
 
 /// Reads the content of a file piece by piece, inflated if it is gzipped.
 class Reader {
  public:
-  Reader(Bytes file, std::string path)
+  Reader(PixelBytes file, std::string path)
       : size_(file.size()), rest_(file), path_(std::move(path)), gzipped_(begins_like_gzip(file)) {
     constexpr int kGzipOnly = 16;
     if (gzipped_ && inflateInit2(&stream_, MAX_WBITS + kGzipOnly) != Z_OK) fail("'{}': zlib cannot start", path_);
@@ -93,7 +93,7 @@ class Reader {
   }
 
   std::uint64_t size_;
-  Bytes rest_;
+  PixelBytes rest_;
   std::string path_;
   bool gzipped_;
   z_stream stream_ = {};
@@ -174,7 +174,7 @@ struct IdxFile {
 /// Reads unsigned bytes in `rank` dimensions.
 IdxFile read_idx_file(const std::string& path, int rank) {
   const std::vector<std::byte> file = read_whole(path);
-  const Bytes bytes(reinterpret_cast<const std::uint8_t*>(file.data()), file.size());
+  const PixelBytes bytes(reinterpret_cast<const std::uint8_t*>(file.data()), file.size());
   Reader reader(bytes, path);
 
   IdxFile idx;

@@ -14,6 +14,7 @@
 #include "convoy/params/parameters.h"
 
 #include "data/images/prepare_image.h"
+#include "data/refuse_keys.h"
 
 namespace convoy {
 
@@ -153,11 +154,8 @@ std::unique_ptr<FeatureReader> ImagePath::open(std::string_view feature, ops::Ba
 }
 
 SampleMix ImagePath::mix(const BatchSamples& batch, std::int64_t i) const {
-  const SampleMix nothing{.image = {.partner = static_cast<std::int32_t>(i)}};
-  const auto& samples = batch.samples;
-  if (samples[static_cast<std::size_t>(i)] == kNoSample) return nothing;
-  const SampleMix mix = draw_mix(augmenter_.spec(), augmenter_.image(), batch, i);
-  return samples[static_cast<std::size_t>(mix.image.partner)] == kNoSample ? nothing : mix;
+  const AugmentationSpec& spec = augmenter_.spec();
+  return draw_mix(spec.params, spec.seed, augmenter_.image(), batch, i);
 }
 
 std::int32_t ImagePath::label(const BatchSamples& batch, std::int64_t i) const {
@@ -188,6 +186,9 @@ std::string ImagePath::describe(std::int64_t sample) const {
 
 std::unique_ptr<SamplePath> make_image_path(const SamplePathSpec& spec) {
   const io::DatasetInfo& data = spec.samples.info();
+  const AugmentParams& asked = spec.params.augment;
+  refuse_augmentation({.flip_rows = asked.flip_rows, .turn = asked.turn, .factor = asked.factor, .noise = asked.noise},
+                      data);
   AugmentationSpec augmentation = spec.view == SampleView::kTraining
                                       ? training_augmentation(spec.metadata.image(), data, spec.params)
                                       : evaluation_augmentation(spec.metadata.image(), data);

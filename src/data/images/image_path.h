@@ -11,6 +11,7 @@
 #include "convoy/data/sample_path.h"
 #include "convoy/io/sample_store.h"
 
+#include "data/draw_mix.h"
 #include "data/images/augmenter.h"
 
 namespace convoy {
@@ -28,8 +29,7 @@ class ImagePath final : public SamplePath {
   std::int64_t batch_micro() const { return batch_micro_; }
   DataType type() const { return type_; }
   bool mixes() const { return augmenter_.spec().params.mixes(); }
-  /// Returns with which other sample of the micro-batch sample i is mixed, and how. If one of the two is past the end
-  /// of the data (kNoSample), sample i is not mixed.
+  /// Returns with which other sample of the micro-batch sample i is mixed, and how.
   SampleMix mix(const BatchSamples& batch, std::int64_t i) const;
 
   const std::vector<FeatureSpec>& features() const override { return features_; }

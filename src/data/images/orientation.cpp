@@ -91,11 +91,11 @@ Bytes find_exif(Bytes file) {
   return {};
 }
 
-struct Range {
+struct Interval {
   std::int64_t begin = 0, end = 0;
 };
 
-Range reversed_in(Range range, std::int64_t size) {
+Interval reversed_in(Interval range, std::int64_t size) {
   return {size - range.end, size - range.begin};
 }
 
@@ -107,7 +107,7 @@ Orientation exif_orientation(Bytes file) {
 }
 
 Window stored_window(const Window& seen, Orientation orientation, std::int64_t h, std::int64_t w) {
-  Range rows{seen.top, seen.bottom}, columns{seen.left, seen.right};
+  Interval rows{seen.top, seen.bottom}, columns{seen.left, seen.right};
   if (orientation.transposed) std::swap(rows, columns);
   if (orientation.rows_reversed) rows = reversed_in(rows, h);
   if (orientation.columns_reversed) columns = reversed_in(columns, w);
@@ -118,7 +118,7 @@ ImageView turned(const ImageView& stored, Orientation orientation, std::int64_t 
                  std::vector<std::uint8_t>& pixels) {
   // 1. Position at which the part is seen
   const ImageShape& in = stored.shape;
-  Range rows{stored.top, stored.top + in.h}, columns{stored.left, stored.left + in.w};
+  Interval rows{stored.top, stored.top + in.h}, columns{stored.left, stored.left + in.w};
   if (orientation.rows_reversed) rows = reversed_in(rows, h);
   if (orientation.columns_reversed) columns = reversed_in(columns, w);
   if (orientation.transposed) std::swap(rows, columns);

@@ -18,11 +18,6 @@ namespace {
 constexpr std::int64_t kMaxUsualClasses = 10;  // always allowed, however few texts there are
 constexpr std::int64_t kMaxWholeNumbers = 20;  // that many are taken for classes; more look like quantities
 
-std::string_view trimmed(std::string_view text) {
-  const std::size_t begin = text.find_first_not_of(" \t");
-  return begin == std::string_view::npos ? "" : text.substr(begin, text.find_last_not_of(" \t") - begin + 1);
-}
-
 void check_number_of_classes(const std::string& path, const TableColumns& columns, const ColumnContent& content) {
   const std::int64_t count = std::ssize(content.class_names);
   const auto allowed = std::max(
@@ -79,7 +74,7 @@ std::string warn_of_lists(const std::vector<std::string>& names) {
 }  // namespace
 
 bool is_number(std::string_view text) {
-  text = trimmed(text);
+  text = without_blanks(text);
   const bool begins_so =
       !text.empty() && std::string_view("+-.0123456789").find(text.front()) != std::string_view::npos;
   if (begins_so && text.front() == '+') text.remove_prefix(1);

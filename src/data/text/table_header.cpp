@@ -89,13 +89,13 @@ void check_lines(const std::string& path, const TableRow& header) {
 // --- Columns ---------------------------------------------------------------------------------------------------------
 
 [[noreturn]] void refuse_header(const std::string& path, const char* key, const std::string& name,
-                                const TableRow& header) {
+                                const TableRow& header, const char* hint = "") {
   const std::string near = nearest(name, header.fields);
   refuse(
       "'{}' has no column '{}'. Its first row names: {}. Give one of these names as {}{}; if the first row is not a "
-      "row of names, insert such a row above it",
+      "row of names, insert such a row above it{}",
       path, name, excerpt(fmt::format("{}", fmt::join(header.fields, ", "))), key,
-      near.empty() ? "" : fmt::format(", for example {}", quoted(near)));
+      near.empty() ? "" : fmt::format(", for example {}", quoted(near)), hint);
 }
 
 void check_names(const std::string& path, const TableHeader& header, const TableColumns& columns) {
@@ -126,7 +126,8 @@ TableHeader read_header(TableReader& reader, const std::string& path, const Tabl
   }
   if (header.text < 0) {
     check_separators(path, columns, row);
-    refuse_header(path, "import.text_column", columns.text, row);
+    refuse_header(path, "import.text_column", columns.text, row,
+                  columns.needs_label ? ". If it is a table of numbers, give import.format = table" : "");
   }
   if (header.label < 0 && columns.needs_label) refuse_header(path, "import.label_column", columns.label, row);
   check_names(path, header, columns);

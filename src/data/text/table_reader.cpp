@@ -3,7 +3,6 @@
 
 #include <algorithm>
 
-#include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
 
 #include "data/text/check_text.h"
@@ -15,11 +14,6 @@ namespace {
 constexpr std::int64_t kBlockBytes = std::int64_t{16} << 10;
 
 }  // namespace
-
-TableFormat table_format(const std::string& path) {
-  if (lower_case(path).ends_with(".tsv")) return {.separator = '\t', .has_quotes = false};
-  return {};
-}
 
 TableReader::TableReader(const std::string& path) : TableReader(path, table_format(path)) {}
 
@@ -159,11 +153,6 @@ bool TableReader::next(TableRow& row) {
   end_row(row);
   row.fields.resize(static_cast<std::size_t>(std::min(row.num_fields, kMaxFields)));
   return true;
-}
-
-bool is_table(const std::string& path) {
-  const std::string name = lower_case(path);
-  return name.ends_with(".csv") || name.ends_with(".tsv");
 }
 
 }  // namespace convoy

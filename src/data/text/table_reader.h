@@ -7,18 +7,9 @@
 
 #include "convoy/base/file_descriptor.h"
 
+#include "data/table_format.h"
+
 namespace convoy {
-
-/// The way in which the rows of a table are divided into fields.
-struct TableFormat {
-  char separator = ',';
-  /// true: a field in quotes may contain separators, line ends and doubled quotes; false: quotes are ordinary
-  /// characters.
-  bool has_quotes = true;
-};
-
-/// Returns the format of a file by its name: a file named .tsv has tabs and no quotes, others have commas and quotes.
-TableFormat table_format(const std::string& path);
 
 /// Violations of RFC 4180 in a row.
 enum class TableFault { kNone, kTextAfterQuote, kOpenQuote, kCarriageReturn };
@@ -78,8 +69,5 @@ class TableReader {
   std::int64_t length_ = 0;       ///< number of bytes so far of the field that is being read
   std::int64_t second_line_ = 0;  ///< offset in the file of the row's second line; 0: the row has one line so far
 };
-
-/// Returns whether the name ends with .csv or .tsv, in small or capital letters.
-bool is_table(const std::string& path);
 
 }  // namespace convoy

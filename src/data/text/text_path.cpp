@@ -7,7 +7,6 @@
 #include <span>
 #include <string>
 #include <string_view>
-#include <thread>
 #include <utility>
 #include <vector>
 
@@ -15,13 +14,14 @@
 #include "convoy/base/features.h"
 #include "convoy/base/special_tokens.h"
 #include "convoy/base/text.h"
-#include "convoy/device/device.h"
 #include "convoy/io/sample_store.h"
 #include "convoy/ops/embedding.h"
 #include "convoy/ops/gather.h"
 #include "convoy/ops/softmax_cross_entropy.h"
-#include "convoy/params/parse.h"
+#include "convoy/params/parameters.h"
 
+#include "data/refuse_keys.h"
+#include "data/row_reader.h"
 #include "data/text/masked_pairs.h"
 
 namespace convoy {
@@ -60,33 +60,6 @@ class RowWriter final : public BufferWriter {
   MaskedPairs::Memory memory_;
 };
 
-/// Copies rows straight from the buffer to the feature's memory.
-class RowReader final : public FeatureReader {
- public:
-  RowReader(const Row& row, const TensorSpec& spec, Device& device)
-      : row_(row), spec_(spec), lane_(device.make_copy_lane()) {}
-
-  std::int64_t buffer_bytes() const override { return spec_.bytes(); }
-  std::unique_ptr<BufferWriter> make_writer() const override {
-    return std::make_unique<RowWriter>(row_, spec_.shape.length());
-  }
-  bool ready() const override { return true; }
-  void start(const std::byte* buffer) override { buffer_ = buffer; }
-  void finish(void* to) override {
-    while (!lane_->done()) std::this_thread::yield();
-    lane_->mark();  // waits for work that still reads the old values
-    lane_->start_to_device(to, buffer_, buffer_bytes());
-    lane_->join();
-  }
-  bool has_left() const override { return lane_->done(); }
-
- private:
-  const Row& row_;
-  TensorSpec spec_;
-  std::unique_ptr<CopyLane> lane_;
-  const std::byte* buffer_ = nullptr;
-};
-
 // --- The path --------------------------------------------------------------------------------------------------------
 
 class TextPath final : public SamplePath {
@@ -103,7 +76,10 @@ class TextPath final : public SamplePath {
 
   std::unique_ptr<FeatureReader> open(std::string_view feature, ops::Backend& backend) const override {
     const std::size_t number = number_of(feature, /*read_ahead=*/true);
-    return std::make_unique<RowReader>(rows_[number], features_[number].spec, backend.device());
+    const TensorSpec& spec = features_[number].spec;
+    return make_row_reader(spec, backend, [&row = rows_[number], width = spec.shape.length()] {
+      return std::make_unique<RowWriter>(row, width);
+    });
   }
 
   void look_up(std::string_view feature, const BatchSamples& batch, void* to) const override {
@@ -219,14 +195,8 @@ class TextPath final : public SamplePath {
 }  // namespace
 
 std::unique_ptr<SamplePath> make_text_path(const SamplePathSpec& spec) {
-  Parameters plain;
-  Parameters given;
-  given.augment = spec.params.augment;
-  for (const KeyChange& change : changed_keys(plain, given))
-    refuse("{} = {} changes images, and {} holds texts. Leave it out", change.key, change.after,
-           spec.samples.info().source);
-  if (spec.view == SampleView::kMirrored)
-    refuse("evaluate.mirror = true mirrors images, and {} holds texts. Leave it out", spec.samples.info().source);
+  refuse_augmentation(spec.params.augment, spec.samples.info());
+  refuse_mirrors(spec.view, spec.samples.info());
   const io::TextInput* const input = spec.metadata.text();
   if (input == nullptr) fail("a network of images cannot read the texts from {}", spec.samples.info().source);
   // An evaluation, which has one epoch, draws the same in every run.

@@ -24,15 +24,8 @@ namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::int32_t kNoClass = -1;
-constexpr std::int64_t kMaxNamed = 3;  // bad rows named in one message
-
-std::vector<std::string> in_order(std::vector<std::string> names) {
-  std::ranges::sort(names);
-  const auto value_of = [](const std::string& name) { return parse_number<std::int64_t>(name); };
-  if (std::ranges::all_of(names, is_whole_number)) std::ranges::stable_sort(names, {}, value_of);
-  return names;
-}
+constexpr std::int32_t kNoClassYet = -1;
+constexpr std::int64_t kMaxRowsNamed = 3;  // bad rows named in one message
 
 // Refuses a .tsv with quotes around line breaks, as pandas writes them: in a .tsv quotes are letters, and the two
 // halves would be two rows.
@@ -52,9 +45,9 @@ void check_not_quoted(const std::string& path, const TableRow& row, const TableH
       path, next_row.first_line, next_row.last_line);
 }
 
-class Listing {
+class TableListing {
  public:
-  Listing(const std::string& source, const TableColumns& columns, const std::string& key, CarriedColumns* carried)
+  TableListing(const std::string& source, const TableColumns& columns, const std::string& key, CarriedColumns* carried)
       : source_(source), columns_(columns), key_(key), carried_(carried) {}
 
   SourceListing list() {
@@ -84,7 +77,7 @@ class Listing {
  private:
   /// Content of the rows of a table, in their order.
   struct Rows {
-    std::vector<std::int32_t> labels;  ///< classes in the order of appearance; kNoClass: none, or a bad row
+    std::vector<std::int32_t> labels;  ///< classes in the order of appearance; kNoClassYet: none, or a bad row
     std::unordered_map<std::string, std::int32_t> numbers;  ///< numbers of the classes
     ColumnContent content;
     std::int64_t num_good = 0;
@@ -129,7 +122,7 @@ class Listing {
       check_not_quoted(path, row, header);
       note_encoding(row, rows);
       const std::string name = fmt::format("{}:{}", file, row.first_line);
-      std::int32_t number = kNoClass;
+      std::int32_t number = kNoClassYet;
       try {
         check_row(row, header, columns_.needs_label);
         ++rows.num_good;
@@ -138,12 +131,13 @@ class Listing {
           rows.content.number = row.fields[static_cast<std::size_t>(header.text)];
         carry(row, header);
       } catch (const Error& error) {
-        if (std::ssize(rows.some_bad) < kMaxNamed) rows.some_bad.push_back(fmt::format("'{}': {}", name, error.what()));
+        if (std::ssize(rows.some_bad) < kMaxRowsNamed)
+          rows.some_bad.push_back(fmt::format("'{}': {}", name, error.what()));
         if (row.num_fields == header.num_fields + 1) ++rows.num_longer;
         if (carried_ != nullptr) carried_->rows.add("");
       }
       rows.labels.push_back(number);
-      split.add(name, kNoClass, row.offset);
+      split.add(name, kNoClassYet, row.offset);
     }
     return rows;
   }
@@ -172,10 +166,10 @@ class Listing {
   }
 
   static std::int32_t number_of_class(const TableRow& row, const TableHeader& header, Rows& rows) {
-    if (header.label < 0) return kNoClass;
+    if (header.label < 0) return kNoClassYet;
     const std::string name(without_apostrophe(row.fields[static_cast<std::size_t>(header.label)]));
     const auto next = static_cast<std::int32_t>(rows.numbers.size());
-    return is_blank(name) ? kNoClass : rows.numbers.emplace(name, next).first->second;
+    return is_blank(name) ? kNoClassYet : rows.numbers.emplace(name, next).first->second;
   }
 
   static bool is_carried(const TableHeader& header, std::size_t column) {
@@ -212,7 +206,7 @@ class Listing {
     std::vector<std::string> found(rows.numbers.size());
     for (const auto& [name, number] : rows.numbers) found[static_cast<std::size_t>(number)] = name;
     if (listing_.class_names.empty()) {
-      listing_.class_names = in_order(found);
+      listing_.class_names = in_order_of_classes(found);
       for (const std::string& name : listing_.class_names)
         positions_.emplace(name, static_cast<std::int32_t>(positions_.size()));
       if (columns_.needs_label) check_content(path, rows);
@@ -225,7 +219,7 @@ class Listing {
       labels.push_back(position->second);
     }
     for (std::size_t i = 0; i < rows.labels.size(); ++i)
-      if (rows.labels[i] != kNoClass) split.labels[i] = labels[static_cast<std::size_t>(rows.labels[i])];
+      if (rows.labels[i] != kNoClassYet) split.labels[i] = labels[static_cast<std::size_t>(rows.labels[i])];
   }
 
   void check_content(const std::string& path, const Rows& rows) const {
@@ -298,7 +292,7 @@ std::vector<std::string> other_tables(const std::string& path) {
 
 SourceListing list_tables(const std::string& path, const TableColumns& columns, const std::string& key,
                           CarriedColumns* carried) {
-  return Listing(path, columns, key, carried).list();
+  return TableListing(path, columns, key, carried).list();
 }
 
 TextTable::TextTable(const std::string& path, SourceListing listing, const TableColumns& columns)

@@ -117,16 +117,15 @@ void Linear::backward_weight(const Frame& frame) const {
                        frame.gradient(parameters_.bias));
 }
 
-Value add_linear(const Value& x, const LinearSettings& settings, DataType y_type) {
+// `y` is the shape and the type of the results.
+Value add_linear(const Value& x, const LinearSettings& settings, const TensorSpec& y) {
   CellBuilder& cell = x.cell();
-  Shape y = x.shape();
-  y.c = settings.num_outputs;
-  const ops::LinearSpec spec{.n = y.pixels(),
+  const ops::LinearSpec spec{.n = x.shape().pixels(),
                              .num_inputs = x.shape().c,
                              .num_outputs = settings.num_outputs,
                              .type = cell.type(),
-                             .y_type = y_type};
-  return cell.add(std::make_unique<Linear>(cell, spec, settings), {{&x.tensor()}}, {.spec = {y, y_type}});
+                             .y_type = y.type};
+  return cell.add(std::make_unique<Linear>(cell, spec, settings), {{&x.tensor()}}, {.spec = y});
 }
 
 LinearSettings named(const std::string& name, std::int64_t num_outputs) {
@@ -148,15 +147,18 @@ LinearParameters add_linear_parameters(CellBuilder& cell, std::int64_t num_input
 }
 
 Value linear(const Value& x, const LinearSettings& settings) {
-  return add_linear(x, settings, x.cell().type());
+  Shape y = x.shape();
+  y.c = settings.num_outputs;
+  return add_linear(x, settings, {.shape = y, .type = x.cell().type()});
 }
 
 Value linear(const std::string& name, const Value& x, std::int64_t num_outputs) {
   return linear(x, named(name, num_outputs));
 }
 
-Value logits(const std::string& name, const Value& x, std::int64_t num_classes) {
-  return add_linear(x, named(name, num_classes), DataType::kFloat32);
+Value logits(const std::string& name, const Value& x, std::int64_t num_outputs) {
+  const Shape& shape = x.shape();
+  return add_linear(x, named(name, num_outputs), {.shape = Shape::vectors(shape.n, shape.length() * num_outputs)});
 }
 
 }  // namespace convoy

@@ -30,7 +30,8 @@ Value linear(const Value& x, const LinearSettings& settings);
 /// Adds a linear layer with the weight NAME.weight and the bias NAME.bias.
 Value linear(const std::string& name, const Value& x, std::int64_t num_outputs);
 
-/// Adds a linear layer with the weight NAME.weight and the bias NAME.bias. Its output is float32, as the loss reads it.
-Value logits(const std::string& name, const Value& x, std::int64_t num_classes);
+/// Adds the linear layer NAME, whose output is float32, as the loss reads it. Its results for the positions of a sample
+/// become one vector.    x (N,T,1,C)   y (N,1,1,T*K), K = num_outputs
+Value logits(const std::string& name, const Value& x, std::int64_t num_outputs);
 
 }  // namespace convoy

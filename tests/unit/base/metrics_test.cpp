@@ -1,6 +1,7 @@
 /// The list of metrics: values against plain loops over samples and numbers worked out by hand, and names.
 #include "convoy/base/metrics.h"
 
+#include <cmath>
 #include <limits>
 #include <utility>
 #include <vector>
@@ -92,12 +93,64 @@ TEST(Metrics, AreSharesOfTheLabels) {
   EXPECT_EQ(metrics::top5(counts), 0.5);
 }
 
-TEST(Metrics, OnlyTheLossIsBetterTheLowerItIs) {
+// Errors of a network with two targets: e = 1, -3 and 0.5, 0.5.
+// RMSE = (sqrt((1 + 9) / 2) + 0.5) / 2, MAE = (2 + 0.5) / 2. The true values 4, 8 have deviations 4 + 4, so
+// R2 = 1 - 10 / 8; those of the second target are constant, so it has no R2.
+TEST(Metrics, OfNumbersAreMeansOverTheTargets) {
+  TargetSums sums[3];
+  sums[0].add(5, 4);
+  sums[0].add(5, 8);
+  sums[1].add(2.5, 2);
+  sums[1].add(2.5, 2);
+  const MetricCounts counts{.targets = sums};  // no sample of the third is known
+  EXPECT_DOUBLE_EQ(metrics::rmse(counts), (std::sqrt(5.0) + 0.5) / 2);
+  EXPECT_DOUBLE_EQ(metrics::mae(counts), 1.25);
+  EXPECT_DOUBLE_EQ(metrics::r2(counts), -0.25);
+  EXPECT_TRUE(std::isnan(metrics::r2({.targets = std::span(sums).subspan(1)})));
+  EXPECT_TRUE(std::isnan(metrics::rmse({.targets = std::span(sums).subspan(2)})));
+}
+
+// The sums of plain loops in long double, for numbers far from 0: a mean of 1e6 with deviations of 1e-3.
+TEST(Metrics, OfNumbersAreThoseOfPlainLoops) {
+  std::uint32_t state = 7;
+  const auto uniform = [&] {
+    state = state * 1664525u + 1013904223u;
+    return static_cast<double>(state >> 8) / (1 << 24);
+  };
+  std::vector<std::pair<double, double>> samples(1000);  // predicted, true
+  for (auto& [predicted, target] : samples) {
+    target = 1e6 + 1e-3 * uniform();
+    predicted = target + 1e-4 * uniform();
+  }
+  TargetSums sums;
+  long double squares = 0, magnitudes = 0, mean = 0, deviations = 0;
+  for (const auto& [predicted, target] : samples) {
+    sums.add(predicted, target);
+    const long double error = static_cast<long double>(predicted) - target;
+    squares += error * error;
+    magnitudes += std::abs(error);
+    mean += static_cast<long double>(target) / 1000;
+  }
+  for (const auto& [predicted, target] : samples) deviations += (target - mean) * (target - mean);
+  const MetricCounts counts{.targets = {&sums, 1}};
+  EXPECT_NEAR(metrics::rmse(counts), std::sqrt(static_cast<double>(squares) / 1000), 1e-16);
+  EXPECT_NEAR(metrics::mae(counts), static_cast<double>(magnitudes) / 1000, 1e-16);
+  // The mean is off by a few units of its last place, 1e6 * 2^-53, of deviations of 3e-4: relative 1e-6 at most.
+  EXPECT_NEAR(metrics::r2(counts), 1 - static_cast<double>(squares / deviations), 1e-6);
+}
+
+TEST(Metrics, MeanAveragePrecisionLeavesOutLabelsThatNoSampleHas) {
+  const double precisions[] = {1, std::numeric_limits<double>::quiet_NaN(), 0.5};
+  EXPECT_EQ(metrics::mean_average_precision({.average_precisions = precisions}), 0.75);
+  EXPECT_TRUE(std::isnan(metrics::mean_average_precision({})));
+}
+
+TEST(Metrics, OnlyLossesAndErrorsAreBetterTheLowerTheyAre) {
   const double nan = std::numeric_limits<double>::quiet_NaN();
   for (const Metric& metric : kMetrics) {
-    const bool is_loss = metric.kind == MetricKind::kLoss;
-    EXPECT_EQ(metric.is_better(0.75, 0.5), !is_loss) << metric.name;
-    EXPECT_EQ(metric.is_better(0.25, 0.5), is_loss) << metric.name;
+    const bool is_error = metric.kind == MetricKind::kLoss || metric.has_unit;
+    EXPECT_EQ(metric.is_better(0.75, 0.5), !is_error) << metric.name;
+    EXPECT_EQ(metric.is_better(0.25, 0.5), is_error) << metric.name;
     EXPECT_FALSE(metric.is_better(0.5, 0.5)) << metric.name;
     EXPECT_FALSE(metric.is_better(nan, 0.5)) << metric.name;
   }
@@ -115,6 +168,7 @@ TEST(Metrics, AreFoundByTheNamesOfColumns) {
   EXPECT_EQ(metric_title("macro_f1"), "macro F1");
   EXPECT_EQ(metric_title("val_macro_f1"), "val macro F1");
   EXPECT_EQ(metric_title("test_masked_words_top1"), "test masked words top-1");
+  EXPECT_EQ(metric_title("val_energy_rmse"), "val energy RMSE");
 }
 
 TEST(Metrics, AreShownInTheirUnit) {
@@ -123,16 +177,37 @@ TEST(Metrics, AreShownInTheirUnit) {
   EXPECT_EQ(named_value("macro_f1", 0.5), "macro F1 0.5000");
   EXPECT_EQ(named_value("loss", 0.30215), "loss 0.3021");
   EXPECT_EQ(named_value("loss", 123456), "loss 1.235e+05");
+  EXPECT_EQ(named_value("val_rmse", 1.23456e-6), "val RMSE 0.000001235");
+  EXPECT_EQ(named_value("mae", 123456.7), "MAE 123457");
+  EXPECT_EQ(named_value("r2", -0.5), "R2 -0.5000");
   EXPECT_EQ(named_value("of_a_later_version", 0.5), "of_a_later_version 0.5");
 }
 
-TEST(Metrics, ExistOnlyWhereTheNetworkHasTheClasses) {
-  EXPECT_EQ(metric_names(0), "loss, top1");
-  EXPECT_EQ(metric_names(5), "loss, top1, balanced_accuracy, macro_f1");
-  EXPECT_EQ(metric_names(6), "loss, top1, top5, balanced_accuracy, macro_f1");
-  EXPECT_EQ(why_absent(metric(MetricKind::kTop5), 2), "it needs at least 6 classes, and the data has 2");
-  EXPECT_EQ(why_absent(metric(MetricKind::kMacroF1), 0),
+TEST(Metrics, ExistOnlyWhereTheNetworkHasTheOutputs) {
+  EXPECT_EQ(metric_names(TargetKind::kClass, 0), "loss, top1");
+  EXPECT_EQ(metric_names(TargetKind::kClass, 5), "loss, top1, balanced_accuracy, macro_f1");
+  EXPECT_EQ(metric_names(TargetKind::kClass, 6), "loss, top1, top5, balanced_accuracy, macro_f1");
+  EXPECT_EQ(metric_names(TargetKind::kLabels, 3), "loss, macro_f1, mean_average_precision");
+  EXPECT_EQ(metric_names(TargetKind::kNumbers, 1), "loss, rmse, mae, r2");
+  EXPECT_EQ(metric_names(TargetKind::kNumbers, 0), "loss");
+  const auto why = [](MetricKind kind, TargetKind target, std::int64_t num_outputs) {
+    return why_absent(metric(kind), target, num_outputs);
+  };
+  EXPECT_EQ(why(MetricKind::kTop5, TargetKind::kClass, 2), "it needs at least 6 classes, and the data has 2");
+  EXPECT_EQ(why(MetricKind::kMacroF1, TargetKind::kClass, 0),
             "it measures the prediction of classes, and this network predicts none");
+  EXPECT_EQ(why(MetricKind::kMacroF1, TargetKind::kNumbers, 2),
+            "it measures the prediction of classes or labels, and this network predicts numbers");
+  EXPECT_EQ(why(MetricKind::kRmse, TargetKind::kClass, 10),
+            "it measures the prediction of numbers, and this network predicts classes");
+}
+
+TEST(Metrics, TheDefaultFollowsTheTarget) {
+  EXPECT_EQ(default_metric(TargetKind::kClass, 10), MetricKind::kTop1);
+  EXPECT_EQ(default_metric(TargetKind::kClass, 0), MetricKind::kTop1);
+  EXPECT_EQ(default_metric(TargetKind::kLabels, 1), MetricKind::kMeanAveragePrecision);
+  EXPECT_EQ(default_metric(TargetKind::kNumbers, 1), MetricKind::kRmse);
+  EXPECT_EQ(default_metric(TargetKind::kNumbers, 0), MetricKind::kLoss);
 }
 
 }  // namespace

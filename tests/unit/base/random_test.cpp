@@ -143,6 +143,31 @@ TEST(RandomNormal, HasTheMomentsAndTailsOfTheStandardNormal) {
   EXPECT_NEAR(static_cast<double>(beyond_two) / kDraws, 0.0455003, error * std::sqrt(0.0455 * 0.9545));
 }
 
+TEST(RandomNormals, AreFourIndependentStandardNormals) {
+  constexpr int kDraws = 50'000;
+  double squares[4] = {}, products[4][4] = {}, of_squares[4][4] = {};
+  for (std::uint64_t i = 0; i < kDraws; ++i) {
+    const std::array<double, 4> x = random_normals({.seed = 9, .purpose = Purpose::kNoise, .item = 3}, i);
+    EXPECT_EQ(x[0], random_normal({.seed = 9, .purpose = Purpose::kNoise, .item = 3}, i));
+    for (std::size_t a = 0; a < 4; ++a) {
+      squares[a] += x[a] * x[a];
+      for (std::size_t b = 0; b < a; ++b) {
+        products[a][b] += x[a] * x[b];
+        of_squares[a][b] += (x[a] * x[a] - 1) * (x[b] * x[b] - 1);
+      }
+    }
+  }
+  // Five standard errors each: Var a^2 = 2, Var a b = 1, Var (a^2 - 1) (b^2 - 1) = 4.
+  const double error = 5 / std::sqrt(static_cast<double>(kDraws));
+  for (std::size_t a = 0; a < 4; ++a) {
+    EXPECT_NEAR(squares[a] / kDraws, 1, error * std::sqrt(2.0));
+    for (std::size_t b = 0; b < a; ++b) {
+      EXPECT_NEAR(products[a][b] / kDraws, 0, error);
+      EXPECT_NEAR(of_squares[a][b] / kDraws, 0, error * 2);
+    }
+  }
+}
+
 TEST(RandomBelow, IsUniformOverBoundsThatAreNoPowersOfTwo) {
   std::vector<int> counts(9);
   constexpr int kDraws = 90'000;

@@ -1,6 +1,8 @@
 /// Images that a network can be given, and how they are brought to its input.
 #include "checkpoint/make_metadata.h"
 
+#include <utility>
+
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
@@ -32,6 +34,18 @@ io::DatasetInfo texts(const std::string& words) {
   return {.kind = "text",
           .class_names = {"a", "b"},
           .text = {.tokenization = {.kind = "words", .model = words, .vocabulary = 7}, .num_tokens = 30}};
+}
+
+io::DatasetInfo arrays() {
+  return {.kind = "arrays",
+          .class_names = {"energy", "angle"},
+          .arrays = {{.name = "image", .dims = {8, 8, 7}},
+                     {.name = "values", .dims = {2}, .channel_names = {"age", "mass"}, .mean = {1, 2}}},
+          .target = {.kind = TargetKind::kNumbers, .shape = Shape::vectors(1, 2), .mean = {0, 1}, .stddev = {1, 2}}};
+}
+
+io::ModelMetadata of_arrays(const io::DatasetInfo& data) {
+  return {.input = io::ArraysInput{.inputs = data.arrays}, .class_names = data.class_names, .target = data.target};
 }
 
 std::string refusal(const io::ModelMetadata& metadata, const io::DatasetInfo& data) {
@@ -94,6 +108,66 @@ TEST(ModelMetadata, WhatCannotBeUsedIsRefusedWithTheReason) {
   EXPECT_EQ(refusal(of_images({.shape = {28, 28, 1}}), pixels({28, 28, 3})),
             "predict.data holds colour images (3 channels), but the network of 'best.h5' reads grey images (1 "
             "channel). Import them with import.channels = 1.");
+}
+
+TEST(ModelMetadata, ArraysMustHaveTheExtentsAndColumnsThatTheNetworkReads) {
+  const io::ModelMetadata metadata = of_arrays(arrays());
+  EXPECT_EQ(refusal(metadata, arrays()), test::kNothingThrown);
+  const auto refusal_of = [&](const auto& change) {
+    io::DatasetInfo data = arrays();
+    change(data);
+    return refusal(metadata, data);
+  };
+  EXPECT_EQ(
+      refusal_of([](auto& d) { d.arrays[1].name = "table"; }),
+      "predict.data has no array 'values', which the network of 'best.h5' reads. It has: image float32 (8, 8, 7), "
+      "table float32 (2).");
+  EXPECT_EQ(
+      refusal_of([](auto& d) {
+        d.arrays[0].dims = {8, 8, 3};
+      }),
+      "predict.data: the array 'image' is float32 (8, 8, 3), but the network of 'best.h5' reads float32 (8, 8, 7).");
+  EXPECT_EQ(
+      refusal_of([](auto& d) { d.arrays[1].channel_names[1] = "height"; }),
+      "predict.data: column 1 of 'values' (counted from 0) is 'height', but the network of 'best.h5' reads 'mass' "
+      "there.");
+  for (const auto& allowed : {+[](io::DatasetInfo& d) { d.arrays[1].channel_names.clear(); },
+                              +[](io::DatasetInfo& d) { d.arrays[0].type = ElementType::kUint16; },
+                              +[](io::DatasetInfo& d) { d.arrays.push_back({.name = "more", .dims = {3}}); },
+                              +[](io::DatasetInfo& d) { std::swap(d.arrays[0], d.arrays[1]); }})
+    EXPECT_EQ(refusal_of(allowed), test::kNothingThrown);
+  EXPECT_CONTAINS(refusal(metadata, pixels({8, 8, 7})), "holds images, but the network of 'best.h5' reads arrays");
+  EXPECT_CONTAINS(refusal(of_images({.shape = {8, 8, 7}}), arrays()),
+                  "holds arrays, but the network of 'best.h5' reads");
+}
+
+TEST(ModelMetadata, TargetsMustBeOfTheNetworksKindAndNames) {
+  const auto refusal_of = [](const auto& change) {
+    io::DatasetInfo data = arrays();
+    change(data);
+    return test::message_of<RequestError>([&] { check_classes(of_arrays(arrays()), data, "data.val", "data.train"); });
+  };
+  EXPECT_EQ(refusal_of([](auto&) {}), test::kNothingThrown);
+  EXPECT_CONTAINS(refusal_of([](auto& d) { d.target.kind = TargetKind::kLabels; }),
+                  "data.val has labels as targets, but data.train has numbers.");
+  EXPECT_CONTAINS(refusal_of([](auto& d) { d.class_names.pop_back(); }),
+                  "data.val has 1 numbers, but data.train has 2.");
+  EXPECT_CONTAINS(refusal_of([](auto& d) { d.class_names[1] = "mass"; }),
+                  "data.val has other numbers than data.train: name 1 (counted from 0) is 'mass', not 'angle'.");
+}
+
+TEST(ModelMetadata, OfArraysNeedsANetworkThatReadsThem) {
+  Parameters params;
+  EXPECT_CONTAINS(test::message_of<RequestError>([&] { model_metadata(params, arrays()); }),
+                  "the network reads images, and the data holds arrays: image 8x8x7, values 2");
+  params.model.name = "mlp";
+  const io::ModelMetadata metadata = model_metadata(params, arrays());
+  ASSERT_NE(metadata.arrays(), nullptr);
+  EXPECT_EQ(metadata.arrays()->inputs, arrays().arrays);
+  EXPECT_EQ(metadata.target, arrays().target);
+  params.augment.mean.values = {0.5};
+  EXPECT_CONTAINS(test::message_of<RequestError>([&] { model_metadata(params, arrays()); }),
+                  "augment.mean and augment.stddev are those of images, but data.train holds arrays.");
 }
 
 }  // namespace

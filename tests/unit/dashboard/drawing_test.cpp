@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstddef>
+#include <limits>
 #include <optional>
 #include <sstream>
 #include <string>
@@ -87,6 +88,17 @@ TEST(Drawing, DrawsTheMetricThatTheRunFollows) {
                   "test macro F1     0.2500  #_\n");
   run.metric = "of_a_later_version";
   EXPECT_CONTAINS(drawn(run), "top-1         80.00 %  __.,-~+*##\n\nrank") << "it has no value";
+}
+
+TEST(Drawing, OfARunThatPredictsNumbersHasNoTop1) {
+  WatchedRun run = small_run();
+  run.metric = "rmse";
+  run.evaluated = {{"test_loss", {{5, 0.5}, {10, 0.25}}}, {"test_rmse", {{5, 12.5}, {10, 2.25}}}};
+  std::ranges::fill(run.accuracies, std::numeric_limits<double>::quiet_NaN());
+  EXPECT_CONTAINS(drawn(run),
+                  "loss           0.2000  #-,.______\n"
+                  "test RMSE        2.25  #_\n"
+                  "\nrank");
 }
 
 TEST(Drawing, SaysHowARunHasEnded) {

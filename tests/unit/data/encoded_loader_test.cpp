@@ -31,7 +31,7 @@ class EncodedLoaderTest : public LoaderFixture {
     for (int i = 0; i < kNumSamples; ++i) {
       auto file = i % 2 == 0 ? test::make_jpeg({.h = 10 + i, .w = 40 - i / 2}) : test::make_png({.h = 30, .w = 5 + i});
       if (i == bad_sample) file.resize(file.size() / 2);
-      writer.append(file, 0, fmt::format("ant/{}", i));
+      writer.append(file, {.label = 0}, fmt::format("ant/{}", i));
     }
     writer.end_samples();
     writer.finish(info);

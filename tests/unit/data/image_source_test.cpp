@@ -241,8 +241,8 @@ SourceListing made_listing() {
 
 TEST(CutValidation, TakesItsShareOfEachClassAndKeepsTheOrder) {
   SourceListing listing = made_listing();
-  const ValidationCut cut = cut_validation(listing, 0.1, 7);
-  EXPECT_EQ(cut.describe(0.1),
+  const SplitCut cut = cut_validation(listing, 0.1, 7);
+  EXPECT_EQ(cut.describe("import.val_fraction", 0.1, "val"),
             "import.val_fraction = 0.1: 14 of 141 samples of train go to split val (9.9 %); none from 1 class with "
             "only 1 sample");
   ASSERT_EQ(listing.splits.size(), 2u);

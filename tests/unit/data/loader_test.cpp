@@ -54,7 +54,7 @@ class LoaderTest : public LoaderFixture {
           BatchSamples batch{.epoch = s / kStepsPerEpoch, .micro_batch = position / kMicro, .samples = {}};
           batch.samples.resize(kMicro);
           batch.samples[static_cast<std::size_t>(i)] = sampler_.sample(s / kStepsPerEpoch, position);
-          SampleMix drawn = draw_mix(augmentation, kImage, batch, i);
+          SampleMix drawn = draw_mix(augmentation.params, augmentation.seed, kImage, batch, i);
           ops::ImageMix& mix = drawn.image;
           EXPECT_NE(mix.partner, i);
           EXPECT_TRUE(partners.insert(mix.partner).second) << "a partner twice";
@@ -229,7 +229,7 @@ TEST_P(LoaderTest, MixesOrPastesAWholeMicroBatch) {
   std::set<std::pair<std::int64_t, bool>> kinds;
   for (std::int64_t m = 0; m < 40; ++m)
     for (std::int64_t i = 0; i < 4; ++i) {
-      const ops::ImageMix mix = draw_mix(augmentation, kImage, {.micro_batch = m, .samples = {1, 2, 3, 4}}, i).image;
+      const ops::ImageMix mix = draw_mix(augmentation.params, augmentation.seed, kImage, {.micro_batch = m, .samples = {1, 2, 3, 4}}, i).image;
       kinds.insert({m, mix.share == 1});  // a box is pasted unchanged
     }
   EXPECT_EQ(kinds.size(), 40u) << "one kind in each";

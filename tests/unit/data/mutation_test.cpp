@@ -299,7 +299,7 @@ TEST(Mutation, EncodedShardsAreWholeOrRefusedByName) {
   info.num_samples = 20;
   io::ShardWriter writer({path, 0, 1}, info);
   const Bytes image = test::make_jpeg({.h = 8, .w = 8});
-  for (int i = 0; i < 20; ++i) writer.append(image, i % 2, fmt::format("x/{}", i));
+  for (int i = 0; i < 20; ++i) writer.append(image, {.label = i % 2}, fmt::format("x/{}", i));
   writer.end_samples();
   writer.finish(info);
   writer.commit();

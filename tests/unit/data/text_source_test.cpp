@@ -167,7 +167,8 @@ TEST_F(TextSources, TablesThatCannotBeUsedAreRefusedWithTheReason) {
   EXPECT_EQ(refusal(write("a.csv", "review,sentiment,labels\na,1\n")),
             "'" + (directory_ / "a.csv") +
                 "' has no column 'text'. Its first row names: review, sentiment, labels. Give one of these names as "
-                "import.text_column; if the first row is not a row of names, insert such a row above it");
+                "import.text_column; if the first row is not a row of names, insert such a row above it. If it is a "
+                "table of numbers, give import.format = table");
   EXPECT_CONTAINS(refusal(write("b.csv", "text,labels\na,1\n")),
                   "has no column 'label'. Its first row names: text, labels. Give one of these names as "
                   "import.label_column, for example 'labels'");

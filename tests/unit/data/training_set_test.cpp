@@ -6,8 +6,10 @@
 
 #include <gtest/gtest.h>
 
+#include "convoy/data/sampler.h"
 #include "convoy/params/parameters.h"
 
+#include "unit/io/array_samples.h"
 #include "unit/io/dataset_samples.h"
 #include "unit/io/temporary_directory.h"
 #include "unit/messages.h"
@@ -64,6 +66,21 @@ TEST(TrainingSet, IsDrawnFromTheSeedAndGrowsWithTheLimit) {
   // Drawn from the whole of the data, not only from its beginning: 90 of 900 lie within the first half with a standard
   // deviation of sqrt(90) / 2 = 4.7; four of them on either side of 45.
   EXPECT_NEAR(static_cast<double>(std::ranges::count_if(small, [](std::int64_t s) { return s < 450; })), 45, 19);
+}
+
+TEST(TrainingSet, OfNumbersIsDrawnWithoutClasses) {
+  const test::TemporaryDirectory directory;
+  test::write_arrays(directory.path(), test::arrays_info(TargetKind::kNumbers));
+  const io::Dataset numbers(directory.path(), "data.train");
+  EXPECT_EQ(draw_stratified(numbers, 6, 5), (Samples{0, 1, 2, 3, 4, 5}));
+  const Samples drawn = draw_stratified(numbers, 3, 5);
+  EXPECT_EQ(std::ssize(drawn), 3);
+  EXPECT_TRUE(std::ranges::includes(draw_stratified(numbers, 4, 5), drawn));
+  Parameters params;
+  params.data.balanced = true;
+  EXPECT_EQ(test::message_of<RequestError>([&] { training_sampler(numbers, params); }),
+            "data.balanced = true draws each class equally often, but the targets of data.train are numbers. Leave it "
+            "out.");
 }
 
 TEST(TrainingSet, CountsSharesAndRefusesWhatIsNotThere) {

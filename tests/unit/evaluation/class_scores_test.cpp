@@ -60,8 +60,22 @@ TEST(ClassTable, HasTheSharesOfEachClass) {
                                             {.num_predicted = 1},
                                             {.num_samples = 1, .num_predicted = 1}};
   EXPECT_EQ(
-      class_table(classes, {"a", "b,\"c\"", "d"}),
+      class_table(classes, {}, {"a", "b,\"c\"", "d"}),
       "class,samples,correct,accuracy,precision,f1\na,3,2,0.666667,1,0.8\n\"b,\"\"c\"\"\",0,0,,0,0\nd,1,0,0,0,0\n");
+}
+
+TEST(ClassTable, OfSeveralLabelsHasTheirAveragePrecisions) {
+  EXPECT_EQ(class_table({{.num_samples = 2, .num_predicted = 2, .num_correct = 1}, {}},
+                        {0.25, std::numeric_limits<double>::quiet_NaN()}, {"a", "b"}),
+            "class,samples,correct,accuracy,precision,f1,average_precision\na,2,1,0.5,0.5,0.5,0.25\nb,0,0,,,,\n");
+}
+
+TEST(NumberTable, HasTheErrorsOfEachTarget) {
+  std::vector<TargetSums> sums(2);
+  sums[0].add(2, 1);
+  sums[0].add(2, 3);
+  EXPECT_EQ(number_table(sums, {"energy, kJ", "gap"}),
+            "target,samples,rmse,mae,r2\n\"energy, kJ\",2,1,1,0\ngap,0,,,\n");
 }
 
 }  // namespace

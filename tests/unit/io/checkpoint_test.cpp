@@ -9,6 +9,7 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <functional>
 #include <limits>
 #include <thread>
 
@@ -22,6 +23,7 @@
 #include "io/hash.h"
 #include "io/hdf5.h"
 #include "io/little_endian.h"
+#include "unit/io/array_samples.h"
 #include "unit/io/checkpoint_samples.h"
 #include "unit/io/same_bits.h"
 #include "unit/io/temporary_directory.h"
@@ -65,6 +67,7 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.metadata.name, b.metadata.name);
   EXPECT_TRUE(a.metadata.input == b.metadata.input);
   EXPECT_EQ(a.metadata.class_names, b.metadata.class_names);
+  EXPECT_EQ(a.metadata.target, b.metadata.target);
   EXPECT_EQ(a.parameters, b.parameters);
   expect_same_bits(a.model, b.model);
   expect_same_bits(a.ema, b.ema);
@@ -318,6 +321,43 @@ TEST(Checkpoint, OfANetworkOfTextsKeepsItsVocabulary) {
   EXPECT_EQ(checkpoint.metadata.shape(), InputShape(TextShape{.length = 256, .vocabulary = 20'000}));
 }
 
+TEST(Checkpoint, OfANetworkOfArraysKeepsTheirFormsStatisticsAndTargets) {
+  for (const TargetKind kind : {TargetKind::kClass, TargetKind::kLabels, TargetKind::kNumbers}) {
+    const DatasetInfo data = test::arrays_info(kind);
+    Checkpoint checkpoint = make_checkpoint();
+    checkpoint.metadata.input = ArraysInput{.inputs = data.arrays, .normalizes = kind == TargetKind::kLabels};
+    checkpoint.metadata.target = data.target;
+    checkpoint.metadata.network = "[]";
+    const std::vector<std::byte> bytes = encode_checkpoint(checkpoint);
+    EXPECT_EQ(bytes, encode_checkpoint(checkpoint));
+    const Checkpoint read = decode_checkpoint(bytes, "a.h5");
+    expect_equal(read, checkpoint);
+    EXPECT_STREQ(read.metadata.kind(), "arrays");
+    EXPECT_EQ(to_string(read.metadata.shape()), "a 2, b 3x1x2, c 1x2x3");
+    EXPECT_EQ(message_of<RequestError>([&] { read.metadata.image(); }),
+              "the network resnet20 reads arrays, and not images");
+  }
+}
+
+TEST(Checkpoint, WhoseSampleIsNoTypeOfARecordIsRefused) {
+  const auto refusal = [](const std::function<void(hid_t card)>& add_sample) {
+    const auto bytes = sealed_image([&](hid_t file) {
+      hdf5::write_attribute(file, "format", std::int64_t{2});
+      const std::string text = "x";
+      hdf5::write_texts(file, "parameters", {&text, 1});
+      const hdf5::Group card = hdf5::create_group(file, "card");
+      hdf5::write_texts(card, "name", {&text, 1});
+      hdf5::write_kind(card, "arrays");
+      add_sample(card);
+    });
+    return message_of<Error>([&] { decode_checkpoint(bytes, "a.h5"); });
+  };
+  EXPECT_CONTAINS(refusal([](hid_t) {}), "checkpoint 'a.h5': it has no 'sample'");
+  EXPECT_CONTAINS(refusal([](hid_t card) { hdf5::create_group(card, "sample"); }), "checkpoint 'a.h5': HDF5: ");
+  EXPECT_CONTAINS(refusal([](hid_t card) { hdf5::commit(card, "sample", hdf5::text_type(8)); }),
+                  "its samples are not records of arrays");
+}
+
 TEST(Checkpoint, OfAnotherKindOfInputIsRefusedWithTheFileAndBothKinds) {
   const auto bytes = sealed_image([](hid_t file) {
     hdf5::write_attribute(file, "format", std::int64_t{2});
@@ -328,7 +368,7 @@ TEST(Checkpoint, OfAnotherKindOfInputIsRefusedWithTheFileAndBothKinds) {
     hdf5::write_kind(metadata, "sounds");
   });
   EXPECT_EQ(message_of<RequestError>([&] { decode_checkpoint(bytes, "a.h5"); }),
-            "checkpoint 'a.h5': its network reads sounds, but this program reads only images and text");
+            "checkpoint 'a.h5': its network reads sounds, but this program reads only images, text, arrays");
 }
 
 TEST(Checkpoint, OfAnotherFormatIsRefusedInOneLineThatSaysWhatToDo) {

@@ -73,7 +73,7 @@ inline io::ShardWriter write_shard(const io::ShardLocation& location, const Data
   info.num_samples = end - begin;
   io::ShardWriter writer(location, info);
   for (std::int64_t i = begin; i < end; ++i)
-    writer.append(content.image(i), content.labels[static_cast<std::size_t>(i)], "");
+    writer.append(content.image(i), {.label = content.labels[static_cast<std::size_t>(i)]}, "");
   writer.end_samples();
   writer.finish(info);
   return writer;

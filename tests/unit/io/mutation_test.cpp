@@ -13,6 +13,7 @@
 #include "convoy/io/shard_files.h"
 #include "convoy/io/shard_writer.h"
 
+#include "unit/io/array_samples.h"
 #include "unit/io/checkpoint_samples.h"
 #include "unit/io/dataset_samples.h"
 #include "unit/io/temporary_directory.h"
@@ -94,6 +95,40 @@ TEST(Mutation, AShardIsWholeOrRefusedAndItsImagesAreVerifiedOnRequest) {
       [&](const Bytes& bytes) { read_shard(path, bytes, content, bytes != file); });
   EXPECT_GT(verdicts.num_refused, 2000);
   EXPECT_GT(verdicts.num_read, 50) << "of images, which are not verified at each start";
+}
+
+TEST(Mutation, AShardOfArraysIsWholeOrRefusedAndItsArraysAreVerifiedOnRequest) {
+  const test::TemporaryDirectory directory;
+  DatasetInfo info = test::arrays_info(TargetKind::kNumbers);
+  info.arrays[1] = test::make_array("b", ElementType::kFloat64, {10, 20});
+  test::write_arrays(directory.path(), info);
+  const std::string path = directory / "train.h5";
+  const Bytes file = read_file(path);
+  const auto read = [&](const Bytes& bytes) {
+    test::write_bytes(path, bytes);
+    const Dataset dataset(path, "data.train");
+    ASSERT_EQ(dataset.info().arrays, info.arrays);
+    Bytes memory;
+    for (std::int64_t i = 0; i < dataset.info().num_samples; ++i) {
+      std::size_t offset = 0;
+      const Bytes record = test::known_record(info, i);
+      for (std::size_t input = 0; input < info.arrays.size(); ++input) {
+        const auto size = static_cast<std::size_t>(info.arrays[input].bytes());
+        try {
+          const auto array = dataset.read_array(i, input, memory);
+          EXPECT_TRUE(std::ranges::equal(array, std::span(record).subspan(offset, size)));
+        } catch (const StoreError& error) {
+          EXPECT_NE(std::string(error.what()).find("'" + path + "' is damaged"), std::string::npos) << error.what();
+          EXPECT_TRUE(find_damage_in_body(open_shard(path), path).has_value());
+        }
+        offset += size;
+      }
+    }
+  };
+  const Verdicts verdicts = judge_mutations({.file = file, .lengths = test::lengths_in_shard(file)},
+                                            {.names = "data.train: shard '" + path + "'"}, read);
+  EXPECT_GT(verdicts.num_refused, 2000);
+  EXPECT_GT(verdicts.num_read, 50) << "of samples, which are not verified at each start";
 }
 
 TEST(Mutation, AFileDescribesItselfOrIsRefusedByName) {

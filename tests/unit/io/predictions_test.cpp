@@ -53,6 +53,37 @@ TEST(Predictions, AreReadByHdf5AsTheyWereGiven) {
   H5Fclose(file);
 }
 
+// Reads a data set of `count` values; all 0 if it is absent.
+std::vector<float> read_floats(const std::string& path, const char* name, std::size_t count) {
+  std::vector<float> values(count);
+  const hid_t file = H5Fopen(path.c_str(), H5F_ACC_RDONLY, H5P_DEFAULT);
+  if (H5Lexists(file, name, H5P_DEFAULT) > 0) {
+    const hid_t dataset = H5Dopen2(file, name, H5P_DEFAULT);
+    EXPECT_EQ(H5Sget_simple_extent_npoints(H5Dget_space(dataset)), static_cast<hssize_t>(count));
+    EXPECT_GE(H5Dread(dataset, H5T_NATIVE_FLOAT, H5S_ALL, H5S_ALL, H5P_DEFAULT, values.data()), 0) << name;
+    H5Dclose(dataset);
+  }
+  H5Fclose(file);
+  return values;
+}
+
+TEST(Predictions, OfLabelsAndNumbersHaveTheTargetsThatAreKnown) {
+  const test::TemporaryDirectory directory;
+  for (const auto& [kind, name] : {std::pair{TargetKind::kLabels, "logits"}, {TargetKind::kNumbers, "outputs"}})
+    for (const bool are_known : {true, false}) {
+      const std::string path = directory / "p.h5";
+      PredictedSamples samples{.kind = kind, .class_names = {"a", "b"}, .names = {"1", "2", "3"}, .labels = {}};
+      if (are_known) samples.targets = {1, 0, 0, 1, 1, 1};
+      PredictionsWriter writer(path, samples);
+      writer.append(kLogits);
+      writer.finish(samples);
+      writer.commit();
+      EXPECT_TRUE(is_predictions_file(path));
+      EXPECT_EQ(read_floats(path, name, 6), kLogits);
+      EXPECT_EQ(read_floats(path, "targets", 6), are_known ? samples.targets : std::vector<float>(6));
+    }
+}
+
 TEST(Predictions, OfSomeSamplesAreAsIfTheOthersHadNeverBeenThere) {
   const test::TemporaryDirectory directory;
   PredictedSamples all_samples = kSamples;

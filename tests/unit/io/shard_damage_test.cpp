@@ -105,7 +105,7 @@ TEST_F(ShardDamage, AShardOfAnotherKindOfInputIsRefusedWithTheFileAndBothKinds) 
   content.info.kind = "sounds";
   test::write_dataset(directory_.path(), "train", 1, content);
   EXPECT_EQ(refusal(),
-            "data.train: shard '" + path_ + "': it holds sounds, but this program reads only images and text");
+            "data.train: shard '" + path_ + "': it holds sounds, but this program reads only images, text, arrays");
 }
 
 TEST_F(ShardDamage, EveryTruncationIsRefusedWithAReason) {

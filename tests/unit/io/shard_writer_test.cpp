@@ -39,7 +39,7 @@ void write(const std::string& path, const DatasetInfo& info, std::int64_t count)
   std::filesystem::remove(path);
   ShardWriter writer({path, 0, 1}, info);
   for (std::int64_t i = 0; i < count; ++i) {
-    writer.append(known_file(i), static_cast<std::int32_t>(i % 2),
+    writer.append(known_file(i), {.label = static_cast<std::int32_t>(i % 2)},
                   "folder/" + std::string(static_cast<std::size_t>(i), 'x'));
   }
   writer.end_samples();
@@ -86,16 +86,16 @@ TEST(ShardWriter, WithFewerSamplesThanThereWasPlaceForGivesTheSameFile) {
 TEST(ShardWriter, RefusesWhatDoesNotFit) {
   const TemporaryDirectory directory;
   ShardWriter writer({directory / "a.h5", 0, 1}, encoded_info(1));
-  EXPECT_THROW(writer.append({}, 0, ""), Error);
-  writer.append(known_file(1), 0, "");
-  EXPECT_THROW(writer.append(known_file(1), 0, ""), Error);
+  EXPECT_THROW(writer.append({}, {.label = 0}, ""), Error);
+  writer.append(known_file(1), {.label = 0}, "");
+  EXPECT_THROW(writer.append(known_file(1), {.label = 0}, ""), Error);
 }
 
 TEST(ShardWriter, LeavesNothingWhenItIsGivenUp) {
   const TemporaryDirectory directory;
   {
     ShardWriter writer({directory / "a.h5", 0, 1}, encoded_info(3));
-    writer.append(known_file(2), 0, "x");
+    writer.append(known_file(2), {.label = 0}, "x");
     writer.end_samples();
     writer.finish(encoded_info(3));
   }

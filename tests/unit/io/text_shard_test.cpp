@@ -61,8 +61,8 @@ void write_texts(const TemporaryDirectory& directory, std::int64_t num_shards, s
     const std::string path = directory / (num_shards == 1 ? std::string("train.h5") : fmt::format("train-{:03}.h5", s));
     ShardWriter writer({path, s, num_shards}, info);
     for (; sample < kNumTexts * (s + 1) / num_shards; ++sample)
-      writer.append(stored(known_text(sample, vocabulary), vocabulary), static_cast<std::int32_t>(sample % 2),
-                    fmt::format("{}.txt", sample));
+      writer.append(stored(known_text(sample, vocabulary), vocabulary),
+                    {.label = static_cast<std::int32_t>(sample % 2)}, fmt::format("{}.txt", sample));
     writer.end_samples();
     writer.finish(info);
     writer.commit();
@@ -150,8 +150,10 @@ TEST(TextShard, ThatIsTruncatedIsCalledAShardWhateverItsWordsAre) {
 TEST(TextShard, TakesNoTextWithoutTokensAndNoHalfToken) {
   const TemporaryDirectory directory;
   ShardWriter writer({directory / "train.h5", 0, 1}, text_info(1000, "a\n"));
-  EXPECT_CONTAINS(message_of<Error>([&] { writer.append({}, 0, ""); }), "a shard of at most 6 texts cannot take one");
-  EXPECT_CONTAINS(message_of<Error>([&] { writer.append(std::vector<std::byte>(3), 0, ""); }), "one of 3 bytes");
+  EXPECT_CONTAINS(message_of<Error>([&] { writer.append({}, {.label = 0}, ""); }),
+                  "a shard of at most 6 texts cannot take one");
+  EXPECT_CONTAINS(message_of<Error>([&] { writer.append(std::vector<std::byte>(3), {.label = 0}, ""); }),
+                  "one of 3 bytes");
 }
 
 }  // namespace

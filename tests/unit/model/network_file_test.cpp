@@ -14,6 +14,7 @@
 #include "model/listed_cell.h"
 #include "model/run_network_file.h"
 #include "unit/messages.h"
+#include "unit/model/declared_input.h"
 
 namespace convoy {
 namespace {
@@ -159,10 +160,9 @@ TEST(NetworkFile, EveryBuiltInNetworkSurvivesItsText) {
   for (const std::string& name : network_names()) {
     std::map<std::string, std::string> settings;
     const NetworkSource& source = find_built_in_network(name, settings).source;
-    const bool reads_texts = read_declaration(source).reads == input_kinds::kText;
-    const InputShape input =
-        reads_texts ? InputShape(TextShape{.length = 16, .vocabulary = 100}) : InputShape(ImageShape{32, 32, 3});
-    const NetworkList list = run_network_file(source, {.name = name, .input = input, .num_classes = 7}).list;
+    const InputShape input = test::declared_input(name, {32, 32, 3});
+    const NetworkList list =
+        run_network_file(source, {.name = name, .input = input, .num_classes = test::kDeclaredOutputs}).list;
     EXPECT_EQ(parse_network_list(to_text(list)), list) << name;
   }
 }
@@ -270,7 +270,11 @@ TEST(NetworkFile, ValuesOfAnotherKindAreRefused) {
       "feature('next_sentence'), 2)\n";
   EXPECT_THAT(first(scores + "return objectives(s, {names = {'a,b'}})"), HasSubstr("no name of an objective"));
   EXPECT_EQ(first(words + "return objectives(x, {{'a'}})"),
-            "my.lua:4: objectives: its input must be the result of linear_cross_entropy, but is numbers");
+            "my.lua:4: objectives: its input must be scores of a loss, as linear_cross_entropy(...), but is numbers");
+  EXPECT_EQ(first("return squared_error(logits('l', first_word(embedding('e', feature('pair_tokens'), {100, width = "
+                  "16})), 4), feature('next_sentence'))"),
+            "my.lua:3: squared_error: its input 2 must be targets, as feature(\"target\"), but is labels, as "
+            "feature(\"masked_words\")");
   EXPECT_EQ(first("return linear_cross_entropy('l', gather(embedding('e', feature('pair_tokens'), {100, width = 16}), "
                   "feature('masked_positions')), feature('masked_words'), 99)"),
             "my.lua:3: linear_cross_entropy 'l': classes = 99 are fewer than the 100 values that its input can have");
@@ -321,7 +325,7 @@ TEST(NetworkFile, HabitsFromElsewhereAreExplained) {
   const std::string image = "local x = conv('a', feature('image'), 8)\n";
   EXPECT_EQ(complaint("local w = parameter('w', 8, 'filters')"), "my.lua:1: parameter w: network{...} must come first");
   EXPECT_EQ(complaint("network{reads = 'image'}"),
-            "my.lua:1: network: reads = \"image\" must be \"images\" or \"text\"");
+            "my.lua:1: network: reads = \"image\" must be \"images\", \"text\", \"arrays\"");
   EXPECT_EQ(complaint(stem(image + "return x - x")),
             "my.lua:4: values have the operators + and * alone: write a + -1 * b for a difference, 0.5 * x for a half, "
             "tostring(x) for a text");
@@ -477,7 +481,7 @@ TEST(NetworkFile, HostileFilesReachALimitSoon) {
        "conv('a', feature('image'), 1) end, x) end",
        "at most 10000 cells"},
       {"cell('a', function() local x = feature('image') for i = 1, 1e7 do x = conv('c' .. i, x, 1) end return x end)",
-       "at most 50000 layers"},
+       "at most 20000 layers"},
       {"for i = 1, 1e7 do parameter('p' .. i, 1, 'a sentence') end", "parameter: more than 1000"},
       {"local t = " + std::string(100'000, '{'), "C stack overflow"},
   };

@@ -11,6 +11,7 @@
 #include "convoy/model/network_file.h"
 
 #include "model/built_in_networks.h"
+#include "unit/model/declared_input.h"
 #include "unit/schedule/well_formed.h"
 
 namespace convoy {
@@ -42,10 +43,9 @@ TEST(NetworkPicture, OfEveryBuiltInNetworkIsWellFormedAndHasAllCells) {
   for (const std::string& name : network_names()) {
     const NetworkDeclaration declared = find_declaration({.name = name});
     const std::int64_t size = std::max<std::int64_t>(32, declared.image_size);
-    const InputShape input = declared.reads == input_kinds::kText
-                                 ? InputShape(TextShape{.length = 64, .vocabulary = 1000})
-                                 : ImageShape{size, size, 3};
-    const NetworkList list = build_network_list({.name = name, .input = input, .num_classes = 10}).list;
+    const InputShape input = test::declared_input(name, {size, size, 3}, {.length = 64, .vocabulary = 1000});
+    const NetworkList list =
+        build_network_list({.name = name, .input = input, .num_classes = test::kDeclaredOutputs}).list;
     const std::string svg = draw_network(name, list, input);
     EXPECT_EQ(test::fault_in_xml(svg), "") << name;
     for (const CellList& cell : list.cells) EXPECT_THAT(svg, HasSubstr("<title>" + cell.name + ": ")) << name;

@@ -13,6 +13,7 @@
 #include "convoy/model/network_file.h"
 
 #include "unit/messages.h"
+#include "unit/model/declared_input.h"
 
 namespace convoy {
 
@@ -221,10 +222,9 @@ TEST(Network, CellsAreStemBlocksHead) {
 
 TEST(Network, EachCellReadsWhatTheOneBeforeWrites) {
   for (const std::string& name : network_names()) {
-    const bool reads_texts = name == "transformer" || name.starts_with("bert");
-    const InputShape input =
-        reads_texts ? InputShape(TextShape{.length = 45, .vocabulary = 37}) : InputShape(ImageShape{45, 37, 3});
-    const Network network = make_network({.name = name, .input = input, .micro_batch = 3, .num_classes = 7});
+    const InputShape input = test::declared_input(name, {45, 37, 3}, {.length = 45, .vocabulary = 37});
+    const Network network =
+        make_network({.name = name, .input = input, .micro_batch = 3, .num_classes = test::kDeclaredOutputs});
     for (std::size_t i = 1; i < network.size(); ++i)
       EXPECT_EQ(network[i]->x().shape, network[i - 1]->y().shape) << name << i;
   }

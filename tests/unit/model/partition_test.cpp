@@ -10,6 +10,7 @@
 #include "convoy/base/random.h"
 
 #include "unit/messages.h"
+#include "unit/model/declared_input.h"
 
 namespace convoy {
 
@@ -150,10 +151,9 @@ TEST(Partition, MoreStagesThanCellsAreRefused) {
 
 TEST(Partition, EveryCellCostsSomething) {
   for (const std::string& name : network_names()) {
-    const InputShape input = name == "transformer" || name.starts_with("bert")
-                                 ? InputShape(TextShape{.length = 32, .vocabulary = 32})
-                                 : InputShape(ImageShape{32, 32, 3});
-    const Network network = make_network({.name = name, .input = input, .micro_batch = 4, .num_classes = 10});
+    const InputShape input = test::declared_input(name, {32, 32, 3}, {.length = 32, .vocabulary = 32});
+    const Network network =
+        make_network({.name = name, .input = input, .micro_batch = 4, .num_classes = test::kDeclaredOutputs});
     for (const double seconds : model_cell_seconds(network)) EXPECT_GT(seconds, 0) << name;
   }
 }

@@ -97,6 +97,16 @@ TEST(Backend, NamesTheSpecThatItCannotCompute) {
   expect_message<Error>([&] { backend->create<ops::GlobalAveragePoolOp>({Shape::images(1, 1, 1, 0)}); }, "1x1x1x0");
   expect_message<Error>([&] { backend->create<ops::LinearOp>({0, 3, 4}); }, "linear layer");
   expect_message<Error>([&] { backend->create<ops::SoftmaxCrossEntropyOp>({4, 0}); }, "softmax");
+  expect_message<Error>([&] { backend->create<ops::TargetLossOp>({.n = 4}); }, "loss of targets of 4x1x1x0");
+  expect_message<Error>(
+      [&] {
+        backend->create<ops::TargetLossOp>({.n = 4, .num_outputs = 3, .mean = {1, 2}});
+      },
+      "2 means, standard deviations or weights, but 3 outputs");
+  expect_message<Error>([&] { backend->create<ops::TargetLossOp>({.n = 4, .num_outputs = 3, .huber_delta = 0}); },
+                        "delta 0");
+  expect_message<Error>([&] { backend->create<ops::TargetLossOp>({.n = 1, .num_pixels = 1 << 23, .num_outputs = 3}); },
+                        "8388608 pixels with 3 outputs are more than 16777216 targets");
   expect_message<Error>([&] { backend->create<ops::ChannelCopyOp>({.x = x, .num_channels = 4}); }, "copy of channels");
   expect_message<Error>(
       [&] { backend->create<ops::ChannelCopyOp>({.x = x, .num_channels = 4, .count = 2, .x_first = 2}); },
@@ -174,6 +184,7 @@ TEST(Backend, NamesTheTypeThatTheCpuDoesNotStore) {
   expect_message<Error>([&] { backend->create<ops::LinearOp>({2, 3, 4, kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::SoftmaxCrossEntropyOp>({.n = 4, .num_classes = 3, .type = kType}); },
                         "fp16");
+  expect_message<Error>([&] { backend->create<ops::TargetLossOp>({.n = 4, .num_outputs = 3, .type = kType}); }, "fp16");
   expect_message<Error>(
       [&] { backend->create<ops::ChannelCopyOp>({.x = x, .num_channels = 8, .count = 3, .type = kType}); }, "fp16");
   expect_message<Error>([&] { backend->create<ops::DropoutOp>({.count = 4, .type = kType}); }, "fp16");

@@ -19,6 +19,7 @@
 #include "reference/softmax.h"
 #include "reference/softmax_cross_entropy.h"
 #include "reference/storage.h"
+#include "reference/target_loss.h"
 
 namespace convoy {
 namespace {
@@ -214,6 +215,31 @@ TEST(ReferenceSampleCrossEntropy, GradientIsNumericOne) {
   const auto loss = [&](const Array& at) { return dot(dloss, reference::sample_scores(spec, labels, at).loss); };
   expect_near(reference::sample_gradient(spec, labels, logits, dloss), numeric_gradient(loss, logits, kStep),
               kTolerance);
+}
+
+TEST(ReferenceTargetLoss, GradientIsNumericOne) {
+  for (const auto kind : {ops::TargetLossKind::kBinaryCrossEntropy, ops::TargetLossKind::kSquaredError,
+                          ops::TargetLossKind::kAbsoluteError, ops::TargetLossKind::kHuberError}) {
+    const ops::TargetLossSpec spec{.n = 3,
+                                   .num_pixels = 5,
+                                   .num_outputs = 2,
+                                   .kind = kind,
+                                   .huber_delta = 0.75f,
+                                   .mean = {0.25, -0.5},
+                                   .stddev = {2, 0},
+                                   .weights = {3, 0.5f}};
+    const Array outputs = random_array(30, 1, 0, 3), dloss = random_array(3, 2);
+    Array targets = random_array(30, 3);
+    targets[4] = targets[20] = std::nan("");
+    for (std::int64_t i = 0; i < 30; ++i) {
+      const double d =
+          outputs[reference::index(i)] - static_cast<double>(reference::target_of(spec, targets, i).target);
+      ASSERT_FALSE(std::abs(d) < 8 * kStep || std::abs(std::abs(d) - 0.75) < 8 * kStep) << "too near a kink";
+    }
+    const auto loss = [&](const Array& at) { return dot(dloss, reference::target_scores(spec, targets, at).loss); };
+    expect_near(reference::target_gradient(spec, targets, outputs, dloss), numeric_gradient(loss, outputs, kStep),
+                kTolerance);
+  }
 }
 
 TEST(ReferenceActivation, GradientIsNumericOne) {

@@ -169,7 +169,8 @@ TEST(KeyTable, NamesTheNearestChoice) {
             "checkpoint's path with a '/' or a '.'. Nearest: auto.");
   EXPECT_EQ(
       set("import.format", "sql"),
-      "command line: import.format = sql is not one of its choices. Allowed: auto, folder, cifar, idx, text, csv.");
+      "command line: import.format = sql is not one of its choices. Allowed: auto, folder, cifar, idx, text, csv, "
+      "arrays, table.");
 }
 
 TEST(KeyTable, NamesTheChoiceThatASynonymMeans) {

@@ -58,7 +58,10 @@ Parameters random_parameters(std::mt19937_64& engine) {
           .gamma = tiny(),
           .power = tiny()};
   for (double epoch = tiny(); p.lr.step_epochs.size() < 5; epoch += 1 + fraction()) p.lr.step_epochs.push_back(epoch);
-  p.train = {.epochs = 1000 * tiny() + 1e-300, .max_steps = count(), .seed = engine(), .label_smoothing = fraction()};
+  p.train = {.epochs = 1000 * tiny() + 1e-300, .max_steps = count(), .seed = engine()};
+  if (engine() % 2 == 0) p.train.loss = any<LossKind>(engine);
+  p.train.huber_delta = fraction() + 0.5;
+  p.train.label_smoothing = fraction();
   p.train.clip_norm = tiny();
   p.train.class_weights = {.balanced = engine() % 2 == 0};
   if (!p.train.class_weights.balanced) p.train.class_weights.factors = {1, tiny(), 2.5};

@@ -101,6 +101,14 @@ TEST(Warnings, MilestonesThatTheScheduleDoesNotUse) {
   EXPECT_TRUE(warnings({"--lr.schedule=cosine"}).empty());
 }
 
+TEST(Warnings, ADeltaWithoutAHuberLoss) {
+  EXPECT_EQ(warnings({"--train.huber_delta=2"}),
+            std::vector<std::string>{"train.huber_delta = 2 has no effect with train.loss = auto"});
+  EXPECT_EQ(warnings({"--train.huber_delta=2", "--train.loss=mse"}),
+            std::vector<std::string>{"train.huber_delta = 2 has no effect with train.loss = mse"});
+  EXPECT_TRUE(warnings({"--train.huber_delta=2", "--train.loss=huber"}).empty());
+}
+
 TEST(Augmentations, ThatCannotBeTogetherAreRefused) {
   EXPECT_NE(complaint({"train", "--augment.cutmix=1", "--batch.micro=1", "--batch.global=4"})
                 .find("augment.cutmix = 1 mixes images of one micro-batch, and batch.micro is 1"),

@@ -12,6 +12,7 @@
 #include "convoy/model/network_file.h"
 
 #include "plan/step_plan.h"
+#include "unit/model/declared_input.h"
 
 namespace convoy {
 namespace {
@@ -30,10 +31,9 @@ std::vector<std::string> recorded_names() {
 
 NetworkSpec spec_of(const std::string& name) {
   const NetworkDeclaration usual = find_declaration({.name = name});
-  const bool reads_text = usual.reads == input_kinds::kText;
   const std::int64_t size = usual.image_size > 0 ? usual.image_size : 32;
   return {.name = name,
-          .input = reads_text ? InputShape(TextShape{.length = 128, .vocabulary = 20000}) : ImageShape{size, size, 3},
+          .input = test::declared_input(name, {size, size, 3}, {.length = 128, .vocabulary = 20000}),
           .micro_batch = 4,
           .num_classes = usual.num_classes > 0 ? usual.num_classes : 10};
 }

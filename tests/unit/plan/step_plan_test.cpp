@@ -189,6 +189,69 @@ TEST(StepPlan, NamesAMicroBatchThatDividesTheBatchAndGivesEachReplicaOne) {
   EXPECT_CONTAINS(refusal(3 * 65537, 1, 1), "Allowed: up to 65536, so batch.micro = 65537 or more that divides");
 }
 
+RuntimeSpec spec_of_target(TargetKind kind) {
+  RuntimeSpec spec = spec_of(ScheduleKind::k1F1B, 1);
+  spec.network.target = {.kind = kind, .shape = Shape::vectors(1, 10)};
+  return spec;
+}
+
+TEST(StepPlan, TheLossFollowsTheTargetUnlessItIsGiven) {
+  const auto loss_of = [](TargetKind kind, std::optional<LossKind> asked) {
+    RuntimeSpec spec = spec_of_target(kind);
+    spec.train.loss = asked;
+    return StepPlan(spec, {}).loss();
+  };
+  EXPECT_EQ(loss_of(TargetKind::kClass, std::nullopt), LossKind::kCrossEntropy);
+  EXPECT_EQ(loss_of(TargetKind::kLabels, std::nullopt), LossKind::kBinaryCrossEntropy);
+  EXPECT_EQ(loss_of(TargetKind::kNumbers, std::nullopt), LossKind::kMse);
+  for (const LossKind loss : {LossKind::kMse, LossKind::kMae, LossKind::kHuber})
+    EXPECT_EQ(loss_of(TargetKind::kNumbers, loss), loss);
+}
+
+TEST(StepPlan, ALossOfAnotherTargetIsRefused) {
+  const auto refusal = [](TargetKind kind, LossKind asked) {
+    RuntimeSpec spec = spec_of_target(kind);
+    spec.train.loss = asked;
+    return refusal_of(spec, {});
+  };
+  EXPECT_EQ(refusal(TargetKind::kClass, LossKind::kMae),
+            "train.loss = mae is for numbers, but the target of the data is a class. Allowed: auto, cross_entropy.");
+  EXPECT_EQ(
+      refusal(TargetKind::kNumbers, LossKind::kCrossEntropy),
+      "train.loss = cross_entropy is for a class, but the target of the data is numbers. Allowed: auto, mse, mae, "
+      "huber.");
+  EXPECT_EQ(refusal(TargetKind::kLabels, LossKind::kHuber),
+            "train.loss = huber is for numbers, but the target of the data is several labels. Allowed: auto, "
+            "binary_cross_entropy.");
+  RuntimeSpec smoothed = spec_of_target(TargetKind::kNumbers);
+  smoothed.train.label_smoothing = 0.1;
+  EXPECT_EQ(refusal_of(smoothed, {}),
+            "train.label_smoothing = 0.1 is for a class, but the target of the data is numbers. Leave out "
+            "train.label_smoothing.");
+}
+
+TEST(StepPlan, SettingsOfALossAreRefusedForANetworkThatComputesItsLossesItself) {
+  RuntimeSpec bert = spec_of(ScheduleKind::k1F1B, 1);
+  bert.network = {
+      .name = "bert", .input = TextShape{.length = 16, .vocabulary = 20}, .micro_batch = 2, .num_classes = 9};
+  EXPECT_EQ(refusal_of(bert, {}), test::kNothingThrown);
+  RuntimeSpec changed = bert;
+  changed.train.loss = LossKind::kCrossEntropy;
+  EXPECT_EQ(refusal_of(changed, {}),
+            "train.loss = cross_entropy is not possible: bert computes its losses itself (objectives). Leave out "
+            "train.loss.");
+  changed = bert;
+  changed.train.label_smoothing = 0.1;
+  EXPECT_CONTAINS(refusal_of(changed, {}), "bert computes its losses itself. Leave out train.label_smoothing.");
+  changed = bert;
+  changed.train.class_weights.balanced = true;
+  EXPECT_CONTAINS(refusal_of(changed, {}), "bert computes its losses itself. Leave out train.class_weights.");
+  changed = bert;
+  changed.mixes_labels = true;
+  EXPECT_EQ(refusal_of(changed, {}),
+            "augment.mixup and augment.cutmix mix labels, which bert reads itself (objectives). Leave them out.");
+}
+
 TEST(StepPlan, AMetricThatTheNetworkDoesNotHaveIsRefusedWhereItTrains) {
   RuntimeSpec spec = spec_of(ScheduleKind::k1F1B, 1);
   spec.train.metric = MetricKind::kTop5;

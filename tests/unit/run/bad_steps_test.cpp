@@ -150,8 +150,8 @@ TEST(BadStepSummary, CountsThemAndIsEmptyWithoutAny) {
 }
 
 TEST(MetricsOfAnEpoch, HaveNoLossWhereAllStepsWereSkipped) {
-  EXPECT_EQ(describe_metrics({}, {}), "no loss: all steps were skipped");
-  EXPECT_EQ(describe_metrics({.objectives = {{.loss = 6, .num_labels = 4, .num_samples = 4}}}, {}),
+  EXPECT_EQ(describe_metrics({}, MetricList()), "no loss: all steps were skipped");
+  EXPECT_EQ(describe_metrics({.objectives = {{.loss = 6, .num_labels = 4, .num_samples = 4}}}, MetricList()),
             "loss 1.5000  top-1 0.00 %");
 }
 

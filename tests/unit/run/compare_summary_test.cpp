@@ -65,6 +65,17 @@ TEST_F(Summary, TakesTheTestSetBeforeTheBestEpochAndSaysSo) {
   EXPECT_EQ(table.find("nan"), std::string::npos) << "one value has no deviation";
 }
 
+// train.metric is auto: it follows from what the epochs have.
+TEST_F(Summary, TakesTheEpochWithTheLowestRmseOfRunsThatPredictNumbers) {
+  write_run("a", 1, ",,0.25,0.5625,0.25");
+  write("a", "log.csv",
+        "epoch,step,train_loss,val_loss,val_top1,val_rmse,val_b_rmse\n1,10,2,0.5,,1.5,2\n2,20,1,0.25,,0.0123,0.02\n"
+        "3,30,0.5,0.125,,0.5,1\n");
+  EXPECT_CONTAINS(summarise_runs({"a"}),
+                  "run                 step          of  val loss  val b RMSE  val RMSE\n"
+                  "a                     20  best epoch    0.2500        0.02    0.0123\n");
+}
+
 TEST_F(Summary, LeavesOutWhatWasNotMeasuredAndRefusesWhatIsNoRun) {
   write_run("a", 1, ",,0.25,0.5625,0.25");
   write("begun", "params.cfg", render(Parameters{}));

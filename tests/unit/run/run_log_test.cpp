@@ -56,7 +56,7 @@ TEST_F(RunLogTest, EachObjectiveHasItsColumns) {
   row.test.reset();
   row.val = both;
   {
-    RunLog log(directory_.string(), {}, MetricList({"masked words", "next sentence"}));
+    RunLog log(directory_.string(), {}, MetricList({.objectives = {"masked words", "next sentence"}}));
     log.add_step({.step = 10, .metrics = both, .lr = 0.25, .fingerprint = 0xabc}, 0);
     log.add_epoch(row);
     log.write_test({.step = 10, .checkpoint = "best.h5", .metrics = both});
@@ -76,7 +76,7 @@ TEST_F(RunLogTest, EachObjectiveHasItsColumns) {
                     .steps = 10,
                     .expected_epochs = {.last = 10, .every = 10},
                     .expected_steps = {.last = 10, .every = 10}},
-                   MetricList({"masked words", "next sentence"}));
+                   MetricList({.objectives = {"masked words", "next sentence"}}));
   EXPECT_TRUE(log.losses().empty()) << "its own rows";
   EXPECT_EQ(text("log.csv"), epochs);
 }
@@ -210,7 +210,7 @@ TEST_F(RunLogTest, MetricsOfClassesHaveColumnsBehindAllOthers) {
                       {.num_samples = 8, .num_predicted = 9, .num_correct = 8}};
   EpochRow row = epoch_row(1);
   row.test = measured;
-  RunLog log(directory_.string(), {}, MetricList({}, 2));
+  RunLog log(directory_.string(), {}, MetricList({.outputs = {"a", "b"}}));
   log.add_epoch(row);
   log.write_test({.step = 10, .checkpoint = "best.h5", .metrics = measured});
   // Recalls 1/2 and 8/8; F1 2/3 and 16/17.
@@ -218,6 +218,29 @@ TEST_F(RunLogTest, MetricsOfClassesHaveColumnsBehindAllOthers) {
   EXPECT_CONTAINS(log_csv, ",write_seconds,test_balanced_accuracy,test_macro_f1,val_balanced_accuracy,val_macro_f1\n");
   EXPECT_TRUE(log_csv.ends_with(",0.00,0.75,0.803921569,,\n")) << log_csv;
   EXPECT_EQ(text("test.csv"), "step,samples,loss,top1,balanced_accuracy,macro_f1\n10,10,0.5,0.9,0.75,0.803921569\n");
+}
+
+// Their columns are the same as those of classes, so that tables can be read alike.
+TEST_F(RunLogTest, NumbersLeaveTheColumnsOfTop1Empty) {
+  StepMetrics measured = metrics_of(5, 0, 10);
+  measured.targets.resize(2);
+  measured.targets[0].add(3, 1);
+  measured.targets[0].add(1, 3);
+  measured.targets[1].add(1, 2);
+  EpochRow row = epoch_row(1);
+  row.test = measured;
+  {
+    RunLog log(directory_.string(), {}, MetricList({.target = TargetKind::kNumbers, .outputs = {"a", "b"}}));
+    log.add_step({.step = 10, .metrics = measured, .lr = 0.25}, 0);
+    log.add_epoch(row);
+    log.write_test({.step = 10, .checkpoint = "best.h5", .metrics = measured});
+  }
+  EXPECT_EQ(text("steps.csv"), "step,loss,lr,fingerprint,skipped,top1\n10,0.5,0.25,,,\n");
+  const std::string columns = "rmse,mae,r2,a_rmse,a_mae,a_r2,b_rmse,b_mae,b_r2";
+  EXPECT_EQ(text("test.csv"), "step,samples,loss,top1," + columns + "\n10,10,0.5,,1.5,1.5,-3,2,2,-3,1,1,nan\n");
+  const std::string log_csv = text("log.csv");
+  EXPECT_CONTAINS(log_csv, ",write_seconds,test_rmse,test_mae,test_r2,test_a_rmse,");
+  EXPECT_CONTAINS(log_csv, "\n1,10,640,1,,0.5,,0.1,");
 }
 
 // Tables of version 0.9.0 have no metrics of classes, and no top-1 of steps.
@@ -229,7 +252,7 @@ TEST_F(RunLogTest, TablesOfVersion090GetTheColumnsOfMetrics) {
   std::ofstream(directory_ / "steps.csv") << "step,loss,lr,fingerprint,skipped\n1,0.5,0.25,,bad\n2,0.5,0.25,,\n";
   const RunLog log(directory_.string(),
                    {.epochs = 2, .steps = 2, .expected_epochs = {.last = 2, .every = 2}, .expected_steps = {.last = 2}},
-                   MetricList({}, 2));
+                   MetricList({.outputs = {"a", "b"}}));
   EXPECT_TRUE(log.losses().empty());
   EXPECT_EQ(text("log.csv"), epochs +
                                  ",test_balanced_accuracy,test_macro_f1,val_balanced_accuracy,val_macro_f1\n"

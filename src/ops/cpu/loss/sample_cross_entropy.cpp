@@ -12,15 +12,11 @@
 #include "ops/cpu/parallel.h"
 #include "ops/cpu/resources.h"
 #include "ops/cpu/storage.h"
+#include "ops/loss_part.h"
 
 namespace convoy::ops::cpu {
 
 namespace {
-
-struct RowResult {
-  double loss = 0;
-  bool correct = false;
-};
 
 template <typename T>
 class CpuSampleCrossEntropy final : public SampleCrossEntropyOp {
@@ -29,17 +25,17 @@ class CpuSampleCrossEntropy final : public SampleCrossEntropyOp {
       : spec_(spec),
         threads_(spec.n * spec.num_rows * spec.num_classes < kWorthThreads ? 1 : workspace.threads()),
         workspace_(workspace) {
-    workspace.reserve(num_rows() * static_cast<std::int64_t>(sizeof(RowResult)));
+    workspace.reserve(num_rows() * static_cast<std::int64_t>(sizeof(LossPart)));
   }
 
   void forward(const float* logits, const std::int32_t* labels, SampleScore* scores) override {
     check_labels(labels);
-    auto* const rows = reinterpret_cast<RowResult*>(workspace_.scratch());
+    auto* const rows = reinterpret_cast<LossPart*>(workspace_.scratch());
 #pragma omp parallel for schedule(static) num_threads(threads_) if (threads_ > 1)
     for (std::int64_t r = 0; r < num_rows(); ++r) {
-      if (labels[r] != kNoLabel) rows[r] = score_row(logits + r * spec_.num_classes, labels[r]);
+      rows[r] = labels[r] == kNoLabel ? LossPart{} : score_row(logits + r * spec_.num_classes, labels[r]);
     }
-    for (std::int64_t n = 0; n < spec_.n; ++n) scores[n] = score_sample(labels, rows, n);
+    for (std::int64_t n = 0; n < spec_.n; ++n) scores[n] = score_of(rows + n * spec_.num_rows, spec_.num_rows);
   }
 
   void backward(const float* logits, const std::int32_t* labels, const SampleScore* dscores, void* dlogits) override {
@@ -77,24 +73,10 @@ class CpuSampleCrossEntropy final : public SampleCrossEntropyOp {
     return static_cast<double>(spec_.num_rows - std::count(first, first + spec_.num_rows, kNoLabel));
   }
 
-  RowResult score_row(const float* z, std::int32_t label) const {
+  LossPart score_row(const float* z, std::int32_t label) const {
     const RowSums row = sum_row(z, spec_.num_classes);
     const double loss = std::log(row.sum_exp) - (double{z[label]} - row.max);
-    return {loss, std::isfinite(loss) && row.best == label};
-  }
-
-  SampleScore score_sample(const std::int32_t* labels, const RowResult* rows, std::int64_t n) const {
-    double loss = 0;
-    std::int64_t num_correct = 0;
-    for (std::int64_t r = n * spec_.num_rows; r < (n + 1) * spec_.num_rows; ++r) {
-      if (labels[r] == kNoLabel) continue;
-      loss += rows[r].loss;
-      num_correct += rows[r].correct ? 1 : 0;
-    }
-    const double num_labels = num_labels_of(labels, n);
-    return {.loss = static_cast<float>(loss / std::max(num_labels, 1.0)),
-            .num_correct = static_cast<float>(num_correct),
-            .num_labels = static_cast<float>(num_labels)};
+    return {loss, std::isfinite(loss) && row.best == label ? 1 : 0, 1};
   }
 
   /// dz may be z: z[label] is read before it is overwritten.

@@ -11,18 +11,13 @@
 #include "ops/cpu/loss/softmax_rows.h"
 #include "ops/cpu/resources.h"
 #include "ops/cpu/storage.h"
+#include "ops/loss_part.h"
 
 namespace convoy::ops::cpu {
 
 namespace {
 
 constexpr std::int64_t kWorthThreads = 1 << 13;  // logits: below, waking threads costs more than the loop
-
-/// The numbers that one row adds to LossSums.
-struct RowResult {
-  double loss = 0;
-  std::int64_t num_correct = 0, num_samples = 0;
-};
 
 template <typename T>
 class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
@@ -32,12 +27,12 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
         smooth_(double{spec.label_smoothing} / static_cast<double>(spec.num_classes)),
         sum_of_weights_(std::accumulate(spec.class_weights.begin(), spec.class_weights.end(), 0.0)),
         workspace_(workspace) {
-    workspace.reserve(spec.n * static_cast<std::int64_t>(sizeof(RowResult)));
+    workspace.reserve(spec.n * static_cast<std::int64_t>(sizeof(LossPart)));
   }
 
   void run(const LossArguments& args) override {
     check_labels(args);
-    auto* rows = reinterpret_cast<RowResult*>(workspace_.scratch());
+    auto* rows = reinterpret_cast<LossPart*>(workspace_.scratch());
     const bool alone = spec_.n * spec_.num_classes < kWorthThreads || workspace_.threads() == 1;
 #pragma omp parallel for schedule(static) num_threads(workspace_.threads()) if (!alone)
     for (std::int64_t n = 0; n < spec_.n; ++n) rows[n] = run_row(args, n);
@@ -45,7 +40,7 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
     for (std::int64_t n = 0; n < spec_.n; ++n) {
       args.sums->loss += rows[n].loss;
       args.sums->num_correct += rows[n].num_correct;
-      args.sums->num_samples += rows[n].num_samples;
+      args.sums->num_samples += rows[n].num_labels;
     }
     args.sums->num_labels = args.sums->num_samples;
   }
@@ -70,7 +65,7 @@ class CpuSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
   ///   loss = sum_k w_k target_k log sum exp d - (1 - s) ((1 - share) w_label d_label + share w_second d_second)
   ///          - s/classes sum_k w_k d_k
   /// Without weights the targets sum to 1.
-  RowResult run_row(const LossArguments& args, std::int64_t n) const {
+  LossPart run_row(const LossArguments& args, std::int64_t n) const {
     const std::int64_t classes = spec_.num_classes;
     T* dz = args.dlogits == nullptr ? nullptr : values_at<T>(args.dlogits) + n * classes;
     if (args.labels[n] == kNoLabel) {

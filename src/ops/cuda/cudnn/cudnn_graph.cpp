@@ -40,8 +40,7 @@ constexpr int kSpoilingBytes[] = {0x00, 0xff, 0x3c};  // zeros, NaNs, numbers
 
 constexpr const char* kRemedy =
     "Remove the file of run.engines to measure again: by default engines.txt in run.directory, or plans.txt, its "
-    "former "
-    "name.";
+    "former name.";
 
 /// The names of the passes, in the order of ConvolutionPass.
 constexpr const char* kPassNames[] = {"forward", "backward by input", "backward by weight"};

@@ -6,17 +6,13 @@
 
 #include "ops/cuda/element.h"
 #include "ops/cuda/launch.h"
+#include "ops/cuda/loss/score_samples.h"
 #include "ops/cuda/loss/softmax_rows.h"
 #include "ops/cuda/resources.h"
 
 namespace convoy::ops::cuda {
 
 namespace {
-
-struct RowResult {
-  double loss;
-  std::int32_t correct;
-};
 
 struct Extents {
   std::int64_t n, rows, classes;
@@ -25,13 +21,13 @@ struct Extents {
 /// Grid: N * K, a block for each row. Block: threads_for_row. Shared memory: below 1 KB. Reads the logits twice (the
 /// second time from L1 or L2). If a label is no class, the loss is NaN: a kernel cannot throw.
 __global__ void __launch_bounds__(kMaxRowThreads)
-    score_rows(Extents extents, const float* logits, const std::int32_t* labels, RowResult* rows) {
+    score_rows(Extents extents, const float* logits, const std::int32_t* labels, LossPart* rows) {
   __shared__ Largest shared_largest[kMaxRowWarps];
   __shared__ double shared_exp[kMaxRowWarps];
   const std::int64_t row = blockIdx.x;
   const std::int32_t label = labels[row];
   if (label < 0 || label >= extents.classes) {
-    if (threadIdx.x == 0) rows[row] = {label == kNoLabel ? 0.0 : static_cast<double>(NAN), 0};
+    if (threadIdx.x == 0) rows[row] = label == kNoLabel ? LossPart{} : LossPart{static_cast<double>(NAN), 0, 1};
     return;
   }
   const float* z = logits + row * extents.classes;
@@ -40,25 +36,7 @@ __global__ void __launch_bounds__(kMaxRowThreads)
   double my_exp = 0;
   for (std::int64_t k = threadIdx.x; k < extents.classes; k += blockDim.x) my_exp += exp(double{z[k]} - max);
   const double loss = log(sum_of_block(my_exp, shared_exp)) - (double{z[label]} - max);
-  if (threadIdx.x == 0) rows[row] = {loss, isfinite(loss) && best.index == label ? 1 : 0};
-}
-
-/// Grid: over N. Adds up a sample's rows in their order.
-__global__ void __launch_bounds__(kThreads)
-    score_samples(Extents extents, const std::int32_t* labels, const RowResult* rows, SampleScore* scores) {
-  const std::int64_t n = my_index();
-  if (n >= extents.n) return;
-  double loss = 0;
-  int num_correct = 0, num_labels = 0;
-  for (std::int64_t row = n * extents.rows; row < (n + 1) * extents.rows; ++row) {
-    if (labels[row] == kNoLabel) continue;
-    loss += rows[row].loss;
-    num_correct += rows[row].correct;
-    ++num_labels;
-  }
-  scores[n].loss = static_cast<float>(num_labels == 0 ? 0.0 : loss / num_labels);
-  scores[n].num_correct = static_cast<float>(num_correct);
-  scores[n].num_labels = static_cast<float>(num_labels);
+  if (threadIdx.x == 0) rows[row] = {loss, isfinite(loss) && best.index == label ? 1 : 0, 1};
 }
 
 /// Grid and block: as for score_rows. dlogits may be logits: a thread overwrites only values that it was the last to
@@ -96,13 +74,13 @@ class CudaSampleCrossEntropy final : public SampleCrossEntropyOp {
  public:
   CudaSampleCrossEntropy(const SampleCrossEntropySpec& spec, Context& context)
       : extents_{spec.n, spec.num_rows, spec.num_classes}, context_(context) {
-    context.reserve_scratch(spec.n * spec.num_rows * static_cast<std::int64_t>(sizeof(RowResult)));
+    context.reserve_scratch(spec.n * spec.num_rows * static_cast<std::int64_t>(sizeof(LossPart)));
   }
 
   void forward(const float* logits, const std::int32_t* labels, SampleScore* scores) override {
-    auto* const rows = reinterpret_cast<RowResult*>(context_.scratch());
+    auto* const rows = reinterpret_cast<LossPart*>(context_.scratch());
     launch(score_rows, shape_over_rows(), context_.stream(), extents_, logits, labels, rows);
-    launch(score_samples, shape_for(extents_.n), context_.stream(), extents_, labels, rows, scores);
+    launch(score_samples, shape_for(extents_.n), context_.stream(), extents_.n, extents_.rows, rows, scores);
   }
 
   void backward(const float* logits, const std::int32_t* labels, const SampleScore* dscores, void* dlogits) override {

@@ -10,20 +10,15 @@
 #include "ops/cuda/launch.h"
 #include "ops/cuda/loss/softmax_rows.h"
 #include "ops/cuda/resources.h"
+#include "ops/loss_part.h"
 
 namespace convoy::ops::cuda {
 
 namespace {
 
-/// The numbers that one sample adds to LossSums.
-struct RowResult {
-  double loss;
-  std::int32_t correct, counted;
-};
-
 struct Arguments {
   LossArguments of;
-  RowResult* rows;        ///< (N) scratch
+  LossPart* rows;         ///< (N) scratch
   unsigned* num_arrived;  ///< number of blocks that have written their row; 0 between calls
   std::int64_t n, classes;
   double hit, smooth;          ///< the target: smooth for every class, plus hit for the label or shared by two labels
@@ -37,8 +32,7 @@ struct Arguments {
 ///          - s/classes sum_k w_k d_k
 /// Without weights the targets sum to 1.
 template <typename T>
-__device__ RowResult run_row(const Arguments& args, std::int64_t n, std::int32_t label, const MixedLabel& mixed,
-                             T* dz) {
+__device__ LossPart run_row(const Arguments& args, std::int64_t n, std::int32_t label, const MixedLabel& mixed, T* dz) {
   __shared__ Largest shared_largest[kMaxRowWarps];
   __shared__ double shared_exp[kMaxRowWarps], shared_d[kMaxRowWarps];
   const float* z = args.of.logits + n * args.classes;
@@ -76,7 +70,7 @@ __device__ RowResult run_row(const Arguments& args, std::int64_t n, std::int32_t
 
 /// The result of a row without a label, or with one that is no class: the result is then NaN, as a kernel cannot throw.
 template <typename T>
-__device__ RowResult run_unlabelled(const Arguments& args, bool is_padding, T* dz) {
+__device__ LossPart run_unlabelled(const Arguments& args, bool is_padding, T* dz) {
   const float value = is_padding ? 0.0f : NAN;
   if (dz != nullptr) {
     for (std::int64_t k = threadIdx.x; k < args.classes; k += blockDim.x) dz[k] = from_float<T>(value);
@@ -90,8 +84,8 @@ __device__ void sum_rows(const Arguments& args) {
   double loss = 0, correct = 0, counted = 0;  // whole numbers are exact in double
   for (std::int64_t n = threadIdx.x; n < args.n; n += blockDim.x) {
     loss += __ldcg(&args.rows[n].loss);
-    correct += __ldcg(&args.rows[n].correct);
-    counted += __ldcg(&args.rows[n].counted);
+    correct += __ldcg(&args.rows[n].num_correct);
+    counted += __ldcg(&args.rows[n].num_labels);
   }
   loss = sum_of_block(loss, shared_loss);
   correct = sum_of_block(correct, shared_correct);
@@ -112,7 +106,7 @@ __global__ void __launch_bounds__(kMaxRowThreads) softmax_cross_entropy(Argument
   const MixedLabel mixed = args.of.mixed_labels != nullptr ? args.of.mixed_labels[n] : MixedLabel{label, 0};
   const bool labelled = label >= 0 && label < args.classes, both = mixed.label >= 0 && mixed.label < args.classes;
   T* const dz = args.of.dlogits == nullptr ? nullptr : static_cast<T*>(args.of.dlogits) + n * args.classes;
-  const RowResult result =
+  const LossPart result =
       labelled && both ? run_row(args, n, label, mixed, dz) : run_unlabelled(args, label == kNoLabel, dz);
   if (threadIdx.x == 0) {
     args.rows[n] = result;
@@ -134,7 +128,7 @@ class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
         num_arrived_(context.device(), sizeof(unsigned)),
         sum_of_weights_(std::accumulate(spec.class_weights.begin(), spec.class_weights.end(), 0.0)),
         threads_(threads_for_row(spec.num_classes)) {
-    context.reserve_scratch(spec.n * static_cast<std::int64_t>(sizeof(RowResult)));
+    context.reserve_scratch(spec.n * static_cast<std::int64_t>(sizeof(LossPart)));
     if (spec.class_weights.empty()) return;
     class_weights_ =
         Buffer(context.device(), std::ssize(spec.class_weights) * static_cast<std::int64_t>(sizeof(float)));
@@ -143,7 +137,7 @@ class CudaSoftmaxCrossEntropy final : public SoftmaxCrossEntropyOp {
 
   void run(const LossArguments& args) override {
     const Arguments arguments{.of = args,
-                              .rows = reinterpret_cast<RowResult*>(context_.scratch()),
+                              .rows = reinterpret_cast<LossPart*>(context_.scratch()),
                               .num_arrived = reinterpret_cast<unsigned*>(num_arrived_.data()),
                               .n = spec_.n,
                               .classes = spec_.num_classes,

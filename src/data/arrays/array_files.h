@@ -1,0 +1,81 @@
+/// Finds the files, and the arrays or columns in them, that a user means by a short text such as all.npz:spectrum.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace convoy {
+
+enum class ArrayFileKind { kNpy, kNpz, kHdf5, kTable };
+
+/// Returns the kind of a file by its first bytes, else by its name; nothing if it holds no arrays and is no table.
+std::optional<ArrayFileKind> find_array_file_kind(const std::string& path);
+
+/// Files of one kind; the samples of each follow those of the file before it.
+struct ArrayFiles {
+  ArrayFileKind kind = ArrayFileKind::kNpy;
+  std::vector<std::string> paths;
+
+  bool operator==(const ArrayFiles&) const = default;
+};
+
+/// Where a part of all samples is: an array in files, or columns of tables.
+struct PartLocation {
+  ArrayFiles files;
+  std::string array = {};                 ///< only of .npz and HDF5: the name of the array
+  std::vector<std::string> columns = {};  ///< only of tables: the names of the columns
+  bool names_file = false;                ///< whether the user named the files, and not only what is in them
+
+  bool operator==(const PartLocation&) const = default;
+};
+
+/// One part of the samples, as a user or a checkpoint names it.
+struct PartSpec {
+  std::string name = {};  ///< name of the array of a sample; empty: none was given
+  /// FILE, FOLDER, FILE:NAME, or NAME, an array or columns of the source itself; empty: found by `name`, or the only
+  /// one. Columns are separated by |, and may have the wildcards * and ?.
+  std::string where = {};
+  std::vector<std::string> columns = {};  ///< names of a table's columns that are used if `where` is empty
+  /// Extents of the array of a sample, channels last, that are expected; empty: any.
+  std::vector<std::int64_t> dims = {};
+};
+
+/// Divides import.inputs, "spectrum: x, position: all.npz:p", into its parts. A name is followed by a colon and has no
+/// point and no slash. Throws RequestError naming the key `key` if a part is empty.
+std::vector<PartSpec> parse_parts(const std::string& text, const std::string& key);
+
+/// Finds parts in a source, a file or a folder. Not for use on several ranks at once: rank 0 lists, and sends.
+class ArrayFinder {
+ public:
+  /// `key` is the parameter that gave the source, for messages. Throws RequestError if there is no such file or folder,
+  /// or if a file is of another kind.
+  ArrayFinder(std::string source, std::string key);
+
+  /// Finds the part of which the user says where it is, in the value of the parameter `key`. Columns that wildcards
+  /// match are left out if `taken` has them. Throws RequestError, with the names that there are, if there is none.
+  PartLocation find(const std::string& where, const std::string& key, std::span<const PartLocation> taken = {}) const;
+  /// Finds an input, in the value of the parameter `key`: as find() if the user says where it is; else by its name, or
+  /// the only one that is not in `taken`. Throws RequestError if there is none, or more than one.
+  PartLocation find_input(const PartSpec& part, const std::string& key, std::span<const PartLocation> taken) const;
+
+ private:
+  std::optional<ArrayFiles> own_files(std::span<const PartLocation> taken) const;
+  std::optional<PartLocation> find_name(const std::string& where, std::span<const PartLocation> taken) const;
+  std::optional<PartLocation> find_path(const std::string& folder, const std::string& where,
+                                        std::span<const PartLocation> taken) const;
+  PartLocation find_only(const ArrayFiles& files, const PartSpec& part, const std::string& key,
+                         std::span<const PartLocation> taken) const;
+  [[noreturn]] void refuse_where(const std::string& where, const std::string& key) const;
+
+  std::string source_, key_;
+  bool is_folder_ = false;
+};
+
+/// Returns the names of the arrays or columns in the first of the files; empty for .npy.
+std::vector<std::string> names_in(const ArrayFiles& files);
+
+}  // namespace convoy

@@ -1,0 +1,293 @@
+/// Imports arrays and tables of numbers: records of their samples, and the statistics of the split train.
+
+#include <algorithm>
+#include <cmath>
+#include <memory>
+#include <optional>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/features.h"
+#include "convoy/base/wording.h"
+#include "convoy/comm/gather.h"
+#include "convoy/io/sample_store.h"
+#include "convoy/params/data_parameters.h"
+
+#include "data/arrays/array_listing.h"
+#include "data/arrays/array_statistics.h"
+#include "data/arrays/bad_values.h"
+#include "data/import_input.h"
+
+namespace convoy {
+
+namespace {
+
+// What a shard takes for a sample in addition to its record: name, hashes, label or numbers. So shards of small samples
+// have about a million of them, and the head of a shard stays small.
+constexpr std::int64_t kBytesPerSample = 100;
+
+/// The sums of one shard of train: those of each input, then those of numbers that are answered.
+struct ShardSums {
+  std::int64_t shard = 0;
+  std::vector<ChannelSums> channels;
+};
+
+class ArrayImport final : public ImportInput {
+ public:
+  ArrayImport(const ImportParams& params, const mpi::Communicator& world)
+      : params_(params), world_(world), arrays_(params, world), bad_(inputs()) {
+    for (std::size_t i = 0; i < arrays_.num_sources(); ++i)
+      readers_.emplace_back(*arrays_.source_at(i).target(), arrays_.target());
+    record_.resize(static_cast<std::size_t>(arrays_.source_at(0).record_bytes()));
+  }
+
+  const char* kind() const override { return input_kinds::kArrays; }
+  SourceListing& listing() override { return arrays_.listing(); }
+  void check_request() const override;
+  std::string divide(const ImportParams&, std::uint64_t seed) override {
+    arrays_.divide(seed);
+    return "";
+  }
+  void prepare(const ShowImport&) override {}
+  std::int64_t mean_sample_bytes(std::size_t) override { return std::ssize(record_) + kBytesPerSample; }
+  void describe(io::DatasetInfo& info) const override;
+  std::string name_of(std::size_t split, std::int64_t sample) override {
+    return arrays_.source(split).name(arrays_.row(split, sample));
+  }
+  void begin_shard(std::size_t split, std::int64_t shard) override;
+  std::span<const std::byte> read(std::size_t split, std::int64_t sample) override;
+  io::SampleAnswer answer(std::size_t, std::int64_t) override { return answer_; }
+  void sum_up(std::size_t split, io::DatasetInfo& info) override;
+  void check_samples() const override;
+  std::vector<std::string> warnings() const override;
+  std::vector<std::string> notes() const override;
+
+ private:
+  const std::vector<io::ArrayInfo>& inputs() const { return arrays_.inputs(); }
+  bool are_numbers() const { return arrays_.target().kind == TargetKind::kNumbers; }
+  io::SampleAnswer read_answer(std::size_t split, std::int64_t sample);
+  std::string find_fault(const io::SampleAnswer& answer);
+  void add_to_sums();
+  void end_shard();
+  void sum_shards();
+  static std::string describe_loss(const std::string& what, bool is_table, const LossOfPrecision& loss);
+
+  const ImportParams& params_;
+  mpi::Communicator world_;
+  ArrayListing arrays_;
+  std::vector<TargetReader> readers_;  ///< one for each source
+  BadValues bad_;
+  std::vector<std::byte> record_;
+  std::vector<float> target_;
+  io::SampleAnswer answer_;
+  std::int64_t num_missing_ = 0;  ///< number of labels or numbers that are missing in samples that have others
+
+  std::vector<ChannelMoments> moments_;  ///< of the shard of train that is being written; else empty
+  std::int64_t shard_ = 0;               ///< its number
+  std::vector<ShardSums> shards_;        ///< the shards of train that this rank has written
+  std::vector<ChannelSums> sums_;        ///< of all shards, known after sum_up()
+};
+
+void ArrayImport::check_request() const {
+  const ImportParams usual;
+  const auto refuse_key = [&](const char* key, bool is_usual, const char* kind) {
+    if (!is_usual) refuse("{} is for {}; '{}' holds arrays. Leave it out", key, kind, params_.source);
+  };
+  refuse_key("import.storage", params_.storage == usual.storage, "images");
+  refuse_key("import.size", params_.size == usual.size, "images");
+  refuse_key("import.resize", params_.resize == usual.resize, "images");
+  refuse_key("import.channels", params_.channels == usual.channels, "images");
+  refuse_key("import.orient", params_.orient == usual.orient, "images");
+  refuse_key("import.tokenizer", params_.tokenizer == usual.tokenizer, "texts");
+  refuse_key("import.vocabulary", params_.vocabulary == usual.vocabulary, "texts");
+  refuse_key("import.text_column", params_.text_column == usual.text_column, "texts");
+  refuse_key("import.label_column", params_.label_column == usual.label_column, "texts");
+}
+
+void ArrayImport::describe(io::DatasetInfo& info) const {
+  const TargetForm& target = arrays_.target();
+  info.arrays = inputs();
+  info.target.kind = target.kind;
+  info.target.shape = Shape::vectors(1, target.kind == TargetKind::kClass ? 1 : std::ssize(target.names));
+}
+
+// --- Samples ---------------------------------------------------------------------------------------------------------
+
+// The answer stays valid until the next call.
+io::SampleAnswer ArrayImport::read_answer(std::size_t split, std::int64_t sample) {
+  if (arrays_.target().kind == TargetKind::kClass) return {.label = arrays_.listing().splits[split].label(sample)};
+  const io::SampleAnswer answer = readers_[arrays_.source_index(split)].read(arrays_.row(split, sample));
+  target_.assign(answer.target.begin(), answer.target.end());
+  return {.target = target_};
+}
+
+// Returns what makes the sample useless; empty if nothing does.
+std::string ArrayImport::find_fault(const io::SampleAnswer& answer) {
+  std::string fault = bad_.look(record_);
+  if (!fault.empty()) return fault;
+  if (arrays_.target().kind == TargetKind::kClass) return answer.label < 0 ? "it has no class" : "";
+  if (std::ranges::any_of(answer.target, [](float value) { return std::isinf(value); }))
+    return "its target is infinite";
+  const auto num_missing = std::ranges::count_if(answer.target, [](float value) { return std::isnan(value); });
+  if (num_missing == std::ssize(answer.target)) return "its target is missing";
+  num_missing_ += num_missing;
+  return "";
+}
+
+// With import.bad_values = refuse, a bad sample counts, and the import ends after the last sample.
+std::span<const std::byte> ArrayImport::read(std::size_t split, std::int64_t sample) {
+  const std::int64_t row = arrays_.row(split, sample);
+  ArraySource& source = arrays_.source(split);
+  try {
+    source.read_record(row, record_);
+    answer_ = read_answer(split, sample);
+  } catch (const Error& error) {
+    refuse("{}", error.what());
+  }
+  const std::string fault = find_fault(answer_);
+  if (fault.empty()) {
+    if (!moments_.empty()) add_to_sums();
+    return record_;
+  }
+  if (params_.bad_values == BadValuesKind::kSkip || params_.strict) fail("{}", fault);
+  std::int64_t number = sample;
+  for (std::size_t i = 0; i < split; ++i) number += arrays_.listing().splits[i].size();
+  bad_.add_sample(number, source.place(row), fault);
+  std::ranges::fill(target_, 0.0f);
+  return record_;
+}
+
+// --- Statistics ------------------------------------------------------------------------------------------------------
+
+void ArrayImport::begin_shard(std::size_t split, std::int64_t shard) {
+  end_shard();
+  if (split != 0) return;
+  shard_ = shard;
+  for (const io::ArrayInfo& input : inputs()) moments_.emplace_back(input.type, input.channels());
+  if (are_numbers()) moments_.emplace_back(ElementType::kFloat32, std::ssize(arrays_.target().names));
+}
+
+void ArrayImport::add_to_sums() {
+  std::span<const std::byte> rest = record_;
+  for (std::size_t i = 0; i < inputs().size(); ++i) {
+    const auto size = static_cast<std::size_t>(inputs()[i].bytes());
+    moments_[i].add(rest.first(size));
+    rest = rest.subspan(size);
+  }
+  if (are_numbers()) moments_.back().add(std::as_bytes(std::span(target_)));
+}
+
+void ArrayImport::end_shard() {
+  if (moments_.empty()) return;
+  ShardSums& sums = shards_.emplace_back();
+  sums.shard = shard_;
+  for (const ChannelMoments& moments : moments_) {
+    const std::vector<ChannelSums> channels = moments.sums();
+    sums.channels.insert(sums.channels.end(), channels.begin(), channels.end());
+  }
+  moments_.clear();
+}
+
+// Adds up the sums of all shards in their order, on all ranks.
+void ArrayImport::sum_shards() {
+  end_shard();
+  std::int64_t num_channels = are_numbers() ? std::ssize(arrays_.target().names) : 0;
+  for (const io::ArrayInfo& input : inputs()) num_channels += input.channels();
+  sums_.resize(static_cast<std::size_t>(num_channels));
+  const std::int64_t num_shards = world_.max(shards_.empty() ? 0 : shards_.back().shard + 1);
+  std::vector<ChannelSums> sums(sums_.size());
+  auto mine = shards_.begin();
+  for (std::int64_t shard = 0; shard < num_shards; ++shard) {
+    const bool is_mine = mine != shards_.end() && mine->shard == shard;
+    const auto owner = static_cast<int>(world_.max(is_mine ? world_.rank() : -1));
+    if (is_mine) sums = std::move((mine++)->channels);
+    world_.broadcast(sums.data(), std::ssize(std::as_bytes(std::span(sums))), owner);
+    for (std::size_t i = 0; i < sums.size(); ++i) sums_[i].add(sums[i]);
+  }
+  shards_.clear();
+}
+
+void ArrayImport::sum_up(std::size_t split, io::DatasetInfo& info) {
+  if (split == 0) {
+    sum_shards();
+    bad_.gather(world_);
+    num_missing_ = world_.sum(num_missing_);
+  }
+  auto next = sums_.begin();
+  const auto take = [&](std::int64_t channels, std::vector<double>& mean, std::vector<double>& stddev) {
+    mean.clear();
+    stddev.clear();
+    for (std::int64_t c = 0; c < channels; ++c, ++next) {
+      mean.push_back(next->mean());
+      stddev.push_back(next->stddev());
+    }
+  };
+  for (io::ArrayInfo& array : info.arrays) take(array.channels(), array.mean, array.stddev);
+  if (are_numbers()) take(std::ssize(arrays_.target().names), info.target.mean, info.target.stddev);
+}
+
+void ArrayImport::check_samples() const {
+  if (bad_.num_samples() > 0)
+    refuse(
+        "import.source = {}: {} cannot be used. {}. Correct them, or leave these samples out: import.bad_values = skip",
+        params_.source, counted(bad_.num_samples(), "sample"), bad_.describe());
+  if (!are_numbers()) return;
+  const std::vector<std::string>& names = arrays_.target().names;
+  for (std::size_t k = 0; k < names.size(); ++k)
+    if (sums_[sums_.size() - names.size() + k].count == 0)
+      refuse("import.target: no sample of split train has a value of '{}'", names[k]);
+}
+
+// --- What the user is told -------------------------------------------------------------------------------------------
+
+std::vector<std::string> ArrayImport::warnings() const {
+  std::vector<std::string> texts;
+  if (num_missing_ > 0 && world_.rank() == 0)
+    texts.push_back(fmt::format("import.target = {}: {} of labels or numbers {} missing, and do not count in the loss",
+                                params_.target, counted(num_missing_, "value"), num_missing_ == 1 ? "is" : "are"));
+  return texts;
+}
+
+std::string ArrayImport::describe_loss(const std::string& what, bool is_table, const LossOfPrecision& loss) {
+  if (loss.num_whole_changed > 0)
+    return fmt::format(
+        "{}: {} of its values are whole numbers that float32 does not hold, as those above 16,777,216; "
+        "they were rounded",
+        what, loss.num_whole_changed);
+  if (loss.num_values == 0 || is_table) return "";
+  return fmt::format("{}: float64 is stored as float32; {} of {} values changed{}", what, loss.num_changed,
+                     loss.num_values,
+                     loss.num_changed == 0 ? "" : fmt::format(", by at most {:.1e} of their size", loss.largest));
+}
+
+std::vector<std::string> ArrayImport::notes() const {
+  std::vector<LossOfPrecision> losses(inputs().size() + 1);  // the last is that of the target
+  for (std::size_t source = 0; source < arrays_.num_sources(); ++source) {
+    const std::vector<LossOfPrecision> of_inputs = arrays_.source_at(source).losses();
+    for (std::size_t i = 0; i < of_inputs.size(); ++i) losses[i].add(of_inputs[i]);
+    losses.back().add(readers_[source].loss());
+  }
+  const std::vector<LossOfPrecision> of_ranks = mpi::gather_values(world_, losses);
+  std::ranges::fill(losses, LossOfPrecision{});
+  for (std::size_t i = 0; i < of_ranks.size(); ++i) losses[i % losses.size()].add(of_ranks[i]);
+  std::vector<std::string> texts = arrays_.notes();
+  const auto note = [&](std::string text) {
+    if (!text.empty()) texts.push_back(std::move(text));
+  };
+  for (std::size_t i = 0; i < inputs().size(); ++i)
+    note(describe_loss(fmt::format("input '{}'", inputs()[i].name), !inputs()[i].channel_names.empty(), losses[i]));
+  note(describe_loss("the target", true, losses.back()));
+  return texts;
+}
+
+}  // namespace
+
+std::unique_ptr<ImportInput> make_array_import(const ImportParams& params, const mpi::Communicator& world) {
+  return std::make_unique<ArrayImport>(params, world);
+}
+
+}  // namespace convoy

@@ -1,0 +1,386 @@
+/// Rank 0 reads targets and groups once, row by row, and sends what follows from them.
+#include "data/arrays/array_listing.h"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <system_error>
+#include <utility>
+
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/log.h"
+#include "convoy/base/random.h"
+#include "convoy/base/text.h"
+#include "convoy/comm/on_root.h"
+#include "convoy/comm/packed.h"
+#include "convoy/io/shard_files.h"
+
+#include "data/arrays/row_list.h"
+#include "data/folder_walk.h"
+#include "data/text/check_text.h"
+#include "data/text/text_table.h"
+
+namespace convoy {
+
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::int64_t kRowsPerBlock = 4096;
+constexpr const char* kSourceKey = "import.source";
+
+ArraySourceSpec spec_of(const ImportParams& params, const std::string& path) {
+  return {.path = path,
+          .key = kSourceKey,
+          .inputs = parse_parts(params.inputs, "import.inputs"),
+          .target = params.target,
+          .id = params.id,
+          .group = params.group,
+          .axes = params.axes};
+}
+
+// --- Splits of the source --------------------------------------------------------------------------------------------
+
+// Files of arrays and folders of such files in the source, by the splits that their names mean; the last list has the
+// others.
+std::vector<std::vector<std::string>> entries_by_split(const std::string& source) {
+  std::vector<std::vector<std::string>> entries(io::kSplitNames.size() + 1);
+  std::vector<fs::path> paths = files_in(source, kSourceKey);
+  std::erase_if(paths, [](const fs::path& path) { return !find_array_file_kind(path.string()); });
+  for (const fs::path& folder : folders_in(source, kSourceKey)) {
+    const std::vector<fs::path> files = files_in(folder, kSourceKey);
+    if (std::ranges::any_of(files,
+                            [](const fs::path& path) { return find_array_file_kind(path.string()).has_value(); }))
+      paths.push_back(folder);
+  }
+  for (const fs::path& path : paths)
+    entries[split_of_table(path.filename().string()).value_or(io::kSplitNames.size())].push_back(path.string());
+  return entries;
+}
+
+// The splits of the source, by the names of its files and folders, with their paths. A source without such names is the
+// split train.
+std::vector<std::pair<std::string, std::string>> splits_of(const ImportParams& params) {
+  const std::string train = io::kSplitNames.front();
+  std::error_code error;
+  if (!params.splits || !fs::is_directory(params.source, error)) return {{train, params.source}};
+  const auto entries = entries_by_split(params.source);
+  const bool has_others = !entries[1].empty() || !entries[2].empty();
+  if (entries[0].empty() || (!has_others && (entries[0].size() > 1 || !entries.back().empty())))
+    return {{train, params.source}};
+  std::vector<std::pair<std::string, std::string>> splits;
+  for (std::size_t i = 0; i < io::kSplitNames.size(); ++i) {
+    if (entries[i].size() > 1)
+      refuse(
+          "{} = {}: '{}' and '{}' both belong to split {}. Put the files of each split into a folder of their own, "
+          "train, val and test, with the same names in each",
+          kSourceKey, params.source, entries[i][0], entries[i][1], io::kSplitNames[i]);
+    if (!entries[i].empty()) splits.emplace_back(io::kSplitNames[i], entries[i].front());
+  }
+  if (!entries.back().empty())
+    log_warning(fmt::format("{} = {}: these belong to no split and are not imported: {}", kSourceKey, params.source,
+                            examples(entries.back())));
+  return splits;
+}
+
+// --- Forms as bytes --------------------------------------------------------------------------------------------------
+
+std::vector<std::byte> pack(const TargetForm& form) {
+  mpi::Packer packed;
+  packed.add(static_cast<std::int64_t>(form.kind));
+  packed.add(static_cast<std::int64_t>(form.are_lists));
+  for (const std::string& name : form.names) packed.add(name);
+  return packed.bytes();
+}
+
+TargetForm unpack_form(std::span<const std::byte> bytes) {
+  mpi::Unpacker packed(bytes);
+  TargetForm form{.kind = static_cast<TargetKind>(packed.number()), .names = {}, .are_lists = packed.number() != 0};
+  while (!packed.is_empty()) form.names.emplace_back(packed.text());
+  return form;
+}
+
+std::vector<std::int32_t> broadcast(const mpi::Communicator& world, std::vector<std::int32_t> values) {
+  auto count = std::ssize(values);
+  world.broadcast(&count, sizeof count, 0);
+  values.resize(static_cast<std::size_t>(count));
+  world.broadcast(values.data(), count * static_cast<std::int64_t>(sizeof values.front()), 0);
+  return values;
+}
+
+}  // namespace
+
+// --- SplitRows -------------------------------------------------------------------------------------------------------
+
+SplitRows::SplitRows(std::shared_ptr<const std::vector<RowSplit>> splits, RowSplit split)
+    : splits_(std::move(splits)), split_(split) {
+  for (std::size_t begin = 0; begin < splits_->size(); begin += kRowsPerBlock) {
+    before_.push_back(num_rows_);
+    const std::size_t end = std::min(begin + kRowsPerBlock, splits_->size());
+    num_rows_ += std::count(splits_->begin() + static_cast<std::ptrdiff_t>(begin),
+                            splits_->begin() + static_cast<std::ptrdiff_t>(end), split);
+  }
+}
+
+std::int64_t SplitRows::row(std::int64_t sample) {
+  if (splits_ == nullptr) return sample;
+  if (sample < last_sample_ || last_sample_ < 0 || sample > last_sample_ + kRowsPerBlock) {
+    const auto block = std::ranges::upper_bound(before_, sample) - before_.begin() - 1;
+    last_sample_ = before_[static_cast<std::size_t>(block)] - 1;
+    last_row_ = block * kRowsPerBlock - 1;
+  }
+  while (last_sample_ < sample)
+    if ((*splits_)[static_cast<std::size_t>(++last_row_)] == split_) ++last_sample_;
+  return last_row_;
+}
+
+// --- ArrayListing ----------------------------------------------------------------------------------------------------
+
+ArrayListing::ArrayListing(const ImportParams& params, const mpi::Communicator& world)
+    : params_(params), world_(world) {
+  std::vector<std::byte> found;
+  mpi::on_root(world_, [&] {
+    mpi::Packer packed;
+    for (const auto& [name, path] : splits_of(params_)) {
+      packed.add(name);
+      packed.add(path);
+    }
+    found = packed.bytes();
+    check_request();
+  });
+  found = world_.broadcast(found, 0);
+  for (mpi::Unpacker packed(found); !packed.is_empty();) {
+    const std::string name(packed.text());
+    open(name, std::string(packed.text()));
+  }
+  mpi::on_root(world_, [this] { check_inputs(); });
+  groups_.resize(sources_.size());
+  list_train();
+  for (std::size_t i = 1; i < sources_.size(); ++i) list_other(i);
+  mpi::on_root(world_, [this] { check_groups_of_splits(); });
+}
+
+void ArrayListing::check_request() const {
+  if (params_.target.empty())
+    refuse(
+        "import.target is needed: the array, file or column with what the network has to answer, for example y.npy, "
+        "all.npz:y, or a column's name");
+  if (params_.val_fraction + params_.test_fraction >= 1)
+    refuse("import.val_fraction = {} and import.test_fraction = {} leave nothing to train. Their sum must be below 1",
+           params_.val_fraction, params_.test_fraction);
+  if (params_.val_fraction > 0 && !params_.val_rows.empty())
+    refuse("import.val_fraction and import.val_rows both say which samples are val. Give one");
+  if (params_.test_fraction > 0 && !params_.test_rows.empty())
+    refuse("import.test_fraction and import.test_rows both say which samples are test. Give one");
+}
+
+// Opens a split. One of test without a target is left out: no accuracy can be measured on it.
+void ArrayListing::open(const std::string& split, const std::string& path) {
+  ArraySourceSpec spec = spec_of(params_, path);
+  try {
+    sources_.push_back(std::make_unique<ArraySource>(spec, world_));
+  } catch (const RequestError&) {
+    if (split != io::kSplitNames.back()) throw;
+    spec.target = "";
+    try {
+      const ArraySource unlabelled(spec, world_);
+    } catch (const RequestError&) {
+      spec.path = "";
+    }
+    if (spec.path.empty()) throw;
+    if (world_.rank() == 0)
+      log_warning(fmt::format(
+          "'{}' has no target '{}' and is left out of the import: no accuracy can be measured on it. convoy "
+          "predict reads samples without targets directly: predict.data = {}",
+          path, params_.target, path));
+    return;
+  }
+  names_.push_back(split);
+}
+
+void ArrayListing::check_inputs() const {
+  for (std::size_t i = 1; i < sources_.size(); ++i)
+    if (sources_[i]->inputs() != sources_[0]->inputs())
+      refuse("{} = {}: samples of {} are {}, and those of {} {}", kSourceKey, params_.source, names_[0],
+             io::describe_forms(sources_[0]->inputs()), names_[i], io::describe_forms(sources_[i]->inputs()));
+}
+
+std::uint64_t ArrayListing::group_of(ArraySource& source, std::int64_t row) const {
+  std::string all;
+  SamplePart& part = *source.group();
+  for (std::int64_t i = 0; i < part.num_values(); ++i) {
+    const std::string_view text = part.text(row, i);
+    if (is_blank(text))
+      refuse("import.group = {}: {} has no group. Samples of one group are kept in one split", params_.group,
+             part.place(row));
+    all.append(text).push_back('\n');
+  }
+  return hash_name(all);
+}
+
+void ArrayListing::list_train() {
+  ArraySource& source = *sources_.front();
+  std::vector<std::byte> form;
+  std::vector<std::int32_t> labels;
+  mpi::on_root(world_, [&] {
+    TargetScan scan(*source.target(), params_.target_kind, params_.max_class_fraction, source.target_name(),
+                    source.target_place());
+    try {
+      for (std::int64_t row = 0; (scan.wants_rows() || source.group() != nullptr) && source.has(row); ++row) {
+        if (scan.wants_rows()) scan.add(row);
+        if (source.group() != nullptr) groups_[0].push_back(group_of(source, row));
+      }
+    } catch (const Error& error) {
+      refuse("{}", error.what());
+    }
+    TargetListing listing = scan.finish();
+    form = pack(listing.form);
+    labels = std::move(listing.labels);
+    notes_ = std::move(listing.notes);
+  });
+  target_ = unpack_form(world_.broadcast(form, 0));
+  source.count(world_);
+  listing_.class_names = target_.names;
+  add_split(names_.front(), broadcast(world_, std::move(labels)), {0, SplitRows(source.num_samples())});
+}
+
+void ArrayListing::list_other(std::size_t index) {
+  ArraySource& source = *sources_[index];
+  std::vector<std::int32_t> labels;
+  mpi::on_root(world_, [&] {
+    try {
+      if (target_.kind == TargetKind::kClass) labels = labels_of(index);
+      for (std::int64_t row = 0; source.group() != nullptr && source.has(row); ++row)
+        groups_[index].push_back(group_of(source, row));
+    } catch (const Error& error) {
+      refuse("{}", error.what());
+    }
+  });
+  source.count(world_);
+  add_split(names_[index], broadcast(world_, std::move(labels)), {index, SplitRows(source.num_samples())});
+}
+
+std::vector<std::int32_t> ArrayListing::labels_of(std::size_t index) const {
+  ArraySource& source = *sources_[index];
+  TargetReader reader(*source.target(), target_);
+  std::vector<std::int32_t> labels;
+  for (std::int64_t row = 0; source.has(row); ++row) {
+    labels.push_back(reader.read(row).label);
+    if (const std::string_view text = reader.class_text(row); labels.back() < 0 && !text.empty())
+      refuse("{}: the class '{}' of split {} is none of train: {}", source.place(row), excerpt(text), names_[index],
+             examples(target_.names));
+  }
+  return labels;
+}
+
+void ArrayListing::add_split(std::string name, std::vector<std::int32_t> labels, Place place) {
+  SourceSplit& split = listing_.splits.emplace_back();
+  split.name = std::move(name);
+  split.labels = std::move(labels);
+  split.num_samples = place.rows.size();
+  places_.push_back(std::move(place));
+}
+
+// --- Groups ----------------------------------------------------------------------------------------------------------
+
+void ArrayListing::refuse_shared_group(ArraySource& a, std::int64_t row_a, ArraySource& b, std::int64_t row_b) const {
+  const std::string text(a.group()->text(row_a, 0));
+  refuse(
+      "import.group = {}: the samples {} and {} are of one group, '{}', but in different splits. What a network has "
+      "seen in training must not be measured",
+      params_.group, a.place(row_a), b.place(row_b), excerpt(text));
+}
+
+void ArrayListing::check_groups_of_splits() {
+  if (params_.group.empty() || sources_.size() < 2) return;
+  std::vector<std::uint64_t> groups;
+  std::vector<RowSplit> splits;
+  std::vector<std::int64_t> begins;
+  for (std::size_t i = 0; i < sources_.size(); ++i) {
+    begins.push_back(std::ssize(groups));
+    groups.insert(groups.end(), groups_[i].begin(), groups_[i].end());
+    splits.resize(groups.size(), static_cast<RowSplit>(i));
+  }
+  const auto shared = find_shared_group(groups, splits);
+  if (!shared) return;
+  const auto source_of = [&](std::int64_t row) {
+    return static_cast<std::size_t>(std::ranges::upper_bound(begins, row) - begins.begin() - 1);
+  };
+  const std::size_t a = source_of(shared->first), b = source_of(shared->second);
+  refuse_shared_group(*sources_[a], shared->first - begins[a], *sources_[b], shared->second - begins[b]);
+}
+
+// --- Drawing splits --------------------------------------------------------------------------------------------------
+
+RowSplitSpec ArrayListing::split_spec(std::uint64_t seed) const {
+  const std::int64_t num_rows = sources_.front()->num_samples();
+  RowSplitSpec spec{.val_fraction = params_.val_fraction, .test_fraction = params_.test_fraction, .seed = seed};
+  if (!params_.val_rows.empty()) spec.val_rows = read_row_list(params_.val_rows, "import.val_rows", num_rows);
+  if (!params_.test_rows.empty()) spec.test_rows = read_row_list(params_.test_rows, "import.test_rows", num_rows);
+  std::vector<std::int64_t> both;
+  std::ranges::set_intersection(spec.val_rows, spec.test_rows, std::back_inserter(both));
+  if (!both.empty()) refuse("import.val_rows and import.test_rows both have row {}", both.front());
+  return spec;
+}
+
+std::vector<std::byte> ArrayListing::divide_on_root(std::uint64_t seed) {
+  for (std::size_t i = 1; i < names_.size(); ++i) {
+    const bool is_val = names_[i] == io::kSplitNames[1];
+    if (is_val ? params_.val_fraction > 0 || !params_.val_rows.empty()
+               : params_.test_fraction > 0 || !params_.test_rows.empty())
+      refuse("import.{0}_fraction and import.{0}_rows: the source has a split {0} already. Leave them out", names_[i]);
+  }
+  ArraySource& source = *sources_.front();
+  DividedRows divided = divide_rows({.num_rows = source.num_samples(),
+                                     .num_classes = std::ssize(target_.names),
+                                     .labels = listing_.splits.front().labels,
+                                     .groups = groups_.front()},
+                                    split_spec(seed));
+  notes_.insert(notes_.end(), divided.notes.begin(), divided.notes.end());
+  if (const auto shared = find_shared_group(groups_.front(), divided.splits))
+    refuse_shared_group(source, shared->first, source, shared->second);
+  const auto bytes = std::as_bytes(std::span(divided.splits));
+  return {bytes.begin(), bytes.end()};
+}
+
+void ArrayListing::divide(std::uint64_t seed) {
+  const bool divides =
+      params_.val_fraction > 0 || params_.test_fraction > 0 || !params_.val_rows.empty() || !params_.test_rows.empty();
+  std::vector<std::byte> bytes;
+  if (divides) mpi::on_root(world_, [&] { bytes = divide_on_root(seed); });
+  groups_ = {};  // no longer needed
+  if (!divides) return;
+  bytes = world_.broadcast(bytes, 0);
+  auto splits = std::make_shared<std::vector<RowSplit>>(bytes.size());
+  std::memcpy(splits->data(), bytes.data(), bytes.size());
+  SourceListing listed = std::exchange(listing_, {});
+  std::vector<Place> places = std::exchange(places_, {});
+  listing_.class_names = std::move(listed.class_names);
+  for (std::size_t i = 0; i < io::kSplitNames.size(); ++i) {
+    const auto own = std::ranges::find(listed.splits, io::kSplitNames[i], &SourceSplit::name);
+    if (i > 0 && own != listed.splits.end()) {
+      const auto number = static_cast<std::size_t>(own - listed.splits.begin());
+      add_split(own->name, std::move(own->labels), std::move(places[number]));
+      continue;
+    }
+    Place place{0, SplitRows(splits, static_cast<RowSplit>(i))};
+    if (place.rows.size() == 0) continue;
+    std::vector<std::int32_t> labels;
+    const std::vector<std::int32_t>& all = listed.splits.front().labels;
+    for (std::size_t row = 0; row < all.size(); ++row)
+      if ((*splits)[row] == static_cast<RowSplit>(i)) labels.push_back(all[row]);
+    add_split(io::kSplitNames[i], std::move(labels), std::move(place));
+  }
+}
+
+std::vector<std::string> ArrayListing::notes() const {
+  if (world_.rank() != 0) return {};
+  std::vector<std::string> notes = sources_.front()->notes();
+  notes.insert(notes.end(), notes_.begin(), notes_.end());
+  return notes;
+}
+
+}  // namespace convoy

@@ -1,0 +1,306 @@
+/// Rank 0 finds the parts; each rank opens their files. Tables are read once up to their ends, by rank 0.
+#include "data/arrays/array_source.h"
+
+#include <algorithm>
+#include <cstring>
+#include <filesystem>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+#include "convoy/base/wording.h"
+#include "convoy/comm/on_root.h"
+#include "convoy/comm/packed.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::int64_t kReadAheadBytes = std::int64_t{16} << 20;  // what all arrays read ahead together
+constexpr const char* kValues = "values";                         // name of the only input, if it is no image
+constexpr const char* kInputsKey = "import.inputs";
+
+// --- Locations as bytes ----------------------------------------------------------------------------------------------
+
+void pack(mpi::Packer& packed, const std::vector<std::string>& texts) {
+  packed.add(std::ssize(texts));
+  for (const std::string& text : texts) packed.add(text);
+}
+
+std::vector<std::string> unpack_texts(mpi::Unpacker& packed) {
+  std::vector<std::string> texts;
+  for (std::int64_t n = packed.number(); n > 0; --n) texts.emplace_back(packed.text());
+  return texts;
+}
+
+std::vector<std::byte> pack(const std::vector<PartLocation>& locations) {
+  mpi::Packer packed;
+  for (const PartLocation& location : locations) {
+    packed.add(static_cast<std::int64_t>(location.files.kind));
+    pack(packed, location.files.paths);
+    packed.add(location.array);
+    pack(packed, location.columns);
+  }
+  return packed.bytes();
+}
+
+std::vector<PartLocation> unpack_locations(std::span<const std::byte> bytes) {
+  std::vector<PartLocation> locations;
+  for (mpi::Unpacker packed(bytes); !packed.is_empty();) {
+    PartLocation& location = locations.emplace_back();
+    location.files.kind = static_cast<ArrayFileKind>(packed.number());
+    location.files.paths = unpack_texts(packed);
+    location.array = packed.text();
+    location.columns = unpack_texts(packed);
+  }
+  return locations;
+}
+
+// --- Finding ---------------------------------------------------------------------------------------------------------
+
+// Finds inputs, then the target, the ids and the groups. The latter are looked for first, as a single input is what
+// they leave.
+std::vector<PartLocation> find_parts(const ArraySourceSpec& spec) {
+  const ArrayFinder finder(spec.path, spec.key);
+  std::vector<PartLocation> others;
+  const auto find_other = [&](const std::string& where, const char* key) {
+    if (!where.empty()) others.push_back(finder.find(where, key));
+  };
+  find_other(spec.target, "import.target");
+  find_other(spec.id, "import.id");
+  find_other(spec.group, "import.group");
+  std::vector<PartLocation> all;
+  const std::vector<PartSpec> only(1);
+  for (const PartSpec& part : spec.inputs.empty() ? only : spec.inputs)
+    all.push_back(finder.find_input(part, kInputsKey, others));
+  if (all.size() > io::kMaxArrays)
+    refuse("{}: a sample has {} arrays. Allowed: 1 to {}", kInputsKey, all.size(), io::kMaxArrays);
+  for (const PartLocation& input : all)
+    if (!spec.target.empty() && input.files == others.front().files && input.array == others.front().array)
+      for (const std::string& column : input.columns.empty() ? std::vector{input.array} : input.columns)
+        if (input.columns.empty() || std::ranges::count(others.front().columns, column) > 0)
+          refuse("{}: {} is the target, and cannot be an input, too", kInputsKey,
+                 describe(input.columns.empty() ? input : others.front()));
+  all.insert(all.end(), others.begin(), others.end());
+  return all;
+}
+
+// "x" of x.npy, of /data/x and of the folder x; the column, if there is only one.
+std::string name_of(const PartLocation& location) {
+  if (location.columns.size() == 1) return location.columns.front();
+  if (!location.array.empty()) return location.array.substr(location.array.rfind('/') + 1);
+  const std::filesystem::path path = location.files.paths.front();
+  return location.files.paths.size() > 1 ? path.parent_path().filename().string() : path.stem().string();
+}
+
+// --- Axes ------------------------------------------------------------------------------------------------------------
+
+/// Extents as they are stored, channels last, and whether the file has channels first.
+struct Axes {
+  std::vector<std::int64_t> dims;
+  bool has_channels_first = false;
+};
+
+std::string shown_dims(const std::vector<std::int64_t>& dims) {
+  return fmt::format("({})", fmt::join(dims, ", "));
+}
+
+Axes axes_of(const std::vector<std::int64_t>& dims, AxesKind axes) {
+  Axes stored{.dims = dims};
+  if (axes == AxesKind::kNone) stored.dims.push_back(1);
+  if (axes != AxesKind::kChannelsFirst) return stored;
+  std::ranges::rotate(stored.dims, stored.dims.begin() + 1);
+  stored.has_channels_first = true;
+  return stored;
+}
+
+std::string meanings_of(const std::vector<std::int64_t>& dims) {
+  if (dims.size() == 2)
+    return fmt::format(
+        "import.axes = channels_first if they are {0} channels of {1} values, channels_last if they are {0} positions "
+        "of {1} channels, none if they are an image of {0} x {1} pixels",
+        dims[0], dims[1]);
+  return fmt::format(
+      "import.axes = channels_first if the first axis is that of the channels ({}), channels_last if it is the last "
+      "one ({}){}",
+      dims.front(), dims.back(), dims.size() == 3 ? ", none if there is none" : "");
+}
+
+// Finds the axis of the channels. `part` is the input's name and place in messages.
+Axes find_axes(const std::vector<std::int64_t>& dims, AxesKind axes, const std::vector<std::int64_t>& expected,
+               const std::string& part, std::vector<std::string>& notes) {
+  if (dims.size() < 2) return {.dims = dims.empty() ? std::vector<std::int64_t>{1} : dims};
+  if (axes == AxesKind::kNone && dims.size() > 3)
+    refuse("{}: import.axes = none would give a sample {} five axes with its channel. Allowed: at most four", part,
+           shown_dims(dims));
+  if (axes != AxesKind::kAuto) return axes_of(dims, axes);
+  if (!expected.empty()) {
+    std::vector<Axes> possible;
+    for (const AxesKind kind : {AxesKind::kChannelsLast, AxesKind::kChannelsFirst, AxesKind::kNone})
+      if (Axes stored = axes_of(dims, kind); stored.dims == expected) possible.push_back(std::move(stored));
+    if (possible.size() == 1) return possible.front();
+    if (possible.empty())
+      refuse("{}: a sample is {}, but {} with channels last was expected", part, shown_dims(dims),
+             shown_dims(expected));
+  } else if (dims.size() > 2 && dims.front() != dims.back()) {
+    const bool is_first = dims.front() < dims.back();
+    notes.push_back(fmt::format(
+        "{}: a sample is {}; its {} axis, the shorter one, is that of the channels "
+        "(import.axes = {})",
+        part, shown_dims(dims), is_first ? "first" : "last", is_first ? "channels_first" : "channels_last"));
+    return axes_of(dims, is_first ? AxesKind::kChannelsFirst : AxesKind::kChannelsLast);
+  }
+  refuse("{}: a sample is {}. Which axis is that of the channels? {}", part, shown_dims(dims), meanings_of(dims));
+}
+
+}  // namespace
+
+std::string describe(const PartLocation& location) {
+  const std::string file = location.files.paths.size() > 1
+                               ? std::filesystem::path(location.files.paths.front()).parent_path().string()
+                               : location.files.paths.front();
+  if (!location.array.empty()) return fmt::format("'{}', array '{}'", file, excerpt(location.array));
+  if (location.columns.size() == 1) return fmt::format("'{}', column '{}'", file, excerpt(location.columns.front()));
+  if (!location.columns.empty()) return fmt::format("'{}', {} columns", file, location.columns.size());
+  return fmt::format("'{}'", file);
+}
+
+// --- Opening ---------------------------------------------------------------------------------------------------------
+
+ArraySource::ArraySource(const ArraySourceSpec& spec, const mpi::Communicator& world) : key_(spec.key) {
+  std::vector<std::byte> found;
+  mpi::on_root(world, [&] { found = pack(find_parts(spec)); });
+  locations_ = unpack_locations(world.broadcast(found, 0));
+  mpi::on_all(world, [&] { open(spec, locations_); });
+  if (world.rank() != 0) notes_.clear();
+}
+
+ArraySource::~ArraySource() = default;
+ArraySource::ArraySource(ArraySource&&) noexcept = default;
+
+void ArraySource::open(const ArraySourceSpec& spec, const std::vector<PartLocation>& locations) {
+  const std::int64_t block_bytes = kReadAheadBytes / std::ssize(locations);
+  auto next = locations.begin();
+  const std::vector<PartSpec> only(1);
+  for (const PartSpec& part : spec.inputs.empty() ? only : spec.inputs) add_input(part, *next++, spec, block_bytes);
+  if (!spec.target.empty()) {
+    target_place_ = describe(*next);
+    target_name_ = name_of(*next);
+    target_ = open_part(*next++, tables_, block_bytes);
+  }
+  if (!spec.id.empty()) id_ = open_part(*next++, tables_, block_bytes);
+  if (!spec.group.empty()) group_ = open_part(*next++, tables_, block_bytes);
+  if (id_ != nullptr && id_->num_values() != 1)
+    refuse("import.id = {}: it has {} values for each sample. Give an array or a column with one", spec.id,
+           id_->num_values());
+  check_names();
+  for (const InputPart& input : parts_) all_parts_.push_back(input.part.get());
+  for (SamplePart* const other : {target_.get(), id_.get(), group_.get()})
+    if (other != nullptr) all_parts_.push_back(other);
+}
+
+void ArraySource::add_input(const PartSpec& spec, const PartLocation& location, const ArraySourceSpec& source,
+                            std::int64_t block_bytes) {
+  const bool is_only = source.inputs.size() < 2;
+  InputPart& input = parts_.emplace_back();
+  input.part = open_part(location, tables_, block_bytes);
+  if (!input.part->type()) refuse("{}: {} holds texts, and an input is numbers", kInputsKey, describe(location));
+  Axes stored = find_axes(input.part->dims(), source.axes, spec.dims, describe(location), notes_);
+  input.has_channels_first = stored.has_channels_first;
+  io::ArrayInfo& info = inputs_.emplace_back();
+  const std::string usual = !is_only ? name_of(location) : stored.dims.size() > 2 ? features::kImage : kValues;
+  info.name = spec.name.empty() ? usual : spec.name;
+  info.type = input.part->type() == ElementType::kFloat64 ? ElementType::kFloat32 : *input.part->type();
+  info.dims = std::move(stored.dims);
+  info.channel_names = input.part->columns();
+}
+
+void ArraySource::check_names() {
+  try {
+    io::check_arrays(inputs_);
+  } catch (const Error& error) {
+    refuse("{}: {}", kInputsKey, error.what());
+  }
+}
+
+// --- Counting --------------------------------------------------------------------------------------------------------
+
+bool ArraySource::has(std::int64_t row) {
+  return std::ranges::all_of(all_parts_, [row](SamplePart* part) { return part->has(row); });
+}
+
+void ArraySource::count(const mpi::Communicator& world) {
+  mpi::on_root(world, [this] {
+    try {
+      check_counts(locations_);
+    } catch (const Error& error) {
+      refuse("{}", error.what());
+    }
+  });
+  for (auto& [paths, table] : tables_) {
+    const auto bytes = world.broadcast(std::vector<std::byte>(std::as_bytes(std::span(table->marks())).begin(),
+                                                              std::as_bytes(std::span(table->marks())).end()),
+                                       0);
+    std::vector<RowMark> marks(bytes.size() / sizeof(RowMark));
+    std::memcpy(marks.data(), bytes.data(), bytes.size());
+    std::int64_t num_rows = table->num_rows();
+    world.broadcast(&num_rows, sizeof num_rows, 0);
+    table->set_marks(std::move(marks), num_rows);
+  }
+  num_samples_ = parts_.front().part->num_samples();
+}
+
+void ArraySource::check_counts(const std::vector<PartLocation>& locations) {
+  const std::int64_t wanted = all_parts_.front()->num_samples();
+  for (std::size_t i = 1; i < all_parts_.size(); ++i)
+    if (const std::int64_t found = all_parts_[i]->num_samples(); found != wanted)
+      refuse("{}: {} has {}, but {} has {}. All parts need the same number", key_, describe(locations.front()),
+             counted(wanted, "sample"), describe(locations[i]), counted(found, "sample"));
+}
+
+// --- Reading ---------------------------------------------------------------------------------------------------------
+
+std::int64_t ArraySource::record_bytes() const {
+  std::int64_t bytes = 0;
+  for (const io::ArrayInfo& input : inputs_) bytes += input.bytes();
+  return bytes;
+}
+
+// Returns the values of an input, with float64 rounded, still in the file's order.
+std::span<const std::byte> ArraySource::as_stored(InputPart& input, std::int64_t row) {
+  const std::span<const std::byte> values = input.part->values(row);
+  if (input.part->type() != ElementType::kFloat64) return values;
+  const std::span doubles(reinterpret_cast<const double*>(values.data()), values.size() / sizeof(double));
+  rounded_.resize(doubles.size());
+  if (const std::int64_t beyond = round_to_float32(doubles, rounded_, input.loss); beyond >= 0)
+    fail("{}: value {} of the sample is {}, which is beyond float32. Scale it, or take its logarithm",
+         input.part->place(row), beyond, doubles[static_cast<std::size_t>(beyond)]);
+  return std::as_bytes(std::span(rounded_));
+}
+
+void ArraySource::read_record(std::int64_t row, std::span<std::byte> record) {
+  for (std::size_t i = 0; i < parts_.size(); ++i) {
+    const std::span<const std::byte> values = as_stored(parts_[i], row);
+    const std::span<std::byte> to = record.first(values.size());
+    if (parts_[i].has_channels_first)
+      move_channels_last(inputs_[i].channels(), size_of(inputs_[i].type), values, to);
+    else
+      std::ranges::copy(values, to.begin());
+    record = record.subspan(values.size());
+  }
+}
+
+std::string ArraySource::name(std::int64_t row) {
+  return id_ != nullptr ? std::string(id_->text(row, 0)) : place(row);
+}
+
+std::vector<LossOfPrecision> ArraySource::losses() const {
+  std::vector<LossOfPrecision> losses;
+  for (const InputPart& input : parts_) losses.push_back(input.loss);
+  return losses;
+}
+
+}  // namespace convoy

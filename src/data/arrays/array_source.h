@@ -1,0 +1,104 @@
+/// Reads samples from users' files of arrays and tables of numbers, part by part joined: for imports, and for
+/// predictions of files that were not imported.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "convoy/comm/communicator.h"
+#include "convoy/io/sample_store.h"
+#include "convoy/params/choices.h"
+
+#include "data/arrays/array_files.h"
+#include "data/arrays/element_values.h"
+#include "data/arrays/sample_part.h"
+
+namespace convoy {
+
+/// What is read of a source.
+struct ArraySourceSpec {
+  std::string path;              ///< a file, or a folder of files
+  std::string key;               ///< the parameter that gave the path, for messages: "import.source"
+  std::vector<PartSpec> inputs;  ///< the arrays of a sample; empty: the only one that there is
+  /// Where the target, a name of each sample and its group are (PartSpec::where); empty: not read.
+  std::string target = {}, id = {}, group = {};
+  AxesKind axes = AxesKind::kAuto;
+};
+
+/// The samples of users' files. One thread may use it at a time. A row is the number of a sample, from 0; reading is
+/// fast if rows ascend. A record is what io::ShardWriter stores of a sample: its arrays, one after the other, with
+/// channels last; float64 becomes float32.
+class ArraySource {
+ public:
+  /// Opens the files. All ranks of `world` call it. Throws RequestError on all ranks, naming the key, if a part is not
+  /// found, cannot be opened, holds texts, or has axes of which it is not known which one is that of the channels.
+  ArraySource(const ArraySourceSpec& spec, const mpi::Communicator& world);
+  ~ArraySource();
+  ArraySource(ArraySource&&) noexcept;
+
+  /// Name, type, extents and channel names of the arrays of a sample.
+  const std::vector<io::ArrayInfo>& inputs() const { return inputs_; }
+  std::int64_t record_bytes() const;
+  /// The part of the target or of the groups; null if the specification names none.
+  SamplePart* target() const { return target_.get(); }
+  SamplePart* group() const { return group_.get(); }
+  /// What a message calls the target: "'wine.csv', column 'quality'".
+  const std::string& target_place() const { return target_place_; }
+  /// The name of the target: its array, its file without an ending, or its only column.
+  const std::string& target_name() const { return target_name_; }
+
+  /// Whether there is such a row. Tables whose rows are not counted yet are read up to it.
+  bool has(std::int64_t row);
+  /// Finds the number of samples; rank 0 reads tables up to their ends for all. All ranks of `world` call it. Throws
+  /// RequestError on all ranks if two parts have different numbers of samples, or a row of a table is damaged.
+  void count(const mpi::Communicator& world);
+  std::int64_t num_samples() const { return num_samples_; }  ///< known after count()
+
+  /// Reads a sample into `record`, of record_bytes() bytes. Its values may be NaN or infinite. Throws Error if a file
+  /// is damaged, a field of a table is no number, or a value is beyond float32.
+  void read_record(std::int64_t row, std::span<std::byte> record);
+  /// The name of a sample: its id, or where it is, as "x.npy:17" (rows from 0) or "wine.csv:18" (lines from 1).
+  std::string name(std::int64_t row);
+  /// Where a sample is, also if it has an id.
+  std::string place(std::int64_t row) { return parts_.front().part->place(row); }
+
+  /// What was lost of each input in the records that were read.
+  std::vector<LossOfPrecision> losses() const;
+  /// Sentences about what was found out, such as the axis of the channels; empty except on rank 0.
+  const std::vector<std::string>& notes() const { return notes_; }
+
+ private:
+  /// How an input becomes a part of the record.
+  struct InputPart {
+    std::unique_ptr<SamplePart> part;
+    bool has_channels_first = false;
+    LossOfPrecision loss = {};
+  };
+
+  void open(const ArraySourceSpec& spec, const std::vector<PartLocation>& locations);
+  void add_input(const PartSpec& spec, const PartLocation& location, const ArraySourceSpec& source,
+                 std::int64_t block_bytes);
+  void check_names();
+  void check_counts(const std::vector<PartLocation>& locations);
+  std::span<const std::byte> as_stored(InputPart& input, std::int64_t row);
+
+  OpenTables tables_;
+  std::vector<PartLocation> locations_;  ///< of inputs, then of the target, the ids and the groups, if there are such
+  std::vector<io::ArrayInfo> inputs_;
+  std::vector<InputPart> parts_;  ///< one for each of inputs_
+  std::unique_ptr<SamplePart> target_, id_, group_;
+  std::vector<SamplePart*> all_parts_;  ///< as locations_
+  std::string key_, target_place_, target_name_;
+  std::int64_t num_samples_ = -1;
+  std::vector<std::string> notes_;
+  std::vector<float> rounded_;
+};
+
+/// "'all.npz', array 'x'"; "'wine.csv', column 'quality'"; "'wine.csv', 11 columns"; "'x.npy'".
+std::string describe(const PartLocation& location);
+
+}  // namespace convoy

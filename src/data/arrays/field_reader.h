@@ -1,0 +1,70 @@
+/// Reads the rows of a CSV (RFC 4180) or TSV file as fields that are not copied, for tables of numbers: several times
+/// as fast as data/text/table_reader.h, which reads texts and mends rows with open quotes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "convoy/base/file_descriptor.h"
+
+#include "data/table_format.h"
+
+namespace convoy {
+
+/// Reads a table row by row, in blocks of the file. Lines end with \n or \r\n; empty lines are not rows. A mark of
+/// UTF-8 at the beginning is passed over.
+class FieldReader {
+ public:
+  static constexpr std::int64_t kMaxRowBytes = std::int64_t{16} << 20;
+  static constexpr std::size_t kMaxFields = 65536;
+
+  /// Throws Error naming the file if it cannot be read, is in UTF-16, or has lines that end with \r alone.
+  FieldReader(const std::string& path, const TableFormat& format);
+
+  /// Reads the next row. Returns false at the end of the file. Throws Error, naming file and line, if a quote is never
+  /// closed, text follows a closing quote, or the row has too many bytes or fields.
+  bool next();
+  /// The fields of the row that was read last, without their quotes. Valid until the next call of next() or seek().
+  std::span<const std::string_view> fields() const { return fields_; }
+  /// Offset in bytes of that row in the file, from which seek() makes next() read it again.
+  std::int64_t offset() const { return row_offset_; }
+  /// Number of that row's first line, counted from 1. After a seek() without a line, this reads the file up to the row.
+  std::int64_t line() const;
+  /// Makes next() read the row at this offset. `line` is the number of its first line; 0: not known.
+  void seek(std::int64_t offset, std::int64_t line = 0);
+  const std::string& path() const { return path_; }
+  std::int64_t size_bytes() const { return size_bytes_; }
+
+ private:
+  std::string_view take_row();
+  bool fill();
+  void split(std::string_view row);
+  void split_quoted(std::string_view row);
+  std::size_t take_quoted(std::string_view row, std::size_t at);
+  void add(std::string_view field);
+  [[noreturn]] void fail_row(const std::string& what) const;
+
+  std::string path_;
+  FileDescriptor file_;
+  std::int64_t size_bytes_ = 0;
+  TableFormat format_;
+  std::vector<char> block_;  ///< bytes of the file, from block_offset_ on
+  std::int64_t block_offset_ = 0;
+  std::size_t begin_ = 0, end_ = 0;  ///< the bytes of block_ that are not taken yet
+  std::vector<std::string_view> fields_;
+  std::string unquoted_;  ///< fields of the row whose quotes were removed, one after the other
+  std::int64_t row_offset_ = 0;
+  std::int64_t row_line_ = 0;   ///< 0: not known, after a seek()
+  std::int64_t next_line_ = 1;  ///< number of the line that follows; 0: not known
+};
+
+/// Returns the number that a field is, with blanks and a plus sign before it. An empty field, and the words NA, N/A,
+/// null, none and ?, are a missing number: NaN. A number beyond the range of a double is an infinity or 0. Returns
+/// false if the field is no number.
+bool read_number(std::string_view field, double& number);
+
+}  // namespace convoy

@@ -1,0 +1,295 @@
+/// Looks at all values of a target once; later each is read with its sample.
+#include "data/arrays/target_columns.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <utility>
+
+#include <fmt/format.h>
+#include <fmt/ranges.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+#include "convoy/base/wording.h"
+#include "convoy/io/sample_store.h"
+
+#include "data/arrays/field_reader.h"
+#include "data/source_listing.h"
+#include "data/text/check_text.h"
+
+namespace convoy {
+
+namespace {
+
+constexpr std::int64_t kFewClasses = 10;          // always allowed, however few samples there are
+constexpr std::size_t kMaxClasses = 1 << 17;      // more are no classes
+constexpr std::size_t kMaxTextsOfNumbers = 1000;  // with fractions among them, more are no classes either
+constexpr float kNotKnown = std::numeric_limits<float>::quiet_NaN();
+
+bool is_float(ElementType type) {
+  return type == ElementType::kFloat16 || type == ElementType::kFloat32 || type == ElementType::kFloat64;
+}
+
+bool is_float_array(const SamplePart& part) {
+  return part.type() && part.columns().empty() && is_float(*part.type());
+}
+
+std::vector<std::string> parts_of_list(std::string_view list) {
+  std::vector<std::string> parts;
+  for (std::size_t begin = 0; begin <= list.size();) {
+    const std::size_t end = std::min(list.find('|', begin), list.size());
+    if (end > begin) parts.emplace_back(list.substr(begin, end - begin));
+    begin = end + 1;
+  }
+  return parts;
+}
+
+// Whether the text is a word for a missing number, such as NA.
+bool is_missing_number(std::string_view text) {
+  double number = 0;
+  return read_number(text, number) && std::isnan(number);
+}
+
+// "a class of 3", "a number", "5 labels"
+std::string describe_kind(const TargetForm& form) {
+  const auto count = std::ssize(form.names);
+  const char* const one = form.kind == TargetKind::kLabels ? "label" : "number";
+  if (form.kind == TargetKind::kClass) return fmt::format("a class of {}", count);
+  return count == 1 ? fmt::format("a {}", one) : counted(count, one);
+}
+
+}  // namespace
+
+// --- Reading ---------------------------------------------------------------------------------------------------------
+
+TargetReader::TargetReader(SamplePart& part, TargetForm form) : part_(part), form_(std::move(form)) {
+  for (const std::string& name : form_.names) numbers_.emplace(name, static_cast<std::int32_t>(numbers_.size()));
+  if (form_.kind != TargetKind::kClass) values_.resize(form_.names.size());
+  doubles_.resize(static_cast<std::size_t>(part.num_values()));
+}
+
+std::string_view TargetReader::class_text(std::int64_t row) {
+  if (!is_float_array(part_)) {
+    const std::string_view text = part_.text(row, 0);
+    return is_blank(text) ? std::string_view() : text;
+  }
+  convert_to_doubles(*part_.type(), part_.values(row), doubles_);
+  const double value = doubles_.front();
+  if (std::isnan(value)) return {};
+  if (std::trunc(value) != value || std::abs(value) >= 0x1p53)
+    refuse("{}: the class is {}, which is no whole number. Give import.target_kind = numbers", part_.place(row), value);
+  text_ = fmt::format("{}", static_cast<std::int64_t>(value));
+  return text_;
+}
+
+io::SampleAnswer TargetReader::read(std::int64_t row) {
+  if (form_.kind == TargetKind::kClass) {
+    const auto found = numbers_.find(class_text(row));
+    return {.label = found == numbers_.end() ? -1 : found->second};
+  }
+  if (form_.are_lists)
+    read_list(row);
+  else
+    read_values(row);
+  return {.target = values_};
+}
+
+void TargetReader::read_list(std::int64_t row) {
+  std::ranges::fill(values_, 0.0f);
+  for (const std::string& part : parts_of_list(part_.text(row, 0))) {
+    const auto found = numbers_.find(part);
+    if (found == numbers_.end())
+      refuse("{}: the label '{}' is none of train: {}", part_.place(row), excerpt(part), examples(form_.names));
+    values_[static_cast<std::size_t>(found->second)] = 1;
+  }
+}
+
+void TargetReader::read_values(std::int64_t row) {
+  convert_to_doubles(*part_.type(), part_.values(row), doubles_);
+  if (const std::int64_t beyond = round_to_float32(doubles_, values_, loss_); beyond >= 0)
+    refuse("{}: the target is {}, which is beyond float32. Scale it, or take its logarithm", part_.place(row),
+           doubles_[static_cast<std::size_t>(beyond)]);
+  if (form_.kind != TargetKind::kLabels) return;
+  const auto is_label = [](float value) { return std::isnan(value) || value == 0 || value == 1; };
+  if (const auto wrong = std::ranges::find_if_not(values_, is_label); wrong != values_.end())
+    refuse("{}: label '{}' is {}, and not 0 or 1", part_.place(row),
+           excerpt(form_.names[static_cast<std::size_t>(wrong - values_.begin())]), *wrong);
+}
+
+// --- Finding out -----------------------------------------------------------------------------------------------------
+
+TargetScan::TargetScan(SamplePart& part, TargetRequest request, double max_class_fraction, std::string name,
+                       std::string place)
+    : part_(part),
+      reader_(part, {}),
+      request_(request),
+      max_class_fraction_(max_class_fraction),
+      name_(std::move(name)),
+      place_(std::move(place)) {
+  check_shape();
+  doubles_.resize(static_cast<std::size_t>(part.num_values()));
+  const bool is_auto = request == TargetRequest::kAuto, is_float = is_float_array(part);
+  const bool has_texts = !part.type() || !part.columns().empty();
+  if (request == TargetRequest::kNumbers || (is_auto && is_float)) listing_.form.kind = TargetKind::kNumbers;
+  if (request == TargetRequest::kLabels) listing_.form.kind = TargetKind::kLabels;
+  wants_rows_ = request == TargetRequest::kClass || (is_auto && !is_float) ||
+                (request == TargetRequest::kLabels && has_texts && part.num_values() == 1);
+}
+
+void TargetScan::check_shape() const {
+  const std::vector<std::int64_t>& dims = part_.dims();
+  if (dims.size() > 1)
+    refuse(
+        "import.target: {}: the target of a sample has the shape ({}). Fields as targets are not possible yet: give "
+        "one value for each sample, or a row of values",
+        place_, fmt::join(dims, ", "));
+  if (!part_.type() && request_ == TargetRequest::kNumbers)
+    refuse("import.target_kind = numbers, but {} holds texts", place_);
+  if (part_.num_values() > 1 && request_ == TargetRequest::kClass)
+    refuse(
+        "import.target_kind = class, but {} has {} values for each sample, and a class is one. Of a row with a 1 for "
+        "the class, numpy.argmax(y, axis=1) makes it",
+        place_, part_.num_values());
+  if (part_.num_values() > io::kMaxTargetValues)
+    refuse("import.target: {} has {} values for each sample. Allowed: 1 to {}", place_, part_.num_values(),
+           io::kMaxTargetValues);
+}
+
+void TargetScan::add(std::int64_t row) {
+  ++num_rows_;
+  if (part_.num_values() > 1)
+    add_values(row);
+  else
+    add_text(row);
+}
+
+void TargetScan::add_values(std::int64_t row) {
+  convert_to_doubles(*part_.type(), part_.values(row), doubles_);
+  are_binary_ = std::ranges::all_of(doubles_, [](double v) { return std::isnan(v) || v == 0 || v == 1; });
+  wants_rows_ = are_binary_;
+}
+
+void TargetScan::add_text(std::int64_t row) {
+  const std::string_view text = reader_.class_text(row);
+  double number = 0;
+  if (!text.empty()) {
+    if (!read_number(text, number)) {
+      ++num_others_;
+      if (text.find('|') != std::string_view::npos) ++num_bars_;
+    } else if (!std::isnan(number)) {
+      ++num_numbers_;
+      if (!parse_number<std::int64_t>(text)) ++num_fractions_;
+    }
+  }
+  if (!collects_) return;
+  listing_.labels.push_back(text.empty() ? -1 : number_of(text));
+  const bool is_auto = request_ == TargetRequest::kAuto;
+  collects_ = texts_.size() <= (is_auto && num_fractions_ > 0 && num_others_ == 0 ? kMaxTextsOfNumbers : kMaxClasses);
+  if (collects_) return;
+  listing_.labels = {};
+  texts_ = {};
+}
+
+std::int32_t TargetScan::number_of(std::string_view text) {
+  if (const auto found = texts_.find(text); found != texts_.end()) return found->second;
+  const auto next = static_cast<std::int32_t>(texts_.size());
+  texts_.emplace(text, next);
+  return next;
+}
+
+TargetKind TargetScan::kind_of_texts() const {
+  if (request_ == TargetRequest::kClass) return TargetKind::kClass;
+  if (request_ == TargetRequest::kLabels || num_bars_ > 0) return TargetKind::kLabels;
+  return are_numbers() && num_fractions_ > 0 ? TargetKind::kNumbers : TargetKind::kClass;
+}
+
+TargetListing TargetScan::finish() {
+  TargetForm& form = listing_.form;
+  if (part_.num_values() > 1 && request_ == TargetRequest::kAuto && !is_float_array(part_)) {
+    form.kind = are_binary_ ? TargetKind::kLabels : TargetKind::kNumbers;
+  } else if (num_rows_ > 0) {
+    form.kind = kind_of_texts();
+    if (form.kind == TargetKind::kClass) list_classes();
+    if (form.kind == TargetKind::kLabels) list_labels();
+  }
+  if (form.kind != TargetKind::kClass) listing_.labels = {};
+  if (form.names.empty()) name_outputs();
+  if (request_ == TargetRequest::kAuto)
+    listing_.notes.push_back(fmt::format("the target {} is {} (import.target_kind = {})", place_, describe_kind(form),
+                                         to_string(form.kind)));
+  return std::move(listing_);
+}
+
+// If all other classes are numbers, words as NA are no classes.
+void TargetScan::drop_missing() {
+  if (!are_numbers()) return;
+  for (auto text = texts_.begin(); text != texts_.end();) {
+    if (!is_missing_number(text->first)) {
+      ++text;
+      continue;
+    }
+    std::ranges::replace(listing_.labels, text->second, -1);
+    text = texts_.erase(text);
+  }
+}
+
+void TargetScan::list_classes() {
+  const std::size_t num_texts = texts_.size();
+  drop_missing();
+  std::vector<std::string> names;
+  for (const auto& [text, number] : texts_) names.push_back(text);
+  names = in_order_of_classes(std::move(names));
+  const auto allowed = std::max(
+      kFewClasses, static_cast<std::int64_t>(max_class_fraction_ * static_cast<double>(listing_.labels.size())));
+  if (!collects_ || (std::ssize(names) > allowed && request_ == TargetRequest::kAuto))
+    refuse(
+        "import.target: {} has {} different values in {}{}. If they are quantities, give import.target_kind = "
+        "numbers; if they are classes, import.target_kind = class{}",
+        place_, collects_ ? fmt::format("{}", names.size()) : fmt::format("more than {}", kMaxClasses),
+        counted(num_rows_, "sample"), names.empty() ? "" : fmt::format(": {}", examples(names)),
+        are_numbers() ? "" : "; if they are names of samples, give another target");
+  if (names.size() < 2)
+    refuse("import.target: {} has {}. A network needs at least two classes", place_,
+           names.empty() ? "no class" : fmt::format("a single class, '{}'", excerpt(names.front())));
+  for (const std::string& name : names) {
+    try {
+      check_class_name(name);
+    } catch (const Error& error) {
+      refuse("import.target: {}: '{}' cannot be a class: {}", place_, excerpt(name), error.what());
+    }
+  }
+  std::vector<std::int32_t> new_numbers(num_texts, -1);
+  for (std::size_t i = 0; i < names.size(); ++i)
+    new_numbers[static_cast<std::size_t>(texts_.at(names[i]))] = static_cast<std::int32_t>(i);
+  for (std::int32_t& label : listing_.labels)
+    if (label >= 0) label = new_numbers[static_cast<std::size_t>(label)];
+  if (const std::string spellings = describe_spellings(names); !spellings.empty())
+    listing_.notes.push_back(fmt::format("classes of {}: {}", place_, spellings));
+  listing_.form.names = std::move(names);
+}
+
+// Collects the labels of lists such as a|b. One column of 0 and 1 is one label, named as the column.
+void TargetScan::list_labels() {
+  if (!collects_) refuse("import.target: {} has more than {} different lists of labels", place_, kMaxClasses);
+  std::set<std::string> labels;
+  for (const auto& [text, number] : texts_)
+    for (std::string& label : parts_of_list(text)) labels.insert(std::move(label));
+  if (std::ranges::all_of(labels, [](const std::string& label) { return label == "0" || label == "1"; })) return;
+  if (std::ssize(labels) > io::kMaxTargetValues)
+    refuse("import.target: {} has {} labels. Allowed: 1 to {}", place_, labels.size(), io::kMaxTargetValues);
+  listing_.form.names = in_order_of_classes({labels.begin(), labels.end()});
+  listing_.form.are_lists = true;
+}
+
+// Names labels or numbers as their columns, or as the array, with their index if there are several.
+void TargetScan::name_outputs() {
+  std::vector<std::string>& names = listing_.form.names;
+  names = part_.columns();
+  if (!names.empty()) return;
+  for (std::int64_t k = 0; k < part_.num_values(); ++k)
+    names.push_back(part_.num_values() == 1 ? name_ : fmt::format("{}_{}", name_, k));
+}
+
+}  // namespace convoy

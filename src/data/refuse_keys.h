@@ -1,0 +1,15 @@
+/// Refuses keys of augmentation that these samples do not take.
+#pragma once
+
+#include "convoy/data/make_sample_path.h"
+#include "convoy/params/data_parameters.h"
+
+namespace convoy {
+
+/// Throws RequestError if a key of `asked` differs from its default. The caller has set those keys to their defaults
+/// that samples like those of `data` take.
+void refuse_augmentation(const AugmentParams& asked, const io::DatasetInfo& data);
+/// Throws RequestError if `view` mirrors samples.
+void refuse_mirrors(SampleView view, const io::DatasetInfo& data);
+
+}  // namespace convoy

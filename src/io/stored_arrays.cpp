@@ -1,0 +1,235 @@
+/// Compound types, statistics and targets, checked as the content of hostile files.
+#include "io/stored_arrays.h"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <set>
+#include <string>
+
+#include <fmt/format.h>
+
+#include "convoy/base/error.h"
+#include "convoy/base/text.h"
+
+namespace convoy::io {
+
+namespace {
+
+constexpr std::int64_t kMaxRecordBytes = std::int64_t{1} << 31;
+constexpr std::size_t kMaxRank = 4, kMaxNameLength = 50;
+constexpr float kNotKnown = std::numeric_limits<float>::quiet_NaN();
+constexpr std::uint8_t kNotKnownLabel = 255;
+constexpr TargetKind kTargetKinds[] = {TargetKind::kClass, TargetKind::kLabels, TargetKind::kNumbers};
+
+// HDF5 has no name for float16: 1 bit of sign, 5 of exponent, 10 of fraction.
+hdf5::Datatype half_type() {
+  hdf5::Datatype type(CONVOY_CHECK_HDF5(H5Tcopy(H5T_IEEE_F32LE)));
+  CONVOY_CHECK_HDF5(H5Tset_fields(type, 15, 10, 5, 0, 10));
+  CONVOY_CHECK_HDF5(H5Tset_size(type, 2));
+  CONVOY_CHECK_HDF5(H5Tset_ebias(type, 15));
+  return type;
+}
+
+hdf5::Datatype stored_type(ElementType type) {
+  const auto copy = [](hid_t standard) { return hdf5::Datatype(CONVOY_CHECK_HDF5(H5Tcopy(standard))); };
+  using enum ElementType;
+  switch (type) {
+    case kInt8:
+      return copy(H5T_STD_I8LE);
+    case kInt16:
+      return copy(H5T_STD_I16LE);
+    case kInt32:
+      return copy(H5T_STD_I32LE);
+    case kInt64:
+      return copy(H5T_STD_I64LE);
+    case kUint8:
+      return copy(H5T_STD_U8LE);
+    case kUint16:
+      return copy(H5T_STD_U16LE);
+    case kUint32:
+      return copy(H5T_STD_U32LE);
+    case kUint64:
+      return copy(H5T_STD_U64LE);
+    case kFloat16:
+      return half_type();
+    case kFloat32:
+      return copy(H5T_IEEE_F32LE);
+    default:
+      return copy(H5T_IEEE_F64LE);
+  }
+}
+
+void check_name(const std::string& name) {
+  const auto is_letter = [](char c) { return c >= 'a' && c <= 'z'; };
+  const auto is_allowed = [&](char c) { return is_letter(c) || (c >= '0' && c <= '9') || c == '_'; };
+  if (name.empty() || name.size() > kMaxNameLength || !is_letter(name.front()) ||
+      !std::ranges::all_of(name, is_allowed))
+    fail("'{}' cannot be the name of an array: names have lower-case letters, digits and _, and begin with a letter",
+         excerpt(name));
+  for (const char* const answer : {features::kTarget, features::kLabel, features::kMixedLabel})
+    if (name == answer)
+      fail(
+          "'{}' cannot be the name of an array: it is what a network has to answer (fields as targets are not "
+          "possible yet)",
+          name);
+}
+
+std::string member_name(hid_t type, unsigned member) {
+  char* const name = H5Tget_member_name(type, member);
+  if (name == nullptr) fail("the name of array {} of its samples cannot be read", member);
+  std::string copy = name;
+  H5free_memory(name);
+  return copy;
+}
+
+ElementType type_of_values(hid_t stored, const std::string& name) {
+  for (int i = 0; i <= static_cast<int>(ElementType::kFloat64); ++i)
+    if (const auto type = static_cast<ElementType>(i); CONVOY_CHECK_HDF5(H5Tequal(stored, stored_type(type))) > 0)
+      return type;
+  fail("its array '{}' has values of another type", excerpt(name));
+}
+
+ArrayInfo read_member(hid_t type, unsigned member) {
+  ArrayInfo array{.name = member_name(type, member), .dims = {}};
+  const hdf5::Datatype stored(CONVOY_CHECK_HDF5(H5Tget_member_type(type, member)));
+  if (H5Tget_class(stored) != H5T_ARRAY) fail("'{}' of its samples is no array", excerpt(array.name));
+  const int rank = CONVOY_CHECK_HDF5(H5Tget_array_ndims(stored));
+  hsize_t dims[H5S_MAX_RANK] = {};
+  CONVOY_CHECK_HDF5(H5Tget_array_dims2(stored, dims));
+  for (const hsize_t dim : std::span(dims).first(static_cast<std::size_t>(rank)))
+    array.dims.push_back(static_cast<std::int64_t>(std::min<hsize_t>(dim, kMaxRecordBytes + 1)));
+  array.type = type_of_values(hdf5::Datatype(CONVOY_CHECK_HDF5(H5Tget_super(stored))), array.name);
+  return array;
+}
+
+std::vector<double> read_statistic(hid_t group, const char* name, std::int64_t count, std::uint64_t limit_bytes) {
+  std::vector<double> values = hdf5::read_list<double>(group, name, limit_bytes);
+  if (std::ssize(values) != count || !std::ranges::all_of(values, [](double v) { return std::isfinite(v); }))
+    fail("its '{}' is not {} finite numbers", name, count);
+  return values;
+}
+
+}  // namespace
+
+void check_arrays(std::span<const ArrayInfo> arrays) {
+  if (arrays.empty() || arrays.size() > kMaxArrays)
+    fail("its samples have {} arrays, and not 1 to {}", arrays.size(), kMaxArrays);
+  std::set<std::string> names;
+  std::int64_t record_bytes = 0;
+  for (const ArrayInfo& array : arrays) {
+    check_name(array.name);
+    if (!names.insert(array.name).second) fail("two arrays of its samples are called '{}'", array.name);
+    if (array.dims.empty() || array.dims.size() > kMaxRank || std::ranges::min(array.dims) < 1)
+      fail("its array '{}' has the form {}, and not 1 to {} extents of at least 1", array.name, describe_form(array),
+           kMaxRank);
+    std::int64_t bytes = size_of(array.type);  // the product is kept below the limit at each step
+    for (const std::int64_t dim : array.dims) bytes = dim > kMaxRecordBytes / bytes ? kMaxRecordBytes : bytes * dim;
+    record_bytes += bytes;
+    if (record_bytes >= kMaxRecordBytes)
+      fail("its samples have {} or more each, which is not possible", human_bytes(kMaxRecordBytes));
+  }
+}
+
+void check_target(TargetKind kind, std::int64_t num_outputs) {
+  if (kind != TargetKind::kClass && (num_outputs < 1 || num_outputs > kMaxTargetValues))
+    fail("its samples have {} {} each, and not 1 to {}", num_outputs, outputs_of(kind), kMaxTargetValues);
+}
+
+hdf5::Datatype record_type(std::span<const ArrayInfo> arrays) {
+  std::int64_t bytes = 0;
+  for (const ArrayInfo& array : arrays) bytes += array.bytes();
+  hdf5::Datatype record(CONVOY_CHECK_HDF5(H5Tcreate(H5T_COMPOUND, static_cast<std::size_t>(bytes))));
+  std::size_t offset = 0;
+  for (const ArrayInfo& array : arrays) {
+    const std::vector<hsize_t> dims(array.dims.begin(), array.dims.end());
+    const hdf5::Datatype member(
+        CONVOY_CHECK_HDF5(H5Tarray_create2(stored_type(array.type), static_cast<unsigned>(dims.size()), dims.data())));
+    CONVOY_CHECK_HDF5(H5Tinsert(record, array.name.c_str(), offset, member));
+    offset += static_cast<std::size_t>(array.bytes());
+  }
+  return record;
+}
+
+std::vector<ArrayInfo> read_record_type(hid_t type) {
+  if (H5Tget_class(type) != H5T_COMPOUND) fail("its samples are not records of arrays");
+  const auto count = static_cast<unsigned>(CONVOY_CHECK_HDF5(H5Tget_nmembers(type)));
+  if (count > kMaxArrays) fail("its samples have {} arrays, and not 1 to {}", count, kMaxArrays);
+  std::vector<ArrayInfo> arrays;
+  for (unsigned i = 0; i < count; ++i) arrays.push_back(read_member(type, i));
+  check_arrays(arrays);
+  if (CONVOY_CHECK_HDF5(H5Tequal(type, record_type(arrays))) == 0)
+    fail("the arrays of its samples do not lie one after the other");
+  return arrays;
+}
+
+void write_arrays(hid_t object, std::span<const ArrayInfo> arrays, const Target& target) {
+  const hdf5::Group all = hdf5::create_group(object, "arrays");
+  for (const ArrayInfo& array : arrays) {
+    const hdf5::Group group = hdf5::create_group(all, array.name);
+    hdf5::write_list(group, "mean", array.mean);
+    hdf5::write_list(group, "deviation", array.stddev);
+    if (!array.channel_names.empty()) hdf5::write_texts(group, "channel_names", array.channel_names);
+  }
+  const std::string kind = to_string(target.kind);
+  hdf5::write_texts(object, "target_kind", {&kind, 1});
+  if (target.kind != TargetKind::kNumbers) return;
+  hdf5::write_list(object, "target_mean", target.mean);
+  hdf5::write_list(object, "target_deviation", target.stddev);
+}
+
+void read_array_statistics(hid_t object, std::uint64_t limit_bytes, std::span<ArrayInfo> arrays) {
+  const hdf5::Group all = hdf5::open_group(object, "arrays");
+  for (ArrayInfo& array : arrays) {
+    const hdf5::Group group = hdf5::open_group(all, array.name);
+    array.mean = read_statistic(group, "mean", array.channels(), limit_bytes);
+    array.stddev = read_statistic(group, "deviation", array.channels(), limit_bytes);
+    if (!hdf5::exists(group, "channel_names")) continue;
+    array.channel_names = hdf5::read_texts(group, "channel_names", limit_bytes);
+    if (std::ssize(array.channel_names) != array.channels())
+      fail("its array '{}' has {} channels, but names of {}", array.name, array.channels(), array.channel_names.size());
+    for (const std::string& name : array.channel_names) check_is_name(name, "the name of a channel");
+  }
+}
+
+Target read_target(hid_t object, std::uint64_t limit_bytes, std::int64_t num_outputs) {
+  const std::string kind = hdf5::read_text(object, "target_kind", limit_bytes);
+  const auto* const found =
+      std::ranges::find(kTargetKinds, kind, [](TargetKind k) { return std::string(to_string(k)); });
+  if (found == std::end(kTargetKinds))
+    refuse("its targets are '{}', but this program reads only classes, labels and numbers", excerpt(kind));
+  check_target(*found, num_outputs);
+  Target target{.kind = *found, .shape = Shape::vectors(1, *found == TargetKind::kClass ? 1 : num_outputs)};
+  if (target.kind != TargetKind::kNumbers) return target;
+  target.mean = read_statistic(object, "target_mean", num_outputs, limit_bytes);
+  target.stddev = read_statistic(object, "target_deviation", num_outputs, limit_bytes);
+  return target;
+}
+
+void write_targets(hid_t file, TargetKind kind, const std::vector<float>& targets, std::int64_t num_outputs) {
+  if (kind == TargetKind::kNumbers) return hdf5::write_table(file, "targets", targets, num_outputs);
+  std::vector<std::uint8_t> labels;
+  labels.reserve(targets.size());
+  for (const float value : targets)
+    labels.push_back(std::isnan(value) ? kNotKnownLabel : static_cast<std::uint8_t>(value != 0));
+  hdf5::write_table(file, "targets", labels, num_outputs);
+}
+
+std::vector<float> read_targets(hid_t file, TargetKind kind, std::int64_t num_samples, std::int64_t num_outputs,
+                                std::uint64_t limit_bytes) {
+  if (kind == TargetKind::kNumbers) {
+    std::vector<float> numbers = hdf5::read_table<float>(file, "targets", num_samples, num_outputs, limit_bytes);
+    if (std::ranges::any_of(numbers, [](float value) { return std::isinf(value); }))
+      fail("its 'targets' hold infinities");
+    return numbers;
+  }
+  std::vector<float> targets;
+  for (const std::uint8_t label :
+       hdf5::read_table<std::uint8_t>(file, "targets", num_samples, num_outputs, limit_bytes)) {
+    if (label > 1 && label != kNotKnownLabel) fail("its 'targets' hold {}, and not only 0, 1 and 255", label);
+    targets.push_back(label == kNotKnownLabel ? kNotKnown : static_cast<float>(label));
+  }
+  return targets;
+}
+
+}  // namespace convoy::io

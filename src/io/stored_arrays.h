@@ -1,0 +1,41 @@
+/// How our HDF5 files describe arrays and targets. The arrays of a sample are a record: a packed compound type whose
+/// members are arrays of little-endian numbers. This type is the only description of their names, types and extents.
+/// What else is known of them is written next to it:
+///   /arrays/NAME/mean, deviation, channel_names   double (C); texts (C), absent if the channels have no names
+///   /target_kind                                  text: "class", "labels" or "numbers"
+///   /target_mean, /target_deviation               double (K), only of numbers
+///   /targets                                      (N,K) labels, uint8 (255: not known), or numbers, float32 (NaN: not
+///                                                 known); only in shards
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "convoy/base/target.h"
+#include "convoy/io/sample_store.h"
+
+#include "io/hdf5.h"
+
+namespace convoy::io {
+
+/// Returns the type of a record.
+hdf5::Datatype record_type(std::span<const ArrayInfo> arrays);
+/// Returns the arrays of which `type` makes records, without their statistics. Throws Error if it is no such type, or
+/// as check_arrays() does.
+std::vector<ArrayInfo> read_record_type(hid_t type);
+
+/// Writes everything but the record's type to a file or group.
+void write_arrays(hid_t object, std::span<const ArrayInfo> arrays, const Target& target);
+/// Sets statistics and channel names of `arrays`. Throws Error if they are absent, or do not fit.
+void read_array_statistics(hid_t object, std::uint64_t limit_bytes, std::span<ArrayInfo> arrays);
+/// Returns the target of samples with `num_outputs` classes, labels or numbers.
+Target read_target(hid_t object, std::uint64_t limit_bytes, std::int64_t num_outputs);
+
+/// Writes labels or numbers (N,K), whose NaN are not known.
+void write_targets(hid_t file, TargetKind kind, const std::vector<float>& targets, std::int64_t num_outputs);
+/// Reads them. Throws Error if they are not (num_samples, num_outputs), labels other than 0 and 1, or infinite.
+std::vector<float> read_targets(hid_t file, TargetKind kind, std::int64_t num_samples, std::int64_t num_outputs,
+                                std::uint64_t limit_bytes);
+
+}  // namespace convoy::io

@@ -1,0 +1,146 @@
+/// Predictions of numbers: the same files on any grid, from data sets and from users' own files, and what each rank
+/// tells of its part.
+#include <algorithm>
+#include <cmath>
+#include <filesystem>
+
+#include <fmt/core.h>
+#include <gtest/gtest.h>
+
+#include "app/prediction.h"
+#include "app/program.h"
+#include "app/small_arrays.h"
+#include "unit/io/array_files.h"
+#include "unit/io/temporary_directory.h"
+#include "unit/messages.h"
+
+namespace convoy::test {
+
+namespace {
+
+class ArrayPrediction : public testing::Test {
+ protected:
+  void train(const std::vector<std::string>& arguments) {
+    const ProcessResult result = run_program(
+        {.arguments = arguments + std::vector<std::string>{"--train.max_steps=10", "--run.directory=" + run_}});
+    ASSERT_EQ(result.status, 0) << result.output;
+    EXPECT_CONTAINS(result.output, "RMSE ");
+  }
+  ProcessResult start(const std::string& command, const std::vector<std::string>& more, int ranks = 0) const {
+    return run_program({.arguments = std::vector<std::string>{command, run_} + more, .ranks = ranks});
+  }
+  ProcessResult predict(const std::string& name, const std::vector<std::string>& more = {}, int ranks = 0) const {
+    ProcessResult result =
+        start("predict", more + std::vector<std::string>{"--predict.output=" + (directory_ / name)}, ranks);
+    EXPECT_EQ(result.status, 0) << result.output;
+    return result;
+  }
+  std::string text(const std::string& name) const { return read_text(directory_ / name); }
+
+  WorkingDirectory directory_;
+  std::string run_ = directory_ / "run";
+};
+
+// The sample of a text about several GPUs: 3 samples of 32 numbers each, a network of two layers, 64 numbers.
+constexpr const char* kTwoLayers = R"(network{reads = "arrays"}
+local x = cell("layer1", function() return relu(linear("fc", feature("values"), 48)) end)
+return cell("layer2", function(x) return logits("fc", x, num_classes) end, x)
+)";
+
+}  // namespace
+
+TEST_F(ArrayPrediction, NumbersHaveTheSameBytesOnEveryGridAndTheErrorsThatEvaluateMeasures) {
+  train(write_small_numbers(directory_ / "small"));
+  for (const std::string end : {".csv", ".npy"}) predict("1x1" + end);
+  for (const auto& [stages, replicas] : {std::pair{1, 2}, {2, 1}, {2, 2}, {3, 1}}) {
+    const std::string name = fmt::format("{}x{}", stages, replicas);
+    for (const std::string end : {".csv", ".npy"})
+      predict(name + end, {fmt::format("--grid.stages={}", stages)}, stages * replicas);
+    for (const std::string end : {".csv", ".h5", ".npy"})
+      EXPECT_TRUE(text(name + end) == text("1x1" + end)) << name << end;
+  }
+  const Rows rows = read_rows(directory_ / "1x1.csv");
+  ASSERT_EQ(rows.size(), 97U);
+  const ProcessResult evaluated = start("evaluate", {"--evaluate.confusion=true"}, 2);
+  ASSERT_EQ(evaluated.status, 0) << evaluated.output;
+  const Rows errors = read_rows(run_ + "/targets.csv");
+  for (std::size_t k = 0; k < 2; ++k) {
+    EXPECT_EQ(rows[0][3 + k], "true_" + rows[0][1 + k]);
+    double squares = 0;
+    for (std::size_t i = 1; i < rows.size(); ++i)
+      squares += std::pow(std::stod(rows[i][1 + k]) - std::stod(rows[i][3 + k]), 2);
+    EXPECT_EQ(errors[1 + k][0], rows[0][1 + k]);
+    EXPECT_NEAR(std::stod(errors[1 + k][2]), std::sqrt(squares / 96), 1e-7 * std::sqrt(squares / 96));
+  }
+}
+
+TEST_F(ArrayPrediction, FilesOfAUserNeedNoImportAndEachRankTellsItsPart) {
+  std::string table = "sample";
+  for (int c = 0; c < 32; ++c) table += fmt::format(",x{}", c);
+  for (int k = 0; k < 64; ++k) table += fmt::format(",y{}", k);
+  table += "\n";
+  for (int i = 0; i < 67; ++i) {
+    table += fmt::format("s{}", i);
+    for (int c = 0; c < 96; ++c) table += fmt::format(",{}", (i * 31 + c * 17) % 23 / 4.0);
+    table += "\n";
+  }
+  write_text(directory_ / "all.csv", table);
+  const ProcessResult imported =
+      run_program({.arguments = {"import", "--import.source=" + (directory_ / "all.csv"), "--import.inputs=values: x*",
+                                 "--import.target=y*", "--import.id=sample", "--import.test_fraction=0.04",
+                                 "--import.output=" + (directory_ / "data")}});
+  ASSERT_EQ(imported.status, 0) << imported.output;
+  write_text(directory_ / "two.lua", kTwoLayers);
+  train({"train", "--data.train=" + (directory_ / "data"), "--data.test=" + (directory_ / "data"),
+         "--model.file=" + (directory_ / "two.lua"), "--batch.global=32", "--batch.micro=8", "--optimizer.lr=0.01",
+         "--run.threads=1", "--run.device=cpu"});
+
+  predict("imported.csv", {"--predict.data=" + (directory_ / "data/train")});
+  const std::vector<std::string> own = {"--predict.data=" + (directory_ / "all.csv"), "--import.id=sample"};
+  predict("own.csv", own);
+  const Rows imported_rows = read_rows(directory_ / "imported.csv"), rows = read_rows(directory_ / "own.csv");
+  ASSERT_EQ(rows.size(), 68U);
+  EXPECT_EQ(rows[0], imported_rows[0]) << "the true numbers are found by their names";
+  for (std::size_t i = 1; i < imported_rows.size(); ++i) {
+    const auto& row = imported_rows[i];
+    const auto found = std::ranges::find(rows, row[0], [](const auto& other) { return other[0]; });
+    ASSERT_NE(found, rows.end()) << row[0];
+    // Products may be rounded otherwise at another place of a micro-batch.
+    for (std::size_t c = 1; c <= 64; ++c) EXPECT_NEAR(std::stod(row[c]), std::stod((*found)[c]), 1e-5) << row[0];
+    EXPECT_TRUE(std::equal(row.begin() + 65, row.end(), found->begin() + 65)) << row[0];
+  }
+
+  const ProcessResult one = predict("one.npy", own + std::vector<std::string>{"--predict.explain=true"});
+  EXPECT_CONTAINS(one.output,
+                  ": replica 0, cells layer1 .. layer2: samples 0 to 66, in micro-batches of 8: values (8, 32), output "
+                  "(8, 64)\n");
+  const ProcessResult two = predict("two.npy", own + std::vector<std::string>{"--predict.explain=true"}, 2);
+  EXPECT_CONTAINS(two.output, "replica 0, cells layer1 .. layer2: samples 0 to 15, 32 to 47, 64 to 66, in ");
+  EXPECT_CONTAINS(two.output, "replica 1, cells layer1 .. layer2: samples 16 to 31, 48 to 63, in ");
+  const ProcessResult stages =
+      predict("stages.npy", own + std::vector<std::string>{"--predict.explain=true", "--grid.stages=2"}, 2);
+  EXPECT_CONTAINS(stages.output,
+                  "cells layer1: samples 0 to 66, in micro-batches of 8: values (8, 32), output (8, 48)");
+  EXPECT_CONTAINS(stages.output, "cells layer2: samples 0 to 66, in micro-batches of 8: input (8, 48), output (8, 64)");
+  EXPECT_TRUE(text("one.npy") == text("two.npy") && text("one.npy") == text("stages.npy"));
+}
+
+TEST_F(ArrayPrediction, ASampleWithABadValueIsNamedAndSkipped) {
+  train(write_small_rows(directory_ / "small"));
+  std::vector<float> values(3 * 3 * 32, 0.5F);
+  values[96 + 5] = NAN;
+  const std::string path = directory_ / "new.npy";
+  write_text(path, npy({.shape = "(3, 3, 32)"}, bytes_of_numbers(values)));
+  for (const int ranks : {1, 2}) {
+    const ProcessResult result =
+        predict("p.npy", {"--predict.data=" + path, fmt::format("--grid.stages={}", ranks)}, ranks);
+    EXPECT_CONTAINS(result.output, "skipped 'new.npy:1': it is not finite: value 5 of 'values' (new.npy:1)");
+    EXPECT_CONTAINS(result.output, ": 2 samples  (");
+    EXPECT_CONTAINS(result.output, "; skipped 1 bad sample, named above");
+  }
+  const ProcessResult strict = start("predict", {"--predict.data=" + path, "--predict.strict=true"});
+  EXPECT_EQ(strict.status, 2);
+  EXPECT_CONTAINS(strict.output, "predict.strict = true: predict.data = " + path + " has a bad sample: 'new.npy:1'");
+}
+
+}  // namespace convoy::test

@@ -1,0 +1,188 @@
+/// Users' arrays and tables that are read without an import: on any number of ranks, each sample has the same values,
+/// target and name.
+#include <cmath>
+#include <cstring>
+#include <limits>
+#include <thread>
+
+#include <fmt/format.h>
+#include <gtest/gtest.h>
+
+#include "convoy/base/error.h"
+#include "convoy/data/open_samples.h"
+#include "convoy/ops/softmax_cross_entropy.h"
+
+#include "parallel/mpi_main.h"
+#include "parallel/shared_directory.h"
+#include "unit/io/array_files.h"
+#include "unit/io/temporary_directory.h"
+#include "unit/messages.h"
+
+namespace convoy {
+namespace {
+
+using test::bytes_of_numbers;
+using test::message_of;
+using test::npy;
+using test::world;
+
+constexpr int kSamples = 50;
+
+class ArrayStoreTest : public testing::Test {
+ protected:
+  // Writes a file on rank 0, and returns its path.
+  std::string write(const std::string& name, const std::string& content) const {
+    std::string path = directory_ / name;
+    if (world().rank() == 0) test::write_bytes(path, std::as_bytes(std::span(content)));
+    world().barrier();
+    return path;
+  }
+  // A table with columns in another order than the network reads them; line 2 is the first sample.
+  std::string write_table(const std::string& odd_field = "0.5") const {
+    std::string text = "id,gap,b,a,energy,kind\n";
+    for (int i = 0; i < kSamples; ++i)
+      text += fmt::format("s{},{},{},{},{},{}\n", i, -i, i == 7 ? odd_field : fmt::format("{}.5", i), 2 * i,
+                          i == 3 ? "" : fmt::format("{}", 10 * i), i % 3 == 0 ? "cat" : "owl");
+    return write("new.csv", text);
+  }
+  static ArrayFileOptions options(TargetKind kind = TargetKind::kNumbers) {
+    return {.arrays = {{.name = "values", .dims = {2}, .channel_names = {"a", "b"}}},
+            .kind = kind,
+            .output_names = {"energy", "gap"}};
+  }
+  static OpenedSamples open(const std::string& path, const ArrayFileOptions& options) {
+    return open_samples({.path = path, .key = "predict.data", .files = options}, world());
+  }
+  static std::vector<float> values(const io::SampleStore& store, std::int64_t sample, std::size_t input = 0) {
+    std::vector<std::byte> memory;
+    const std::span<const std::byte> bytes = store.read_array(sample, input, memory);
+    std::vector<float> floats(bytes.size() / sizeof(float));
+    std::memcpy(floats.data(), bytes.data(), bytes.size());
+    return floats;
+  }
+  static std::vector<float> target(const io::SampleStore& store, std::int64_t sample, std::size_t width) {
+    std::vector<float> numbers(width);
+    store.read_target(sample, numbers);
+    return numbers;
+  }
+
+  test::SharedDirectory directory_;
+};
+
+using Floats = std::vector<float>;
+
+TEST_F(ArrayStoreTest, ReadsATableByTheColumnsThatTheNetworkKnows) {
+  ArrayFileOptions wanted = options();
+  wanted.id = "id";
+  const OpenedSamples opened = open(write_table(), wanted);
+  const io::SampleStore& store = *opened.store;
+  EXPECT_EQ(store.info().num_samples, kSamples);
+  EXPECT_EQ(store.info().target.kind, TargetKind::kNumbers);
+  EXPECT_TRUE(store.reads_in_order());
+  for (const int i : {0, 49, 7, 8}) {
+    const float b = i == 7 ? 0.5F : static_cast<float>(i) + 0.5F;
+    EXPECT_EQ(values(store, i), (Floats{2.0F * static_cast<float>(i), b})) << i;
+    EXPECT_EQ(target(store, i, 2), (Floats{10.0F * static_cast<float>(i), -static_cast<float>(i)})) << i;
+    EXPECT_EQ(store.name(i), fmt::format("s{}", i));
+  }
+  EXPECT_TRUE(std::isnan(target(store, 3, 2)[0])) << "it is not known";
+  EXPECT_EQ(target(store, 3, 2)[1], -3);
+}
+
+// Threads of a loader may ask in any order.
+TEST_F(ArrayStoreTest, GivesTheSameValuesToThreads) {
+  const OpenedSamples opened = open(write_table(), options());
+  const io::SampleStore& store = *opened.store;
+  std::vector<Floats> read(kSamples);
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 3; ++t)
+      threads.emplace_back([&, t] {
+        for (int i = t; i < kSamples; i += 3) read[static_cast<std::size_t>(i)] = values(store, i);
+      });
+  }
+  for (int i = 0; i < kSamples; ++i) EXPECT_EQ(read[static_cast<std::size_t>(i)][0], 2 * i);
+}
+
+TEST_F(ArrayStoreTest, ASampleWithABadValueIsNamedAndTheOthersAreRead) {
+  for (const std::string bad : {"nan", "inf", ""}) {
+    const OpenedSamples opened = open(write_table(bad), options());
+    EXPECT_EQ(message_of<Error>([&] { values(*opened.store, 7); }), "it is not finite: column 'b' (new.csv:9)") << bad;
+    EXPECT_EQ(values(*opened.store, 8)[0], 16);
+  }
+  const OpenedSamples opened = open(write_table("much"), options());
+  EXPECT_CONTAINS(message_of<Error>([&] { values(*opened.store, 7); }), "line 9, column 'b': 'much' is not a number");
+}
+
+TEST_F(ArrayStoreTest, ClassesAreFoundByTheirNames) {
+  ArrayFileOptions wanted = options(TargetKind::kClass);
+  wanted.output_names = {"ant", "cat"};
+  EXPECT_TRUE(open(write_table(), wanted).store->info().class_names.empty()) << "no column is known to hold classes";
+  wanted.target = "kind";
+  const OpenedSamples opened = open(write_table(), wanted);
+  EXPECT_EQ(opened.store->label(0), 1);
+  EXPECT_EQ(opened.store->label(1), ops::kNoLabel) << "the network does not know owls";
+}
+
+TEST_F(ArrayStoreTest, LabelsAreColumnsOrLists) {
+  std::string text = "a,b,rain,wind,both\n";
+  for (int i = 0; i < 4; ++i)
+    text += fmt::format("{0},{0},{1},{2},{3}\n", i, i & 1, i >> 1,
+                        i == 0   ? ""
+                        : i == 1 ? "rain"
+                        : i == 2 ? "wind"
+                                 : "wind|rain");
+  const std::string path = write("labels.csv", text);
+  ArrayFileOptions wanted = options(TargetKind::kLabels);
+  wanted.output_names = {"rain", "wind"};
+  for (const std::string where : {"", "rain|wind", "both"}) {
+    wanted.target = where;
+    const OpenedSamples opened = open(path, wanted);
+    for (int i = 0; i < 4; ++i)
+      EXPECT_EQ(target(*opened.store, i, 2), (Floats{static_cast<float>(i & 1), static_cast<float>(i >> 1)}))
+          << where << " " << i;
+  }
+}
+
+TEST_F(ArrayStoreTest, SeveralArraysAreFoundByTheirNamesOrAsTheUserSays) {
+  Floats images(static_cast<std::size_t>(2 * 3 * 4)), vectors = {1, 2, 3, 4, 5, 6};
+  for (std::size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>(i);
+  const std::string path = write("a.npz", "");
+  if (world().rank() == 0)
+    test::write_zip(path,
+                    {{"pictures.npy", npy({.shape = "(2, 3, 2, 2)"}, bytes_of_numbers(images))},
+                     {"position.npy", npy({.shape = "(2, 3)"}, bytes_of_numbers(vectors))}},
+                    /*deflates=*/true);
+  world().barrier();
+  ArrayFileOptions wanted = options();
+  wanted.arrays = {{.name = "position", .dims = {3}}, {.name = "image", .dims = {2, 2, 3}}};
+  EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
+                  "has several arrays, and none is called 'image'. Name those that are meant, as in import.inputs = ");
+  wanted.inputs = "image: pictures";
+  EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
+                  "import.inputs = image: pictures does not name 'position', which the network reads");
+  wanted.inputs = "image: pictures, position: position";
+  const OpenedSamples opened = open(path, wanted);
+  EXPECT_EQ(values(*opened.store, 1, 0), (Floats{4, 5, 6}));
+  EXPECT_EQ(values(*opened.store, 0, 1), (Floats{0, 4, 8, 1, 5, 9, 2, 6, 10, 3, 7, 11})) << "channels last";
+  EXPECT_EQ(opened.store->name(1), "a.npz:1");
+  EXPECT_TRUE(opened.store->info().class_names.empty()) << "no target is known";
+}
+
+TEST_F(ArrayStoreTest, RefusesWhatDoesNotFitTheNetwork) {
+  EXPECT_CONTAINS(message_of<RequestError>([&] { open(directory_ / "absent.npy", options()); }), "absent.npy");
+  ArrayFileOptions wanted = options();
+  wanted.arrays = {{.name = "image", .dims = {2, 2, 1}}};
+  const std::string path = write("x.npy", npy({.shape = "(2, 3, 2, 2)"}, std::string(96, '\0')));
+  EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
+                  "x.npy': a sample is (3, 2, 2), but (2, 2, 1) with channels last was expected");
+  wanted = options();
+  wanted.target = "gap";
+  EXPECT_EQ(message_of<RequestError>([&] { open(write_table(), wanted); }),
+            fmt::format("import.target: '{}', column 'gap' has 1 value for each sample, but the network predicts 2 "
+                        "numbers",
+                        directory_ / "new.csv"));
+}
+
+}  // namespace
+}  // namespace convoy
