@@ -319,7 +319,8 @@ PartLocation ArrayFinder::find_only(const ArrayFiles& files, const PartSpec& par
   if (files.kind == ArrayFileKind::kTable) return {.files = files, .columns = names};
   if (names.size() > 1)
     refuse("{}: '{}' has several arrays{}. Name those that are meant, as in {} = \"{}\"", key, files.paths.front(),
-           part.name.empty() ? "" : fmt::format(", and none is called '{}'", part.name), key, list_of_inputs(names));
+           part.name.empty() ? "" : fmt::format(", and none is called '{}'", part.name), key,
+           part.name.empty() ? list_of_inputs(names) : fmt::format("{}: {}", part.name, names.front()));
   return {.files = files, .array = names.front()};
 }
 
