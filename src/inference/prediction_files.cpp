@@ -41,21 +41,22 @@ bool is_predictions_file(const std::string& path) {
 }
 
 // Whether a table begins as those of classes and labels do. A table of numbers has columns that any table may have: it
-// is ours if there are the outputs of a prediction next to it.
-bool is_earlier_csv(const PredictionPaths& paths, const std::string& header) {
+// is ours if the outputs of a prediction are next to it. Its columns differ if only one of the two predictions knows
+// the true numbers.
+bool is_earlier_csv(const PredictionPaths& paths) {
   std::string line;
   std::getline(std::ifstream(paths.csv), line);
   if (line.starts_with("name,label,class,p1") || line.starts_with("name,labels,predicted,")) return true;
-  return line + "\n" == header && is_predictions_file(paths.h5);
+  return line.starts_with("name,") && is_predictions_file(paths.h5);
 }
 
-void check_files(const PredictionPaths& paths, const std::string& header, const std::vector<std::string>& inputs) {
+void check_files(const PredictionPaths& paths, const std::vector<std::string>& inputs) {
   const auto check = [&](const std::string& path, const std::function<bool(const std::string& path)>& is_earlier) {
     if (!path.empty())
       check_output({.key = "predict.output", .path = path, .kind = "predictions of convoy", .is_earlier = is_earlier},
                    inputs);
   };
-  check(paths.csv, [&](const std::string&) { return is_earlier_csv(paths, header); });
+  check(paths.csv, [&](const std::string&) { return is_earlier_csv(paths); });
   check(paths.h5, io::is_predictions_file);
   check(paths.npy, io::is_own_npy);
 }
@@ -85,7 +86,7 @@ PredictionFiles::PredictionFiles(const PredictionPaths& paths, const OpenedSampl
   rows_ = make_prediction_rows(metadata.target, *opened.store, samples_, params.predict.top);
   written_ = {.kind = samples_.kind, .class_names = samples_.class_names, .names = {}, .labels = {}};
   const std::string header = csv_header(*rows_, others_);
-  check_files(paths, header, inputs);
+  check_files(paths, inputs);
   try {
     if (params.predict.output.empty()) io::make_directory(params.run.directory);
     if (!paths.h5.empty()) h5_.emplace(paths.h5, samples_);

@@ -88,11 +88,14 @@ std::string describe_channels(const std::vector<double>& mean, const std::vector
   for (std::size_t c = 0; c < std::min(mean.size(), kShownChannels); ++c) {
     means.push_back(fmt::format("{:.4g}", mean[c]));
     deviations.push_back(fmt::format("{:.4g}", stddev[c]));
-    if (!names.empty()) named.push_back(fmt::format("{}: mean {}, deviation {}", names[c], means[c], deviations[c]));
+    if (!names.empty())
+      named.push_back(fmt::format("{}: mean {}, standard deviation {}", names[c], means[c], deviations[c]));
   }
-  const char* const others = mean.size() > kShownChannels ? "; ..." : "";
-  if (!names.empty()) return fmt::format("{}{}", fmt::join(named, "; "), others);
-  return fmt::format("mean {}; deviation {}{}", fmt::join(means, ", "), fmt::join(deviations, ", "), others);
+  const bool has_more = mean.size() > kShownChannels;
+  if (!names.empty()) return fmt::format("{}{}", fmt::join(named, "; "), has_more ? "; ..." : "");
+  const char* const more = has_more ? ", ..." : "";
+  return fmt::format("mean of each channel {}{}; standard deviation {}{}", fmt::join(means, ", "), more,
+                     fmt::join(deviations, ", "), more);
 }
 
 // The mean and deviation of each number that is to be answered.

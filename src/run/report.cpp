@@ -115,8 +115,9 @@ std::string shown_rate(double samples_per_second, const std::string& kind) {
   return fmt::format("  {:.0f} {}s/s", samples_per_second, input_kinds::one_of(kind));
 }
 
-// "16x16x3", "of at most 128 tokens, a vocabulary of 20000"
+// "16x16x3", "of at most 128 tokens, a vocabulary of 20000", "of spectrum (1024), position (3)"
 std::string describe_input(const InputShape& input) {
+  if (std::holds_alternative<ArrayShapes>(input)) return "of " + to_string(input);
   const auto* text = std::get_if<TextShape>(&input);
   return text ? fmt::format("of at most {}, a vocabulary of {}", counted(text->length, "token"), text->vocabulary)
               : to_string(input);

@@ -81,7 +81,7 @@ return cell("head", function(x) return logits("fc", x, num_classes) end, x)
 
 TEST_F(ArrayLayout, APerceptronGivesTheSameBitsOnEveryGridAndResumed) {
   expect_same_bits_everywhere();
-  EXPECT_CONTAINS(output_, "640 training samples spectrum 20, patch 6x5x7, 4 classes");
+  EXPECT_CONTAINS(output_, "640 training samples of spectrum (20), patch (6, 5, 7), 4 classes");
   expect_other_bits("as they are", {"--augment.normalize=false"});
   const ProcessResult evaluated =
       run_program({.arguments = {"evaluate", directory_ / "1x1", "--data.test=" + (directory_ / "small/test")}});
@@ -116,14 +116,14 @@ TEST_F(ArrayLayout, AllAugmentationsGiveTheSameBitsOnEveryGrid) {
 TEST_F(NumberLayout, APerceptronGivesTheSameBitsOnEveryGridAndResumed) {
   features_ = {"--augment.mixup=0.4", "--augment.noise=0.1"};
   expect_same_bits_everywhere();
-  EXPECT_CONTAINS(output_, "640 training samples spectrum 20, patch 6x5x7, 2 numbers");
+  EXPECT_CONTAINS(output_, "640 training samples of spectrum (20), patch (6, 5, 7), 2 numbers");
   expect_other_bits("not mixed", {"--augment.mixup=0"});
 }
 
 TEST_F(RowLayout, TwoLayersGiveTheSameBitsOnEveryGridAndResumed) {
   features_ = {"--train.loss=huber"};
   expect_same_bits_everywhere();
-  EXPECT_CONTAINS(output_, "640 training samples values 3x1x32, 192 numbers");
+  EXPECT_CONTAINS(output_, "640 training samples of values (3, 32), 192 numbers");
 }
 
 TEST_F(ArrayLayout, KeysOfImagesAndNetworksOfTextsAreRefusedByName) {
@@ -138,7 +138,7 @@ TEST_F(ArrayLayout, KeysOfImagesAndNetworksOfTextsAreRefusedByName) {
   EXPECT_CONTAINS(refusal({"--augment.mean=imagenet", "--augment.stddev=imagenet"}),
                   "augment.mean and augment.stddev are those of images");
   use_network("--model.name=resnet20");
-  EXPECT_CONTAINS(refusal({}), "the network reads images, and the data holds arrays: spectrum 20, patch 6x5x7");
+  EXPECT_CONTAINS(refusal({}), "the network reads images, and the data holds arrays: spectrum (20), patch (6, 5, 7)");
   use_network("--model.name=transformer");
   EXPECT_CONTAINS(refusal({}), "the network reads text, and the data holds");
 }

@@ -157,7 +157,8 @@ TEST_F(ArrayStoreTest, SeveralArraysAreFoundByTheirNamesOrAsTheUserSays) {
   ArrayFileOptions wanted = options();
   wanted.arrays = {{.name = "position", .dims = {3}}, {.name = "image", .dims = {2, 2, 3}}};
   EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
-                  "has several arrays, and none is called 'image'. Name those that are meant, as in import.inputs = ");
+                  "has several arrays, and none is called 'image'. Name those that are meant, as in import.inputs = "
+                  "\"image: pictures\"");
   wanted.inputs = "image: pictures";
   EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
                   "import.inputs = image: pictures does not name 'position', which the network reads");
@@ -174,8 +175,10 @@ TEST_F(ArrayStoreTest, RefusesWhatDoesNotFitTheNetwork) {
   ArrayFileOptions wanted = options();
   wanted.arrays = {{.name = "image", .dims = {2, 2, 1}}};
   const std::string path = write("x.npy", npy({.shape = "(2, 3, 2, 2)"}, std::string(96, '\0')));
-  EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
-                  "x.npy': a sample is (3, 2, 2), but (2, 2, 1) with channels last was expected");
+  EXPECT_CONTAINS(
+      message_of<RequestError>([&] { open(path, wanted); }),
+      "x.npy': a sample is (3, 2, 2), but the network reads (2, 2, 1), with channels last. No order of its axes "
+      "gives that");
   wanted = options();
   wanted.target = "gap";
   EXPECT_EQ(message_of<RequestError>([&] { open(write_table(), wanted); }),

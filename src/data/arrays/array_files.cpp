@@ -294,12 +294,18 @@ void ArrayFinder::refuse_where(const std::string& where, const std::string& key)
   std::vector<std::string> names;
   const auto files = own_files({});
   if (files) names = names_in(*files);
-  if (names.empty())
-    for (const std::string& path : array_files_at(source_, key_)) names.push_back(fs::path(path).filename().string());
+  const bool has_names = !names.empty(), is_table = files && files->kind == ArrayFileKind::kTable;
+  const std::string parent = is_folder_ ? source_ : fs::path(source_).parent_path().string();
+  const std::string folder = parent.empty() ? "." : parent;
+  if (!has_names)
+    for (const std::string& path : array_files_at(folder, key_)) names.push_back(fs::path(path).filename().string());
   const std::string near = nearest(where, names);
+  const std::string hint = near.empty() ? "" : fmt::format(". Nearest: {}", excerpt(near));
+  if (!has_names)
+    refuse("{} = {}: there is no such file. The folder '{}' has: {}{}", key, excerpt(where), folder, shown(names),
+           hint);
   refuse("{} = {}: there is no such file, and '{}' has no {} of this name. It has: {}{}", key, excerpt(where), source_,
-         files && files->kind == ArrayFileKind::kTable ? "column" : "array", shown(names),
-         near.empty() ? "" : fmt::format(". Nearest: {}", excerpt(near)));
+         is_table ? "column" : "array", shown(names), hint);
 }
 
 // Finds the part of files that are known, by its name if it has one.
@@ -319,7 +325,8 @@ PartLocation ArrayFinder::find_only(const ArrayFiles& files, const PartSpec& par
   if (files.kind == ArrayFileKind::kTable) return {.files = files, .columns = names};
   if (names.size() > 1)
     refuse("{}: '{}' has several arrays{}. Name those that are meant, as in {} = \"{}\"", key, files.paths.front(),
-           part.name.empty() ? "" : fmt::format(", and none is called '{}'", part.name), key, list_of_inputs(names));
+           part.name.empty() ? "" : fmt::format(", and none is called '{}'", part.name), key,
+           part.name.empty() ? list_of_inputs(names) : fmt::format("{}: {}", part.name, names.front()));
   return {.files = files, .array = names.front()};
 }
 

@@ -48,7 +48,8 @@ void NumberTable::check_names() const {
   if (names_.size() == 1 && names_.front().find_first_of(";\t|,") != std::string::npos)
     fail(
         "'{}' seems to separate its columns by another character than its name says: .csv has commas, .tsv has tabs. "
-        "Its first row is '{}'",
+        "Its first row is '{}'. Rename it, or write it anew (pandas: read_csv(FILE, sep=...), then to_csv(NEW_FILE, "
+        "index=False))",
         path, excerpt(names_.front()));
   std::vector<std::string> sorted = names_;
   std::ranges::sort(sorted);

@@ -114,8 +114,8 @@ void TargetReader::read_values(std::int64_t row) {
   if (form_.kind != TargetKind::kLabels) return;
   const auto is_label = [](float value) { return std::isnan(value) || value == 0 || value == 1; };
   if (const auto wrong = std::ranges::find_if_not(values_, is_label); wrong != values_.end())
-    refuse("{}: label '{}' is {}, and not 0 or 1", part_.place(row),
-           excerpt(form_.names[static_cast<std::size_t>(wrong - values_.begin())]), *wrong);
+    refuse("{}: label '{}' is {}, and not 0 or 1. Is the target a class, or numbers (import.target_kind)?",
+           part_.place(row), excerpt(form_.names[static_cast<std::size_t>(wrong - values_.begin())]), *wrong);
 }
 
 // --- Finding out -----------------------------------------------------------------------------------------------------

@@ -159,7 +159,7 @@ TEST(ModelMetadata, TargetsMustBeOfTheNetworksKindAndNames) {
 TEST(ModelMetadata, OfArraysNeedsANetworkThatReadsThem) {
   Parameters params;
   EXPECT_CONTAINS(test::message_of<RequestError>([&] { model_metadata(params, arrays()); }),
-                  "the network reads images, and the data holds arrays: image 8x8x7, values 2");
+                  "the network reads images, and the data holds arrays: image (8, 8, 7), values (2)");
   params.model.name = "mlp";
   const io::ModelMetadata metadata = model_metadata(params, arrays());
   ASSERT_NE(metadata.arrays(), nullptr);

@@ -179,6 +179,11 @@ TEST_F(PredictionFilesTest, OnlyEarlierPredictionsAreReplaced) {
     EXPECT_EQ(refusal(name), test::kNothingThrown);
     EXPECT_EQ(refusal(name), test::kNothingThrown) << "its own, again";
   }
+  auto known = answers(network);
+  known->targets = {{1, 2}, {3, 4}, {5, 6}};
+  predict("p.csv", network, std::move(known), outputs);
+  EXPECT_TRUE(text("p.csv").starts_with("name,energy,gap,true_energy,true_gap\n")) << text("p.csv");
+  EXPECT_EQ(refusal("p.csv"), test::kNothingThrown) << "its own, with the true numbers";
   EXPECT_CONTAINS(refusal("p.npy", {directory_ / "p.npy"}), "is read by this command, and would be overwritten");
   // A user's targets, whose columns are the same.
   io::write_text_atomically(directory_ / "y.csv", "name,energy,gap\na,1,2\n");

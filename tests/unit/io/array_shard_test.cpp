@@ -281,11 +281,12 @@ TEST(ArrayShard, IsDescribed) {
   const TemporaryDirectory directory;
   write_arrays(directory.path(), arrays_info(kNumbers));
   const std::string text = describe(directory.path()) + describe(directory / "train.h5");
-  for (const char* part : {"input         arrays\n", "arrays        a float32 (2), b int16 (3, 2), c uint8 (1, 2, 3)\n",
-                           "numbers       3: x, y, z\n",
-                           "  a             height: mean -0.3333, deviation 1; mass: mean 0.1667, deviation 0.5\n",
-                           "targets       x: mean 1, deviation 0; y: mean -2, deviation 3",
-                           "(hash of samples, labels and classes)", "names         of the samples\n"})
+  for (const char* part :
+       {"input         arrays\n", "arrays        a float32 (2), b int16 (3, 2), c uint8 (1, 2, 3)\n",
+        "numbers       3: x, y, z\n",
+        "  a             height: mean -0.3333, standard deviation 1; mass: mean 0.1667, standard deviation 0.5\n",
+        "targets       x: mean 1, standard deviation 0; y: mean -2, standard deviation 3",
+        "(hash of samples, labels and classes)", "names         of the samples\n"})
     EXPECT_CONTAINS(text, part);
   const TemporaryDirectory of_labels;
   write_arrays(of_labels.path(), arrays_info(kLabels));

@@ -82,24 +82,27 @@ TEST(ArrayNetwork, OfImagesReadsASingleArrayWithRowsAndColumns) {
   EXPECT_EQ(network.front()->x().shape, Shape::images(3, 12, 10, 7));
   EXPECT_EQ(network.front()->features().front().name, features::kImage);
   EXPECT_EQ(refusal_on(file),
-            "the network reads images, and the data holds arrays: spectrum 8, words 5x1x6, volume 2x3x4x5. "
-            "Give a network of arrays, or a data set of images.");
-  EXPECT_EQ(refusal_on(head_of("global_average_pool(conv('c', feature('image'), 8))")),
-            "my.lua:2: feature 'image': the network reads images, and the data holds arrays: spectrum 8, words 5x1x6, "
-            "volume 2x3x4x5. A single array with rows and columns is an image");
+            "the network reads images, and the data holds arrays: spectrum (8), words (5, 6), volume (2, 3, 4, 5). "
+            "Give a network of arrays, such as mlp, or a data set of images.");
+  EXPECT_EQ(
+      refusal_on(head_of("global_average_pool(conv('c', feature('image'), 8))")),
+      "my.lua:2: feature 'image': the network reads images, and the data holds arrays: spectrum (8), words (5, 6), "
+      "volume (2, 3, 4, 5). A single array with rows and columns is an image");
   EXPECT_EQ(refusal_on(reading("spectrum"), {ImageShape{12, 10, 3}}),
             "my.lua:2: feature 'spectrum': the data holds images, which have the feature 'image' and not 'spectrum'");
 }
 
 TEST(ArrayNetwork, IsToldTheNearestName) {
-  EXPECT_EQ(refusal_on(reading("spectra")),
-            "my.lua:2: feature 'spectra': the data holds the arrays spectrum 8, words 5x1x6, volume 2x3x4x5, and not "
-            "'spectra'. Nearest: spectrum");
+  EXPECT_EQ(
+      refusal_on(reading("spectra")),
+      "my.lua:2: feature 'spectra': the data holds the arrays spectrum (8), words (5, 6), volume (2, 3, 4, 5), and not "
+      "'spectra'. Nearest: spectrum");
   EXPECT_EQ(refusal_on(reading("position"), {kPatch}),
-            "my.lua:2: feature 'position': the data holds the array patch 12x10x7, and not 'position'.");
-  EXPECT_EQ(refusal_on(reading("tokens")),
-            "my.lua:2: feature 'tokens': the network reads texts, and the data holds arrays: spectrum 8, words 5x1x6, "
-            "volume 2x3x4x5. Give a network of arrays, or a data set of texts");
+            "my.lua:2: feature 'position': the data holds the array patch (12, 10, 7), and not 'position'.");
+  EXPECT_EQ(
+      refusal_on(reading("tokens")),
+      "my.lua:2: feature 'tokens': the network reads texts, and the data holds arrays: spectrum (8), words (5, 6), "
+      "volume (2, 3, 4, 5). Give a network of arrays, or a data set of texts");
 }
 
 TEST(ArrayNetwork, ReadsWhatItHasToAnswer) {
