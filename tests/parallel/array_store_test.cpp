@@ -47,7 +47,7 @@ class ArrayStoreTest : public testing::Test {
   }
   static ArrayFileOptions options(TargetKind kind = TargetKind::kNumbers) {
     return {.arrays = {{.name = "values", .dims = {2}, .channel_names = {"a", "b"}}},
-            .kind = kind,
+            .answer = {.kind = kind},
             .output_names = {"energy", "gap"}};
   }
   static OpenedSamples open(const std::string& path, const ArrayFileOptions& options) {

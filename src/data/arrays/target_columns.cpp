@@ -14,6 +14,7 @@
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/io/sample_store.h"
+#include "convoy/ops/target_loss.h"
 
 #include "data/arrays/field_reader.h"
 #include "data/source_listing.h"
@@ -121,13 +122,14 @@ void TargetReader::read_values(std::int64_t row) {
 // --- Finding out -----------------------------------------------------------------------------------------------------
 
 TargetScan::TargetScan(SamplePart& part, TargetRequest request, double max_class_fraction, std::string name,
-                       std::string place)
+                       std::string place, std::vector<std::int64_t> dims)
     : part_(part),
       reader_(part, {}),
       request_(request),
       max_class_fraction_(max_class_fraction),
       name_(std::move(name)),
-      place_(std::move(place)) {
+      place_(std::move(place)),
+      dims_(std::move(dims)) {
   check_shape();
   doubles_.resize(static_cast<std::size_t>(part.num_values()));
   const bool is_auto = request == TargetRequest::kAuto, is_float = is_float_array(part);
@@ -138,23 +140,38 @@ TargetScan::TargetScan(SamplePart& part, TargetRequest request, double max_class
                 (request == TargetRequest::kLabels && has_texts && part.num_values() == 1);
 }
 
-void TargetScan::check_shape() const {
-  const std::vector<std::int64_t>& dims = part_.dims();
-  if (dims.size() > 1)
+// Numbers in the record are floats, or asked for: integers with pixels may be meant as classes.
+void TargetScan::check_record() const {
+  const bool are_numbers = request_ == TargetRequest::kNumbers || (request_ == TargetRequest::kAuto && is_float_array(part_));
+  const std::string shape = fmt::format("({})", fmt::join(part_.dims(), ", "));
+  if (dims_.size() > 1 && !are_numbers)
     refuse(
-        "import.target: {}: the target of a sample has the shape ({}). Fields as targets are not possible yet: give "
-        "one value for each sample, or a row of values",
-        place_, fmt::join(dims, ", "));
+        "import.target: {}: the target of a sample has the shape {}, a class or labels at each pixel. This is not "
+        "possible yet. If the values are quantities, give import.target_kind = numbers",
+        place_, shape);
+  if (dims_.size() > 3)
+    refuse(
+        "import.target: {}: the target of a sample has the shape {}, a volume. This is not possible yet: give its "
+        "slices as channels (import.axes)",
+        place_, shape);
+  if (part_.num_values() > (are_numbers ? ops::kMaxTargets : io::kMaxTargetValues))
+    refuse("import.target: {} has {} values for each sample. Allowed: 1 to {}{}", place_, part_.num_values(),
+           are_numbers ? ops::kMaxTargets : io::kMaxTargetValues,
+           are_numbers ? "" : ", and more with import.target_kind = numbers");
+}
+
+void TargetScan::check_shape() const {
+  if (!part_.type() && part_.dims().size() > 1)
+    refuse("import.target: {}: the target of a sample is ({}) texts. Give one text, or numbers", place_,
+           fmt::join(part_.dims(), ", "));
   if (!part_.type() && request_ == TargetRequest::kNumbers)
     refuse("import.target_kind = numbers, but {} holds texts", place_);
-  if (part_.num_values() > 1 && request_ == TargetRequest::kClass)
+  if (part_.num_values() > 1 && dims_.size() < 2 && request_ == TargetRequest::kClass)
     refuse(
         "import.target_kind = class, but {} has {} values for each sample, and a class is one. Of a row with a 1 for "
         "the class, numpy.argmax(y, axis=1) makes it",
         place_, part_.num_values());
-  if (part_.num_values() > io::kMaxTargetValues)
-    refuse("import.target: {} has {} values for each sample. Allowed: 1 to {}", place_, part_.num_values(),
-           io::kMaxTargetValues);
+  if (!dims_.empty()) check_record();
 }
 
 void TargetScan::add(std::int64_t row) {
@@ -288,8 +305,8 @@ void TargetScan::name_outputs() {
   std::vector<std::string>& names = listing_.form.names;
   names = part_.columns();
   if (!names.empty()) return;
-  for (std::int64_t k = 0; k < part_.num_values(); ++k)
-    names.push_back(part_.num_values() == 1 ? name_ : fmt::format("{}_{}", name_, k));
+  const std::int64_t count = dims_.empty() ? part_.num_values() : dims_.back();
+  for (std::int64_t k = 0; k < count; ++k) names.push_back(count == 1 ? name_ : fmt::format("{}_{}", name_, k));
 }
 
 }  // namespace convoy

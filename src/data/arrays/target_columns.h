@@ -72,9 +72,11 @@ struct TargetListing {
 /// Finds out what a target is from the values of all rows, which are added in their order.
 class TargetScan {
  public:
-  /// `name` is that of the target, for outputs without a name of their own, and `place` what messages call it. Throws
-  /// RequestError if the request cannot be fulfilled: a class of several values, numbers that are texts, a field.
-  TargetScan(SamplePart& part, TargetRequest request, double max_class_fraction, std::string name, std::string place);
+  /// `name` is that of the target, for outputs without a name of their own, and `place` what messages call it. `dims`:
+  /// Target::dims. Throws RequestError if the request cannot be fulfilled: a class of several values, numbers that are
+  /// texts, a field that is no field of numbers.
+  TargetScan(SamplePart& part, TargetRequest request, double max_class_fraction, std::string name, std::string place,
+             std::vector<std::int64_t> dims = {});
 
   /// Whether rows are needed to know what the target is.
   bool wants_rows() const { return wants_rows_; }
@@ -87,6 +89,7 @@ class TargetScan {
   void add_text(std::int64_t row);
   std::int32_t number_of(std::string_view text);
   void check_shape() const;
+  void check_record() const;
   void drop_missing();
   void list_classes();
   void list_labels();
@@ -99,6 +102,7 @@ class TargetScan {
   TargetRequest request_;
   double max_class_fraction_;
   std::string name_, place_;
+  std::vector<std::int64_t> dims_;
   bool wants_rows_ = false;
   TargetListing listing_;
 
