@@ -94,11 +94,8 @@ PredictionFiles::PredictionFiles(const PredictionPaths& paths, const OpenedSampl
                                  const std::vector<std::string>& inputs)
     : others_(opened.others), samples_(describe_samples(*opened.store, metadata.class_names, metadata.target)) {
   rows_ = make_prediction_rows(metadata.target, *opened.store, samples_, params.predict.top);
-  written_ = {.kind = samples_.kind,
-              .class_names = samples_.class_names,
-              .names = {},
-              .labels = {},
-              .dims = samples_.dims};
+  written_ = {
+      .kind = samples_.kind, .class_names = samples_.class_names, .names = {}, .labels = {}, .dims = samples_.dims};
   const std::string header = csv_header(*rows_, others_);
   check_files(paths, header, inputs);
   try {

@@ -196,7 +196,7 @@ ModelMetadata read_metadata(hid_t file, std::uint64_t limit_bytes) {
   }
   metadata.class_names = hdf5::read_texts(group, "class_names", limit_bytes);
   for (const std::string& name : metadata.class_names) check_is_name(name, "the name of a class");
-  if (metadata.arrays() != nullptr) 
+  if (metadata.arrays() != nullptr)
     metadata.target = read_target(group, limit_bytes, std::ssize(metadata.class_names), metadata.target);
   if (!hdf5::exists(group, "network")) {  // written by an earlier version
     if (metadata.text() != nullptr) metadata.settings = read_settings(group, limit_bytes);

@@ -78,7 +78,8 @@ std::string list_of_classes(const std::vector<std::string>& names) {
 
 // The line about what a network answers.
 std::string describe_outputs(const Target& target, const std::vector<std::string>& names) {
-  return line(outputs_of(target.kind), fmt::format("{}{}: {}", names.size(), describe_place(target), first_few(names, kShownClasses)));
+  return line(outputs_of(target.kind),
+              fmt::format("{}{}: {}", names.size(), describe_place(target), first_few(names, kShownClasses)));
 }
 
 // Means and deviations of the first channels or numbers, each with its name if they have names.

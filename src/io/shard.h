@@ -30,10 +30,10 @@ inline constexpr std::string_view kShardMagic = "CONVOYDS";  ///< the trailer's 
 
 /// The content of a shard without its body.
 struct ShardHead {
-  DatasetInfo info;                   ///< properties of the data set, but num_samples is that of this shard
-  std::int64_t index = 0;             ///< index of the shard among those of its split
-  std::int64_t num_shards = 1;        ///< number of shards of its split
-  std::vector<std::int32_t> labels;   ///< label of each sample; empty if the target is not a class
+  DatasetInfo info;                  ///< properties of the data set, but num_samples is that of this shard
+  std::int64_t index = 0;            ///< index of the shard among those of its split
+  std::int64_t num_shards = 1;       ///< number of shards of its split
+  std::vector<std::int32_t> labels;  ///< label of each sample; empty if the target is not a class
   /// (N,K) labels or numbers; NaN: not known. Empty if the target is a class, or in the records.
   std::vector<float> targets;
   std::vector<std::uint64_t> hashes;  ///< (N,P) short_hash_of() the bytes of each sample, or of each of its P arrays

@@ -223,7 +223,8 @@ Target read_target(hid_t object, std::uint64_t limit_bytes, std::int64_t num_out
     target.shape = Shape::vectors(1, target.kind == TargetKind::kClass ? 1 : num_outputs);
   } else {
     const std::string axis = hdf5::read_text(object, kChannelAxis, limit_bytes);
-    const auto* const known = std::ranges::find(kChannelAxes, axis, [](ChannelAxis a) { return std::string(to_string(a)); });
+    const auto* const known =
+        std::ranges::find(kChannelAxes, axis, [](ChannelAxis a) { return std::string(to_string(a)); });
     if (known == std::end(kChannelAxes)) fail("the axis of its targets' channels is '{}'", excerpt(axis));
     target.channel_axis = *known;
   }

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "convoy/base/target.h"
 #include "convoy/model/network_list.h"
 
 #include "model/cell_builder.h"

@@ -111,7 +111,8 @@ TEST_F(ArrayPrediction, FieldsHaveTheSameBytesOnEveryGridAndTheErrorsThatEvaluat
   EXPECT_EQ(counts[1], 96 * 56) << "the last row of pixels has no slope";
   for (std::size_t k = 0; k < 2; ++k) {
     EXPECT_EQ(std::stod(errors[1 + k][1]), counts[k]);
-    EXPECT_NEAR(std::stod(errors[1 + k][2]), std::sqrt(squares[k] / counts[k]), 1e-7 * std::sqrt(squares[k] / counts[k]));
+    EXPECT_NEAR(std::stod(errors[1 + k][2]), std::sqrt(squares[k] / counts[k]),
+                1e-7 * std::sqrt(squares[k] / counts[k]));
   }
   const ProcessResult table = start("predict", {"--predict.output=" + (directory_ / "p.csv")});
   EXPECT_EQ(table.status, 2);

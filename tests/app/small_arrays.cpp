@@ -95,7 +95,8 @@ Sample sample_of_fields(const RandomKey& key, int label) {
     const std::int16_t* const pixel = image.data() + p * kNumColours;
     const bool is_last_row = p >= (kSide - 1) * kSide;
     field.push_back(static_cast<float>(pixel[0] * pixel[1]) * 0.25f + 100);
-    field.push_back(is_last_row ? std::numeric_limits<float>::quiet_NaN() : static_cast<float>(pixel[2] - pixel[kRow + 2]));
+    field.push_back(is_last_row ? std::numeric_limits<float>::quiet_NaN()
+                                : static_cast<float>(pixel[2] - pixel[kRow + 2]));
   }
   Sample sample;
   append(sample.record, image);

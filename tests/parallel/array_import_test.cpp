@@ -206,8 +206,9 @@ TEST_F(ArrayImport, FieldsWithoutAnyValueOrWithInfinitiesAreBad) {
   write("y.npy", npy({.shape = "(61, 3, 4, 5)"}, bytes_of_numbers(field)));
   params_.source = root_ + "/x.npy";
   params_.target = "y.npy";
-  EXPECT_CONTAINS(refusal(), "2 samples cannot be used. First: 'x.npy:0': its target is missing; 'x.npy:60': its target "
-                             "is infinite");
+  EXPECT_CONTAINS(refusal(),
+                  "2 samples cannot be used. First: 'x.npy:0': its target is missing; 'x.npy:60': its target "
+                  "is infinite");
   params_.bad_values = BadValuesKind::kSkip;
   EXPECT_EQ(import().splits[0].info.num_samples, kSamples - 2);
 }
@@ -219,8 +220,9 @@ TEST_F(ArrayImport, LongRowsOfNumbersAreStoredWithTheInputs) {
   write("y.npy", npy({.descr = "<i4", .shape = "(4, 1025)"}, bytes_of_numbers(rows)));
   params_.source = root_ + "/x.npy";
   params_.target = "y.npy";
-  EXPECT_CONTAINS(refusal(), "y.npy' has 1025 values for each sample. Allowed: 1 to 1024, and more with "
-                             "import.target_kind = numbers");
+  EXPECT_CONTAINS(refusal(),
+                  "y.npy' has 1025 values for each sample. Allowed: 1 to 1024, and more with "
+                  "import.target_kind = numbers");
   params_.target_kind = TargetRequest::kNumbers;
   expect_same_files_by_one_rank();
   const io::Dataset train = open("train");

@@ -164,8 +164,9 @@ TEST_F(ArrayStoreTest, FieldsAreReadWhereverTheLoaderAndTheScoresAre) {
   for (int i = 0; i < kSamples; ++i)
     for (const int sample : {i, std::max(0, i - 20)}) {
       const auto first = static_cast<float>(12 * sample);
-      EXPECT_EQ(target(store, sample, 12), (Floats{first, first + 6, first + 1, first + 7, first + 2, first + 8, first + 3,
-                                                   first + 9, first + 4, first + 10, first + 5, first + 11}));
+      EXPECT_EQ(target(store, sample, 12),
+                (Floats{first, first + 6, first + 1, first + 7, first + 2, first + 8, first + 3, first + 9, first + 4,
+                        first + 10, first + 5, first + 11}));
     }
   EXPECT_EQ(values(store, 3), Floats(12, 1));
   wanted.answer.dims = {2, 2, 2};

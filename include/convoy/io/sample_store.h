@@ -27,7 +27,7 @@ struct TextInfo {
   bool operator==(const TextInfo&) const = default;
 };
 
-inline constexpr std::size_t kMaxArrays = 64;           ///< largest number of arrays of a sample
+inline constexpr std::size_t kMaxArrays = 64;  ///< largest number of arrays of a sample
 /// Largest number of labels or numbers of a sample that heads of shards have; more numbers are stored with its arrays.
 inline constexpr std::int64_t kMaxTargetValues = 1024;
 

@@ -41,7 +41,7 @@ struct ShardLocation {
 
 /// What is known about a sample: its class, or its labels or numbers.
 struct SampleAnswer {
-  std::int32_t label = -1;             ///< only if the target is a class
+  std::int32_t label = -1;  ///< only if the target is a class
   /// (K) labels, 0 or 1, or finite numbers; NaN: not known. Empty for a target that is in the record.
   std::span<const float> target = {};
 };

@@ -87,9 +87,8 @@ class ArrayPath final : public SamplePath {
       features_.push_back({.name = features::kLabel, .spec = features::label_spec(n)});
     } else {
       if (target_.is_in_record()) add_target();
-      features_.push_back({.name = features::kTarget,
-                           .spec = features::target_spec(target_, n),
-                           .read_ahead = target_.is_in_record()});
+      features_.push_back(
+          {.name = features::kTarget, .spec = features::target_spec(target_, n), .read_ahead = target_.is_in_record()});
     }
     if (num_inputs == 1 && features_.front().name != features::kImage) {
       FeatureSpec only = features_.front();

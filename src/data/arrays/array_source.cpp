@@ -245,8 +245,8 @@ void ArraySource::add_input(const PartSpec& spec, const PartLocation& location, 
 void ArraySource::add_target(AxesKind axes) {
   if (!target_->type() || (target_->dims().size() < 2 && target_->num_values() <= io::kMaxTargetValues)) return;
   const auto is_first = [](const StoredPart& part) { return part.has_channels_first; };
-  Axes stored = find_target_axes(target_->dims(), axes, inputs_, std::ranges::any_of(stored_, is_first), target_place_,
-                                 notes_);
+  Axes stored =
+      find_target_axes(target_->dims(), axes, inputs_, std::ranges::any_of(stored_, is_first), target_place_, notes_);
   form_of_target_ = {.shape = array_shape(stored.dims), .dims = stored.dims, .channel_axis = stored.channels};
   stored_.push_back({target_, ElementType::kFloat32, stored.dims.back(), stored.has_channels_first()});
 }

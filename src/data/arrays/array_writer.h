@@ -19,8 +19,8 @@ namespace convoy {
 /// An array of the samples that is read ahead of the step: an input of the network, or the target.
 struct ArrayPart {
   bool is_target = false;
-  std::size_t number = 0;  ///< number of an input among the arrays of the store
-  Shape shape;             ///< n = 1
+  std::size_t number = 0;    ///< number of an input among the arrays of the store
+  Shape shape;               ///< n = 1
   ValueConverter converter;  ///< of an input; targets stay as they are
   ArrayEditor editor;
   float padding = 0;  ///< the values of padding samples

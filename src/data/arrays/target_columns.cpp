@@ -142,7 +142,8 @@ TargetScan::TargetScan(SamplePart& part, TargetRequest request, double max_class
 
 // Numbers in the record are floats, or asked for: integers with pixels may be meant as classes.
 void TargetScan::check_record() const {
-  const bool are_numbers = request_ == TargetRequest::kNumbers || (request_ == TargetRequest::kAuto && is_float_array(part_));
+  const bool are_numbers =
+      request_ == TargetRequest::kNumbers || (request_ == TargetRequest::kAuto && is_float_array(part_));
   const std::string shape = fmt::format("({})", fmt::join(part_.dims(), ", "));
   if (dims_.size() > 1 && !are_numbers)
     refuse(

@@ -347,9 +347,10 @@ TEST_F(EditedFields, OfAnotherSizeThanTheImageAreNotMoved) {
   metadata_.target.dims = {3, 3, 2};
   metadata_.target.shape = Shape::images(1, 3, 3, 2);
   params_.augment = {.flip = true};
-  EXPECT_EQ(message_of<RequestError>([&] { path(); }),
-            "augment.flip = true moves the pixels of 'picture', 6 x 6, but the field that is answered has 3 x 3 pixels. "
-            "Leave it out");
+  EXPECT_EQ(
+      message_of<RequestError>([&] { path(); }),
+      "augment.flip = true moves the pixels of 'picture', 6 x 6, but the field that is answered has 3 x 3 pixels. "
+      "Leave it out");
 }
 
 TEST_F(EditedArrays, AreMixedWithTheirLabelsOrTargets) {

@@ -167,9 +167,9 @@ TEST_F(TargetColumns, WhatCannotBeIsRefusedByName) {
   EXPECT_CONTAINS(refusal(*array({.descr = "<U1", .shape = "(2,)"}, bytes_of_numbers<std::int32_t>({'a', 'b'})),
                           TargetRequest::kNumbers),
                   "import.target_kind = numbers, but 't.csv', column 'y' holds texts");
-  EXPECT_CONTAINS(refusal(*array({.descr = "|u1", .shape = "(1, 1025)"}, std::string(1025, '\0')),
-                          TargetRequest::kLabels, {1025}),
-                  "has 1025 values for each sample. Allowed: 1 to 1024, and more with import.target_kind = numbers");
+  EXPECT_CONTAINS(
+      refusal(*array({.descr = "|u1", .shape = "(1, 1025)"}, std::string(1025, '\0')), TargetRequest::kLabels, {1025}),
+      "has 1025 values for each sample. Allowed: 1 to 1024, and more with import.target_kind = numbers");
   EXPECT_CONTAINS(refusal(*table("y\nred\nred\n", {"y"})), "has a single class, 'red'");
   EXPECT_CONTAINS(refusal(*table("y,z\n,1\n,2\n", {"y"})), "has no class");
   EXPECT_CONTAINS(refusal(*table("y\nred\n\"a\tb\"\n", {"y"})), "cannot be a class");
@@ -183,13 +183,15 @@ TEST_F(TargetColumns, FloatsWithPixelsAreAFieldAndItsChannelsHaveNames) {
   const TargetListing listing = scan(*floats, TargetRequest::kAuto, 0.1, {1, 3, 2});
   EXPECT_EQ(listing.form.kind, TargetKind::kNumbers);
   EXPECT_EQ(listing.form.names, (Names{"y_0", "y_1"}));
-  EXPECT_CONTAINS(refusal(*floats, TargetRequest::kAuto, {2, 1, 3, 1}), "has the shape (2, 1, 3), a volume. This is not");
+  EXPECT_CONTAINS(refusal(*floats, TargetRequest::kAuto, {2, 1, 3, 1}),
+                  "has the shape (2, 1, 3), a volume. This is not");
   const auto bytes = array({.descr = "|u1", .shape = "(1, 2, 3)"}, std::string(6, '\0'));
   EXPECT_EQ(scan(*bytes, TargetRequest::kNumbers, 0.1, {2, 3, 1}).form.names, (Names{"y"}));
   for (const TargetRequest request : {TargetRequest::kAuto, TargetRequest::kClass, TargetRequest::kLabels})
-    EXPECT_CONTAINS(refusal(*bytes, request, {2, 3, 1}),
-                    "has the shape (2, 3), a class or labels at each pixel. This is not possible yet. If the values are "
-                    "quantities, give import.target_kind = numbers");
+    EXPECT_CONTAINS(
+        refusal(*bytes, request, {2, 3, 1}),
+        "has the shape (2, 3), a class or labels at each pixel. This is not possible yet. If the values are "
+        "quantities, give import.target_kind = numbers");
 }
 
 }  // namespace

@@ -74,8 +74,8 @@ class PredictionFilesTest : public testing::Test {
     return {.name = "mlp", .input = io::ArraysInput{}, .class_names = std::move(names), .target = target};
   }
   static std::unique_ptr<Answers> answers(const io::ModelMetadata& known) {
-    return std::make_unique<Answers>(io::DatasetInfo{
-        .kind = input_kinds::kArrays, .class_names = known.class_names, .target = known.target});
+    return std::make_unique<Answers>(
+        io::DatasetInfo{.kind = input_kinds::kArrays, .class_names = known.class_names, .target = known.target});
   }
 
   test::TemporaryDirectory directory_;
@@ -142,9 +142,10 @@ TEST_F(PredictionFilesTest, FieldsAreNoTables) {
   params_.predict.output = "p.npy";
   EXPECT_EQ(paths(field), "p.npy");
   params_.predict.output = "p.csv";
-  EXPECT_EQ(message_of<RequestError>([&] { paths(field); }),
-            "predict.output = p.csv: the network answers 3 x 2 pixels for each sample, which are no row of a table. Give "
-            "a name that ends in .npy or .h5");
+  EXPECT_EQ(
+      message_of<RequestError>([&] { paths(field); }),
+      "predict.output = p.csv: the network answers 3 x 2 pixels for each sample, which are no row of a table. Give "
+      "a name that ends in .npy or .h5");
 }
 
 TEST_F(PredictionFilesTest, NumbersThatNoSampleHasAreLeftOut) {
