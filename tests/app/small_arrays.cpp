@@ -88,8 +88,10 @@ Sample sample_of_rows(const RandomKey& key, int /*label*/) {
 Sample sample_of_fields(const RandomKey& key, int label) {
   constexpr int kRow = kSide * kNumColours;
   std::vector<std::int16_t> image;
-  for (int i = 0; i < kSide * kRow; ++i)
-    image.push_back(static_cast<std::int16_t>(random_below(key, static_cast<std::uint64_t>(i), 9)) - 3 + label);
+  for (int i = 0; i < kSide * kRow; ++i) {
+    const auto noise = static_cast<int>(random_below(key, static_cast<std::uint64_t>(i), 9));
+    image.push_back(static_cast<std::int16_t>(noise - 3 + label));
+  }
   std::vector<float> field;
   for (int p = 0; p < kSide * kSide; ++p) {
     const std::int16_t* const pixel = image.data() + p * kNumColours;

@@ -26,8 +26,6 @@ namespace convoy {
 
 namespace {
 
-constexpr float kNotKnown = std::numeric_limits<float>::quiet_NaN();
-
 // Returns the keys that arrays do not take, and the others at their defaults.
 AugmentParams without_keys_of_arrays(AugmentParams asked) {
   const AugmentParams plain;
@@ -187,6 +185,8 @@ class ArrayPath final : public SamplePath {
       mix_values(mix.share, {to, count}, partner);
     }
   }
+
+  static constexpr float kNotKnown = std::numeric_limits<float>::quiet_NaN();
 
   const io::SampleStore& samples_;
   Target target_;
