@@ -187,7 +187,7 @@ std::vector<std::string> write_small_fields(const std::string& folder) {
                                   .stddev = {4, 3.5}}};
   std::vector<std::string> arguments = write_splits(folder, info, sample_of_fields);
   arguments.pop_back();
-  arguments.back() = "--model.file=" CONVOY_TESTS "/golden/field.lua";
+  arguments.back() = "--model.file=" CONVOY_TEST_FILES "/golden/field.lua";
   return arguments;
 }
 
