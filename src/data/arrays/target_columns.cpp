@@ -26,6 +26,7 @@ namespace {
 
 constexpr std::int64_t kFewClasses = 10;          // always allowed, however few samples there are
 constexpr std::size_t kMaxClasses = 1 << 17;      // more are no classes
+constexpr std::int64_t kMaxNumbers = 1 << 17;     // all shards and checkpoints hold their names
 constexpr std::size_t kMaxTextsOfNumbers = 1000;  // with fractions among them, more are no classes either
 constexpr float kNotKnown = std::numeric_limits<float>::quiet_NaN();
 
@@ -68,7 +69,13 @@ std::string describe_kind(const TargetForm& form) {
 TargetReader::TargetReader(SamplePart& part, TargetForm form) : part_(part), form_(std::move(form)) {
   for (const std::string& name : form_.names) numbers_.emplace(name, static_cast<std::int32_t>(numbers_.size()));
   if (form_.kind != TargetKind::kClass) values_.resize(form_.names.size());
-  doubles_.resize(static_cast<std::size_t>(part.num_values()));
+}
+
+// Targets in records are not read here: memory for their values is taken by the first that is.
+std::span<const double> TargetReader::doubles_of(std::int64_t row) {
+  doubles_.resize(static_cast<std::size_t>(part_.num_values()));
+  convert_to_doubles(*part_.type(), part_.values(row), doubles_);
+  return doubles_;
 }
 
 std::string_view TargetReader::class_text(std::int64_t row) {
@@ -76,8 +83,7 @@ std::string_view TargetReader::class_text(std::int64_t row) {
     const std::string_view text = part_.text(row, 0);
     return is_blank(text) ? std::string_view() : text;
   }
-  convert_to_doubles(*part_.type(), part_.values(row), doubles_);
-  const double value = doubles_.front();
+  const double value = doubles_of(row).front();
   if (std::isnan(value)) return {};
   if (std::trunc(value) != value || std::abs(value) >= 0x1p53)
     refuse("{}: the class is {}, which is no whole number. Give import.target_kind = numbers", part_.place(row), value);
@@ -108,8 +114,7 @@ void TargetReader::read_list(std::int64_t row) {
 }
 
 void TargetReader::read_values(std::int64_t row) {
-  convert_to_doubles(*part_.type(), part_.values(row), doubles_);
-  if (const std::int64_t beyond = round_to_float32(doubles_, values_, loss_); beyond >= 0)
+  if (const std::int64_t beyond = round_to_float32(doubles_of(row), values_, loss_); beyond >= 0)
     refuse("{}: the target is {}, which is beyond float32. Scale it, or take its logarithm", part_.place(row),
            doubles_[static_cast<std::size_t>(beyond)]);
   if (form_.kind != TargetKind::kLabels) return;
@@ -131,7 +136,6 @@ TargetScan::TargetScan(SamplePart& part, TargetRequest request, double max_class
       place_(std::move(place)),
       dims_(std::move(dims)) {
   check_shape();
-  doubles_.resize(static_cast<std::size_t>(part.num_values()));
   const bool is_auto = request == TargetRequest::kAuto, is_float = is_float_array(part);
   const bool has_texts = !part.type() || !part.columns().empty();
   if (request == TargetRequest::kNumbers || (is_auto && is_float)) listing_.form.kind = TargetKind::kNumbers;
@@ -155,10 +159,14 @@ void TargetScan::check_record() const {
         "import.target: {}: the target of a sample has the shape {}, a volume. This is not possible yet: give its "
         "slices as channels (import.axes)",
         place_, shape);
-  if (part_.num_values() > (are_numbers ? ops::kMaxTargets : io::kMaxTargetValues))
-    refuse("import.target: {} has {} values for each sample. Allowed: 1 to {}{}", place_, part_.num_values(),
-           are_numbers ? ops::kMaxTargets : io::kMaxTargetValues,
+  const std::int64_t max_outputs = are_numbers ? kMaxNumbers : io::kMaxTargetValues;
+  if (dims_.back() > max_outputs)
+    refuse("import.target: {} has {} {} for each sample. Allowed: 1 to {}{}", place_, dims_.back(),
+           dims_.size() > 1 ? "channels" : "values", max_outputs,
            are_numbers ? "" : ", and more with import.target_kind = numbers");
+  if (part_.num_values() > ops::kMaxTargets)
+    refuse("import.target: {} has {} values for each sample. Allowed: 1 to {}", place_, part_.num_values(),
+           ops::kMaxTargets);
 }
 
 void TargetScan::check_shape() const {
@@ -184,8 +192,8 @@ void TargetScan::add(std::int64_t row) {
 }
 
 void TargetScan::add_values(std::int64_t row) {
-  convert_to_doubles(*part_.type(), part_.values(row), doubles_);
-  are_binary_ = std::ranges::all_of(doubles_, [](double v) { return std::isnan(v) || v == 0 || v == 1; });
+  are_binary_ =
+      std::ranges::all_of(reader_.doubles_of(row), [](double v) { return std::isnan(v) || v == 0 || v == 1; });
   wants_rows_ = are_binary_;
 }
 

@@ -46,6 +46,8 @@ class TargetReader {
   io::SampleAnswer read(std::int64_t row);
   /// The text of the class of a row; empty if it is blank.
   std::string_view class_text(std::int64_t row);
+  /// The values of a row; valid until the next call.
+  std::span<const double> doubles_of(std::int64_t row);
   /// What was lost of the numbers that were read.
   const LossOfPrecision& loss() const { return loss_; }
 
@@ -108,7 +110,6 @@ class TargetScan {
 
   // Several values: whether all are 0, 1 or missing.
   bool are_binary_ = true;
-  std::vector<double> doubles_;
   // One value: the different texts, by their numbers in the order of appearance.
   TextNumbers texts_;
   bool collects_ = true;  ///< false: there are more texts than classes can be

@@ -185,6 +185,9 @@ TEST_F(TargetColumns, FloatsWithPixelsAreAFieldAndItsChannelsHaveNames) {
   EXPECT_EQ(listing.form.names, (Names{"y_0", "y_1"}));
   EXPECT_CONTAINS(refusal(*floats, TargetRequest::kAuto, {2, 1, 3, 1}),
                   "has the shape (2, 1, 3), a volume. This is not");
+  const auto many = array({.shape = "(1, 131073)"}, std::string(4 * 131'073, '\0'));
+  EXPECT_CONTAINS(refusal(*many, TargetRequest::kAuto, {131'073}),
+                  "has 131073 values for each sample. Allowed: 1 to 131072");
   const auto bytes = array({.descr = "|u1", .shape = "(1, 2, 3)"}, std::string(6, '\0'));
   EXPECT_EQ(scan(*bytes, TargetRequest::kNumbers, 0.1, {2, 3, 1}).form.names, (Names{"y"}));
   for (const TargetRequest request : {TargetRequest::kAuto, TargetRequest::kClass, TargetRequest::kLabels})
