@@ -90,7 +90,7 @@ io::ColumnNames table_columns(const Request& request, const io::TextInput& text)
 
 ArrayFileOptions array_options(const io::ModelMetadata& metadata, const ImportParams& given) {
   return {.arrays = metadata.arrays()->inputs,
-          .kind = metadata.target.kind,
+          .answer = metadata.target,
           .output_names = metadata.class_names,
           .inputs = given.inputs,
           .target = given.target,
@@ -180,10 +180,11 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   const Parameters& params = request.params;
   // 1. What is asked for
   check_not_empty(request);
-  const PredictionPaths paths = prediction_paths(params);
+  PredictionPaths paths = prediction_paths(params);
   const mpi::Communicator& world = grid.world();
   const bool writes_weights = find_weight_sharers(grid, backend.device()).rank() == 0;
   TrainedModel model = load_trained(request, world, writes_weights);
+  paths = without_table_of_field(std::move(paths), params, model.metadata.target);
   const Source source = input_data(params, model, grid.is_root());
   board.enter(Activity::kOpeningData);
   const OpenedSamples samples = open_source(source, request, model, world);
@@ -218,7 +219,7 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   const auto must_stop = [&] { return params.predict.strict && world.max(own_bad.empty() ? 0 : 1) > 0; };
   std::optional<ComputedMicroBatches> computed;
   const auto observe = [&](const StepOutputs& step) {
-    check_finite(step, *data, std::ssize(class_names));
+    check_finite(step, *data, model.metadata.target.num_values(std::ssize(class_names)));
     if (samples.is_one_file) classes = class_list(step.outputs, class_names, params.predict.top);
     if (opened) opened->append(step);
   };

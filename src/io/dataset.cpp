@@ -48,7 +48,8 @@ void require_same_import(const std::string& key, const std::string& path, const 
     refuse("{}: shard '{}' holds {} images, but '{}' holds {} images. Import them together", key, path,
            to_string(shard.info.image), first_path, to_string(first.image));
   }
-  if (const std::string own = describe_forms(shard.info.arrays), theirs = describe_forms(first.arrays); own != theirs)
+  if (const std::string own = describe_forms(shard.info.record()), theirs = describe_forms(first.record());
+      own != theirs)
     refuse("{}: shard '{}' holds the arrays {}, but '{}' holds {}. Import them together", key, path, own, first_path,
            theirs);
   const char* const outputs = outputs_of(first.target.kind);
@@ -80,6 +81,9 @@ struct Dataset::Shard {
   void read_body(std::int64_t offset, std::span<std::byte> bytes) const;
   /// Reads the sample `index`, or one of its arrays, and verifies it.
   void read_sample(std::size_t index, std::int64_t offset, std::span<std::byte> bytes, std::size_t part = 0) const;
+  /// Returns a verified part of a record, of the size of `bytes`. It lies in memory, or is read into `bytes`.
+  std::span<const std::byte> read_part(std::size_t index, std::int64_t offset, std::span<std::byte> bytes,
+                                       std::size_t part) const;
   /// Returns a part of the samples in memory. Only if there is `in_memory`.
   std::span<const std::byte> bytes_in_memory(std::int64_t offset, std::size_t size) const;
   /// Compares the bytes of the sample `index`, or of one of its arrays, with their hash, as often as `verify` says.
@@ -129,6 +133,17 @@ void Dataset::Shard::verify_sample(std::size_t index, std::span<const std::byte>
         "'{}' is damaged: the bytes of its {} {} are not those that were imported (their hash, XXH3-64, differs). {}",
         path, input_kinds::one_of(open.head.info.kind), index, remedy()));
   if (is_verified) is_verified[h].store(true, std::memory_order_relaxed);
+}
+
+std::span<const std::byte> Dataset::Shard::read_part(std::size_t index, std::int64_t offset, std::span<std::byte> bytes,
+                                                     std::size_t part) const {
+  if (!in_memory) {
+    read_sample(index, offset, bytes, part);
+    return bytes;
+  }
+  const std::span<const std::byte> present = bytes_in_memory(offset, bytes.size());
+  verify_sample(index, present, part);
+  return present;
 }
 
 std::string Dataset::Shard::remedy() const {
@@ -270,15 +285,8 @@ std::span<const std::byte> Dataset::read_array(std::int64_t sample, std::size_t 
   const auto size = static_cast<std::size_t>(info_.arrays[input].bytes());
   std::int64_t offset = static_cast<std::int64_t>(index) * info_.record_bytes();
   for (std::size_t i = 0; i < input; ++i) offset += info_.arrays[i].bytes();
-  if (shard.in_memory) {
-    const std::span<const std::byte> bytes = shard.bytes_in_memory(offset, size);
-    shard.verify_sample(index, bytes, input);
-    return bytes;
-  }
   if (memory.size() < size) memory.resize(size);
-  const std::span<std::byte> bytes = std::span(memory).first(size);
-  shard.read_sample(index, offset, bytes, input);
-  return bytes;
+  return shard.read_part(index, offset, std::span(memory).first(size), input);
 }
 
 void Dataset::read_target(std::int64_t sample, std::span<float> values) const {
@@ -286,7 +294,14 @@ void Dataset::read_target(std::int64_t sample, std::span<float> values) const {
   const auto count = static_cast<std::size_t>(info_.num_target_values());
   if (count == 0) return SampleStore::read_target(sample, values);
   if (values.size() != count) fail("{} values of a target were requested, but it has {}", values.size(), count);
-  std::ranges::copy(shard.open.head.of_sample(shard.open.head.targets, index), values.begin());
+  if (!info_.target.is_in_record()) {
+    std::ranges::copy(shard.open.head.of_sample(shard.open.head.targets, index), values.begin());
+    return;
+  }
+  const std::span<std::byte> bytes = std::as_writable_bytes(values);
+  const std::int64_t offset = (static_cast<std::int64_t>(index) + 1) * info_.record_bytes() - std::ssize(bytes);
+  const std::span<const std::byte> target = shard.read_part(index, offset, bytes, info_.arrays.size());
+  if (target.data() != bytes.data()) std::ranges::copy(target, bytes.begin());
 }
 
 std::int32_t Dataset::label(std::int64_t sample) const {
@@ -347,7 +362,7 @@ std::string Dataset::form() const {
   if (info_.kind == input_kinds::kText)
     return fmt::format("{}, {}", info_.text.tokenization.kind, info_.text.tokenization.model);
   if (info_.kind == input_kinds::kArrays)
-    return fmt::format("{}, {}", describe_forms(info_.arrays), to_string(info_.target.kind));
+    return fmt::format("{}, {}", describe_forms(info_.record()), to_string(info_.target.kind));
   return fmt::format("{}, {}, {}", to_string(info_.image), info_.encoded ? "encoded" : "raw",
                      info_.oriented ? "upright" : "");
 }

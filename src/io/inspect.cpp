@@ -78,7 +78,8 @@ std::string list_of_classes(const std::vector<std::string>& names) {
 
 // The line about what a network answers.
 std::string describe_outputs(const Target& target, const std::vector<std::string>& names) {
-  return line(outputs_of(target.kind), list_of_classes(names));
+  return line(outputs_of(target.kind),
+              fmt::format("{}{}: {}", names.size(), describe_place(target), first_few(names, kShownClasses)));
 }
 
 // Means and deviations of the first channels or numbers, each with its name if they have names.
@@ -123,7 +124,7 @@ std::string describe_tokenization(const Tokenization& tokenization) {
 
 // The lines about a data set's samples that depend on their kind.
 std::string describe_kind(const DatasetInfo& info, std::int64_t payload_bytes) {
-  if (info.kind == input_kinds::kArrays) return line("arrays", describe_forms(info.arrays));
+  if (info.kind == input_kinds::kArrays) return line("arrays", describe_forms(info.record()));
   if (info.kind == input_kinds::kImages) return line("images", describe_images(info, payload_bytes));
   const std::int64_t in_split = std::accumulate(info.class_counts.begin(), info.class_counts.end(), std::int64_t{0});
   return line("texts", fmt::format("{} tokens in the split, {:.0f} per text on average", info.text.num_tokens,

@@ -32,7 +32,7 @@ Hash hash_of_head(std::span<const std::byte> head, std::span<const std::byte> tr
 
 // HDF5's names are values that the library knows only once it runs.
 hdf5::Datatype payload_type(const DatasetInfo& info) {
-  if (info.kind == input_kinds::kArrays) return record_type(info.arrays);
+  if (info.kind == input_kinds::kArrays) return record_type(info.record());
   const std::int64_t bytes = payload_layout(info).value_bytes;
   return hdf5::Datatype(CONVOY_CHECK_HDF5(H5Tcopy(bytes == 1   ? H5T_STD_U8LE
                                                   : bytes == 2 ? H5T_STD_U16LE
@@ -55,10 +55,10 @@ void write_labels_and_hashes(hid_t file, const ShardHead& head) {
   if (!is_numbers) hdf5::write_list(file, "class_counts", head.info.class_counts);
   if (head.info.target.kind == TargetKind::kClass)
     hdf5::write_list(file, "labels", head.labels);
-  else
+  else if (!head.info.target.is_in_record())
     write_targets(file, head.info.target.kind, head.targets, head.info.num_target_values());
   if (head.info.kind == input_kinds::kArrays)
-    hdf5::write_table(file, "hashes", head.hashes, std::ssize(head.info.arrays));
+    hdf5::write_table(file, "hashes", head.hashes, static_cast<std::int64_t>(num_parts(head.info)));
   else
     hdf5::write_list(file, "hashes", head.hashes);
 }
@@ -124,7 +124,7 @@ void read_images(hid_t file, DatasetInfo& info) {
 
 void read_arrays(hid_t file, std::uint64_t limit_bytes, DatasetInfo& info) {
   if (hdf5::exists(file, "folds")) refuse("it has folds (import.folds), which this program cannot read yet");
-  info.target = read_target(file, limit_bytes, std::ssize(info.class_names));
+  info.target = read_target(file, limit_bytes, std::ssize(info.class_names), info.target);
   read_array_statistics(file, limit_bytes, info.arrays);
 }
 
@@ -204,7 +204,9 @@ void read_payload_kind(hid_t file, std::uint64_t limit_bytes, DatasetInfo& info)
     info.text.tokenization = hdf5::read_tokenization(file, limit_bytes);
     info.text.columns = hdf5::read_columns(file, limit_bytes);
   } else if (info.kind == input_kinds::kArrays) {
-    info.arrays = read_record_type(hdf5::type_of(file, "samples"));
+    Record record = read_record_type(hdf5::type_of(file, "samples"));
+    info.arrays = std::move(record.arrays);
+    info.target = std::move(record.target);
   } else {
     info.encoded = hdf5::exists(file, "encoded");
   }
@@ -244,7 +246,8 @@ void read_labels(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
 void read_hashes(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
   const std::int64_t count = head.info.num_samples;
   if (head.info.kind == input_kinds::kArrays) {
-    head.hashes = hdf5::read_table<std::uint64_t>(file, "hashes", count, std::ssize(head.info.arrays), limit_bytes);
+    const auto parts = static_cast<std::int64_t>(num_parts(head.info));
+    head.hashes = hdf5::read_table<std::uint64_t>(file, "hashes", count, parts, limit_bytes);
     return;
   }
   head.hashes = hdf5::read_list<std::uint64_t>(file, "hashes", limit_bytes);
@@ -261,7 +264,7 @@ ShardHead decode_shard_head(std::span<const std::byte> bytes, const ShardTrailer
   read_description(file, bytes.size(), head);
   if (head.info.target.kind == TargetKind::kClass)
     read_labels(file, bytes.size(), head);
-  else
+  else if (!head.info.target.is_in_record())
     head.targets =
         read_targets(file, head.info.target.kind, head.info.num_samples, head.info.num_target_values(), bytes.size());
   read_hashes(file, bytes.size(), head);
@@ -311,7 +314,8 @@ PayloadLayout payload_layout(const DatasetInfo& info) {
 }
 
 std::size_t num_parts(const DatasetInfo& info) {
-  return info.kind == input_kinds::kArrays ? info.arrays.size() : 1;
+  if (info.kind != input_kinds::kArrays) return 1;
+  return info.arrays.size() + (info.target.is_in_record() ? 1 : 0);
 }
 
 std::int64_t ShardHead::payload_bytes() const {

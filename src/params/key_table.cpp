@@ -359,9 +359,10 @@ std::vector<Key> make_keys() {
        "a text to predict, in place of predict.data: its classes are printed"},
       {"predict.output", path_or_empty(&PredictParams::output, kPartial), "",
        "the file for the predictions: .csv, a table of classes, labels or numbers, with their logits or numbers in a "
-       ".h5 file next to it; .h5 alone; or .npy, probabilities (samples, classes or labels) or numbers in their own "
-       "units; "
-       "empty: predictions.csv in run.directory, and no file if a single image or text is predicted"},
+       ".h5 "
+       "file next to it; .h5 alone; or .npy, probabilities (samples, classes or labels) or numbers in their own units; "
+       "empty: predictions.csv in run.directory, predictions.h5 for fields, and no file if a single image or text is "
+       "predicted"},
       {"predict.top", integer(&PredictParams::top, {.min = 1, .max = 1'000'000}), "classes",
        "how many classes are written for each sample, the most probable first"},
       {"predict.orient", choice(&PredictParams::orient), "",
@@ -579,11 +580,11 @@ std::vector<Key> make_keys() {
       {"import.target", text_or_empty(&ImportParams::target, "WHERE"), "",
        "for arrays: where the target is, written as in import.inputs: y.npy, all.npz:y, or columns"},
       {"import.target_kind", choice(&ImportParams::target_kind), "",
-       "what the target is: class (one of several), labels (each of several is there or not), numbers (real numbers); "
-       "auto: found out from the values"},
+       "what the target is: class (one of several), labels (each of several is there or not), numbers (real numbers, "
+       "also at each pixel); auto: found out from the values"},
       {"import.axes", choice(&ImportParams::axes), "",
        "which axis of a sample is that of the channels; none: a sample has one channel and no such axis; auto: the "
-       "shorter one of the first and the last. Vectors have only that one"},
+       "shorter one of the first and the last. Vectors have only that one; a target has the pixels of an input"},
       {"import.bad_values", choice(&ImportParams::bad_values), "",
        "samples with NaN or infinite inputs, or without a target; refuse: they end the import, which names the first; "
        "skip: they are named and left out"},

@@ -123,12 +123,13 @@ std::string describe_input(const InputShape& input) {
               : to_string(input);
 }
 
-// "10 classes", "1 label", "3 numbers"
+// "10 classes", "1 label", "3 numbers", "2 numbers at each of 64 x 64 pixels"
 std::string count_of_outputs(const io::DatasetInfo& data) {
   const TargetKind kind = data.target.kind;
   return counted(std::ssize(data.class_names), kind == TargetKind::kClass    ? "class"
                                                : kind == TargetKind::kLabels ? "label"
-                                                                             : "number");
+                                                                             : "number") +
+         io::describe_place(data.target);
 }
 
 // Describes the samples that remain because they are too few for one more step.

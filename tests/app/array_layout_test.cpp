@@ -66,6 +66,11 @@ class RowLayout : public ArrayLayout {
   RowLayout() : ArrayLayout(write_small_rows) {}
 };
 
+class FieldLayout : public ArrayLayout {
+ protected:
+  FieldLayout() : ArrayLayout(write_small_fields) {}
+};
+
 // A network whose second cell reads an array, too.
 constexpr const char* kTwoReaders = R"(network{reads = "arrays"}
 local x = cell("of_spectrum", function() return relu(linear("fc", feature("spectrum"), 16)) end)
@@ -124,6 +129,18 @@ TEST_F(RowLayout, TwoLayersGiveTheSameBitsOnEveryGridAndResumed) {
   features_ = {"--train.loss=huber"};
   expect_same_bits_everywhere();
   EXPECT_CONTAINS(output_, "640 training samples of values (3, 32), 192 numbers");
+}
+
+// The last stage reads the fields, and moves them as the first stage moves the images.
+TEST_F(FieldLayout, MovedImagesAndFieldsGiveTheSameBitsOnEveryGridAndResumed) {
+  features_ = {"--train.loss=huber", "--augment.flip=true", "--augment.flip_rows=true", "--augment.turn=true",
+               "--augment.crop_padding=2"};
+  expect_same_bits_everywhere();
+  EXPECT_CONTAINS(output_, "640 training samples image 8x8x3, 2 numbers at each of 8 x 8 pixels");
+  train("3x1", {3, 1}, kSteps);
+  expect_same_run("1x1", "3x1", kSteps);
+  expect_other_bits("not turned", {"--augment.turn=false"});
+  expect_other_bits("mse", {"--train.loss=mse"});
 }
 
 TEST_F(ArrayLayout, KeysOfImagesAndNetworksOfTextsAreRefusedByName) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <span>
 
 #include <fmt/core.h>
@@ -19,6 +20,7 @@ namespace {
 
 constexpr int kNumClasses = 4;
 constexpr int kNumSpectrum = 20, kNumPixels = 30, kNumChannels = 7;
+constexpr int kSide = 8, kNumColours = 3;
 constexpr int kNumRows = 3, kNumColumns = 32, kNumOutputs = 64;
 
 struct Sample {
@@ -80,6 +82,27 @@ Sample sample_of_rows(const RandomKey& key, int /*label*/) {
       sample.target.push_back(of_row[k % kNumColumns] - of_row[(k * k + 1) % kNumColumns]);
     }
   append(sample.record, values);
+  return sample;
+}
+
+Sample sample_of_fields(const RandomKey& key, int label) {
+  constexpr int kRow = kSide * kNumColours;
+  std::vector<std::int16_t> image;
+  for (int i = 0; i < kSide * kRow; ++i) {
+    const auto noise = static_cast<int>(random_below(key, static_cast<std::uint64_t>(i), 9));
+    image.push_back(static_cast<std::int16_t>(noise - 3 + label));
+  }
+  std::vector<float> field;
+  for (int p = 0; p < kSide * kSide; ++p) {
+    const std::int16_t* const pixel = image.data() + p * kNumColours;
+    const bool is_last_row = p >= (kSide - 1) * kSide;
+    field.push_back(static_cast<float>(pixel[0] * pixel[1]) * 0.25f + 100);
+    field.push_back(is_last_row ? std::numeric_limits<float>::quiet_NaN()
+                                : static_cast<float>(pixel[2] - pixel[kRow + 2]));
+  }
+  Sample sample;
+  append(sample.record, image);
+  append(sample.record, field);
   return sample;
 }
 
@@ -150,6 +173,22 @@ std::vector<std::string> write_small_numbers(const std::string& folder) {
   info.class_names = {"place", "light"};
   info.target = numbers(2, 15, 11);
   return write_splits(folder, info, sample_of_numbers);
+}
+
+std::vector<std::string> write_small_fields(const std::string& folder) {
+  io::DatasetInfo info{.kind = input_kinds::kArrays,
+                       .class_names = {"product", "slope"},
+                       .arrays = {array_of("image", ElementType::kInt16, {kSide, kSide, kNumColours})},
+                       .target = {.kind = TargetKind::kNumbers,
+                                  .shape = Shape::images(1, kSide, kSide, 2),
+                                  .dims = {kSide, kSide, 2},
+                                  .channel_axis = ChannelAxis::kFirst,
+                                  .mean = {102, 0.5},
+                                  .stddev = {4, 3.5}}};
+  std::vector<std::string> arguments = write_splits(folder, info, sample_of_fields);
+  arguments.pop_back();
+  arguments.back() = "--model.file=" CONVOY_TEST_FILES "/golden/field.lua";
+  return arguments;
 }
 
 std::vector<std::string> write_small_rows(const std::string& folder) {

@@ -159,7 +159,9 @@ TEST_F(ArrayRefusals, RequestsThatCannotBeAreRefusedByName) {
   EXPECT_CONTAINS(refusal(), "import.id = group|name: it has 2 values for each sample");
   params_.id = "";
   params_.target = "x.npy";
-  EXPECT_CONTAINS(refusal(), "Fields as targets are not possible yet");
+  params_.target_kind = TargetRequest::kLabels;
+  EXPECT_CONTAINS(refusal(), "has the shape (4, 5, 3), a class or labels at each pixel. This is not possible yet");
+  params_.target_kind = TargetRequest::kAuto;
   params_.target = "energy";
   params_.size = 16;
   EXPECT_CONTAINS(refusal(), "import.size is for images; '" + root_ + "/t.csv' holds arrays. Leave it out");

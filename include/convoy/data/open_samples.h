@@ -30,8 +30,8 @@ struct TextFileOptions {
 
 /// Options for reading users' arrays and tables.
 struct ArrayFileOptions {
-  std::vector<io::ArrayInfo> arrays;  ///< the arrays that the network reads
-  TargetKind kind = TargetKind::kClass;
+  std::vector<io::ArrayInfo> arrays;      ///< the arrays that the network reads
+  Target answer = {};                     ///< what the network answers
   std::vector<std::string> output_names;  ///< names of the classes, labels or numbers that the network predicts
   /// Where the arrays, the targets and the names of the samples are (import.inputs, import.target, import.id). Empty:
   /// arrays are found by their names and columns; targets are columns of a table with the names of labels or numbers,

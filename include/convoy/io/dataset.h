@@ -18,7 +18,8 @@
 ///            num_tokens                attribute of the file: tokens of all texts, over all shards
 ///   arrays:  /samples                  (N) records, contiguous: a packed compound of all arrays of a sample, each with
 ///                                      dimensions (C), (T,C), (H,W,C) or (D,H,W,C); h5py gives f["samples"]["NAME"]
-///            /targets                  (N,K) uint8 labels or float32 numbers; absent if the target is a class
+///            /targets                  (N,K) uint8 labels or float32 numbers; absent if the target is a class, or
+///                                      the last array of the records, which is then called "target"
 ///            /target_kind, /arrays ... what else is known of them (src/io/stored_arrays.h)
 ///   /names                             texts: the files' names, relative to the imported folder; last, and not in
 ///                                      every shard

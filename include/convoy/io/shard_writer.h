@@ -41,8 +41,9 @@ struct ShardLocation {
 
 /// What is known about a sample: its class, or its labels or numbers.
 struct SampleAnswer {
-  std::int32_t label = -1;             ///< only if the target is a class
-  std::span<const float> target = {};  ///< (K) labels, 0 or 1, or finite numbers; NaN: not known
+  std::int32_t label = -1;  ///< only if the target is a class
+  /// (K) labels, 0 or 1, or finite numbers; NaN: not known. Empty for a target that is in the record.
+  std::span<const float> target = {};
 };
 
 /// Writes one shard. The constructor takes from `info` the form of samples and targets, the classes and the source, and
@@ -56,8 +57,8 @@ class ShardWriter {
   ShardWriter(ShardWriter&&) noexcept;
 
   /// Appends a sample: H*W*C bytes of pixels, the bytes of an image file, the tokens of a text with 2 or 4 bytes each,
-  /// as the vocabulary needs, or the values of all arrays, one array after the other. Names are stored only if all
-  /// samples have one.
+  /// as the vocabulary needs, or the record of arrays (DatasetInfo::record()). Names are stored only if all samples
+  /// have one.
   void append(std::span<const std::byte> sample, const SampleAnswer& answer, std::string_view name);
   std::int64_t num_samples() const;
   /// Ends the samples and writes their names. Closes the file descriptor.

@@ -111,15 +111,23 @@ void ArrayImport::check_request() const {
 void ArrayImport::describe(io::DatasetInfo& info) const {
   const TargetForm& target = arrays_.target();
   info.arrays = inputs();
+  info.target = arrays_.form_of_target();
   info.target.kind = target.kind;
-  info.target.shape = Shape::vectors(1, target.kind == TargetKind::kClass ? 1 : std::ssize(target.names));
+  if (!info.target.is_in_record())
+    info.target.shape = Shape::vectors(1, target.kind == TargetKind::kClass ? 1 : std::ssize(target.names));
 }
 
 // --- Samples ---------------------------------------------------------------------------------------------------------
 
-// The answer stays valid until the next call.
+// Reads the target of the sample in record_. The answer stays valid until the next call.
 io::SampleAnswer ArrayImport::read_answer(std::size_t split, std::int64_t sample) {
   if (arrays_.target().kind == TargetKind::kClass) return {.label = arrays_.listing().splits[split].label(sample)};
+  if (arrays_.form_of_target().is_in_record()) {
+    target_.resize(static_cast<std::size_t>(arrays_.form_of_target().shape.count()));
+    const auto bytes = std::as_writable_bytes(std::span(target_));
+    std::ranges::copy(std::span(record_).last(bytes.size()), bytes.begin());
+    return {};
+  }
   const io::SampleAnswer answer = readers_[arrays_.source_index(split)].read(arrays_.row(split, sample));
   target_.assign(answer.target.begin(), answer.target.end());
   return {.target = target_};
@@ -130,10 +138,9 @@ std::string ArrayImport::find_fault(const io::SampleAnswer& answer) {
   std::string fault = bad_.look(record_);
   if (!fault.empty()) return fault;
   if (arrays_.target().kind == TargetKind::kClass) return answer.label < 0 ? "it has no class" : "";
-  if (std::ranges::any_of(answer.target, [](float value) { return std::isinf(value); }))
-    return "its target is infinite";
-  const auto num_missing = std::ranges::count_if(answer.target, [](float value) { return std::isnan(value); });
-  if (num_missing == std::ssize(answer.target)) return "its target is missing";
+  if (std::ranges::any_of(target_, [](float value) { return std::isinf(value); })) return "its target is infinite";
+  const auto num_missing = std::ranges::count_if(target_, [](float value) { return std::isnan(value); });
+  if (num_missing == std::ssize(target_)) return "its target is missing";
   num_missing_ += num_missing;
   return "";
 }

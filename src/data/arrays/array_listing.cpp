@@ -202,10 +202,13 @@ void ArrayListing::open(const std::string& split, const std::string& path) {
 }
 
 void ArrayListing::check_inputs() const {
+  const auto record = [this](std::size_t i) {
+    return io::record_of(sources_[i]->inputs(), sources_[i]->form_of_target());
+  };
   for (std::size_t i = 1; i < sources_.size(); ++i)
-    if (sources_[i]->inputs() != sources_[0]->inputs())
+    if (record(i) != record(0))
       refuse("{} = {}: samples of {} are {}, and those of {} {}", kSourceKey, params_.source, names_[0],
-             io::describe_forms(sources_[0]->inputs()), names_[i], io::describe_forms(sources_[i]->inputs()));
+             io::describe_forms(record(0)), names_[i], io::describe_forms(record(i)));
 }
 
 std::uint64_t ArrayListing::group_of(ArraySource& source, std::int64_t row) const {
@@ -227,7 +230,7 @@ void ArrayListing::list_train() {
   std::vector<std::int32_t> labels;
   mpi::on_root(world_, [&] {
     TargetScan scan(*source.target(), params_.target_kind, params_.max_class_fraction, source.target_name(),
-                    source.target_place());
+                    source.target_place(), source.form_of_target().dims);
     try {
       for (std::int64_t row = 0; (scan.wants_rows() || source.group() != nullptr) && source.has(row); ++row) {
         if (scan.wants_rows()) scan.add(row);

@@ -100,6 +100,45 @@ TEST(ArrayShard, GivesClassesLabelsAndNumbersBack) {
     }
 }
 
+TEST(ArrayShard, GivesFieldsAndLongRowsBack) {
+  for (const auto& [dims, shape] : {std::pair(std::vector<std::int64_t>{2, 4, 3}, Shape::images(1, 2, 4, 3)),
+                                    std::pair(std::vector<std::int64_t>{5, 2}, Shape::sequences(1, 5, 2)),
+                                    std::pair(std::vector<std::int64_t>{1025}, Shape::vectors(1, 1025))})
+    for (const std::int64_t num_shards : {1, 2}) {
+      const TemporaryDirectory directory;
+      const DatasetInfo info = test::field_info(dims, shape);
+      write_arrays(directory.path(), info, num_shards);
+      const Dataset dataset(directory.path(), "data.train");
+      EXPECT_EQ(dataset.info().target, info.target);
+      EXPECT_EQ(dataset.info().arrays, info.arrays);
+      EXPECT_EQ(dataset.info().num_target_values(), shape.count());
+      for (const std::int64_t i : {5, 0, 3, 1, 4, 2}) {
+        std::vector<std::byte> record = read_record(dataset, i);
+        const std::vector<float> target = read_target(dataset, i);
+        const auto bytes = std::as_bytes(std::span(target));
+        record.insert(record.end(), bytes.begin(), bytes.end());
+        EXPECT_EQ(record, known_record(info, i));
+      }
+      for (const Verdict& verdict : verify(directory.path())) EXPECT_EQ(verdict.damage, std::nullopt);
+    }
+}
+
+TEST(ArrayShard, WhoseFieldHasChangedIsDamaged) {
+  const TemporaryDirectory directory;
+  const DatasetInfo info = test::field_info({2, 4, 3}, Shape::images(1, 2, 4, 3));
+  write_arrays(directory.path(), info);
+  std::vector<std::byte> bytes = read_file(directory / "train.h5");
+  const std::vector<std::byte> record = known_record(info, 3);
+  const auto found = std::search(bytes.begin(), bytes.end(), record.begin(), record.end());
+  ASSERT_NE(found, bytes.end());
+  *(found + std::ssize(record) - 1) ^= std::byte{1};  // the last byte of the field
+  test::write_bytes(directory / "train.h5", bytes);
+  const Dataset dataset(directory.path(), "data.train");
+  EXPECT_EQ(read_record(dataset, 3).size(), record.size() - 24 * sizeof(float)) << "the inputs are as they were";
+  read_target(dataset, 2);
+  EXPECT_CONTAINS(message_of<StoreError>([&] { read_target(dataset, 3); }), "the bytes of its sample 3 are not those");
+}
+
 TEST(ArrayShard, OpenedAloneCountsItsOwnLabels) {
   for (const auto& [kind, counts] :
        {std::pair(kClass, std::vector<std::int64_t>{1, 1, 1}), std::pair(kLabels, std::vector<std::int64_t>{1, 1, 1}),
@@ -373,9 +412,14 @@ class Compound {
 
 TEST(RecordType, IsReadAsItWasMade) {
   const hdf5::Lock lock = hdf5::lock_library();
-  const std::vector<ArrayInfo> arrays = read_record_type(
+  const Record record = read_record_type(
       Compound(10).add_array("a", 0, H5T_STD_U16LE, {2}).add_array("b", 4, H5T_STD_I8LE, {1, 6}).type());
-  EXPECT_EQ(describe_forms(arrays), "a uint16 (2), b int8 (1, 6)");
+  EXPECT_EQ(describe_forms(record.arrays), "a uint16 (2), b int8 (1, 6)");
+  EXPECT_FALSE(record.target.is_in_record());
+  const Record with_field = read_record_type(
+      Compound(26).add_array("a", 0, H5T_STD_U8LE, {2}).add_array("target", 2, H5T_IEEE_F32LE, {3, 2}).type());
+  EXPECT_EQ(describe_forms(with_field.arrays), "a uint8 (2)");
+  EXPECT_EQ(with_field.target.shape, Shape::sequences(1, 3, 2));
 }
 
 TEST(RecordType, OfAnyOtherFormIsRefused) {
@@ -398,7 +442,12 @@ TEST(RecordType, OfAnyOtherFormIsRefused) {
   EXPECT_CONTAINS(Compound(1).add_array("a", 0, H5T_STD_U8LE, std::vector<hsize_t>(32, 1)).refusal(), "not 1 to 4");
 
   EXPECT_CONTAINS(Compound(1).add_array("A", 0, H5T_STD_U8LE, {1}).refusal(), "cannot be the name of an array");
-  EXPECT_CONTAINS(Compound(4).add_array("target", 0, H5T_IEEE_F32LE, {1}).refusal(), "fields as targets are not poss");
+  EXPECT_CONTAINS(Compound(4).add_array("target", 0, H5T_IEEE_F32LE, {1}).refusal(), "what a network has to answer");
+  EXPECT_CONTAINS(
+      Compound(5).add_array("target", 0, H5T_IEEE_F32LE, {1}).add_array("a", 4, H5T_STD_U8LE, {1}).refusal(),
+      "what a network has to answer");
+  EXPECT_EQ(Compound(5).add_array("a", 0, H5T_STD_U8LE, {1}).add_array("target", 1, H5T_STD_I32LE, {1}).refusal(),
+            std::string(kGap) + ", or their targets are not float32");
   EXPECT_CONTAINS(Compound(std::size_t{1} << 31).add_array("a", 0, H5T_STD_U8LE, {1 << 16, 1 << 15}).refusal(),
                   "its samples have 2.0 GiB or more each");
   Compound many(65);

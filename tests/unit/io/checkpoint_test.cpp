@@ -339,6 +339,21 @@ TEST(Checkpoint, OfANetworkOfArraysKeepsTheirFormsStatisticsAndTargets) {
   }
 }
 
+TEST(Checkpoint, OfANetworkThatAnswersAFieldKeepsItsForm) {
+  for (const ChannelAxis axis : {ChannelAxis::kLast, ChannelAxis::kFirst, ChannelAxis::kNone}) {
+    DatasetInfo data = test::field_info({2, 4, 3}, Shape::images(1, 2, 4, 3));
+    data.target.channel_axis = axis;
+    Checkpoint checkpoint = make_checkpoint();
+    checkpoint.metadata.input = ArraysInput{.inputs = data.arrays};
+    checkpoint.metadata.target = data.target;
+    checkpoint.metadata.class_names = data.class_names;
+    checkpoint.metadata.network = "[]";
+    const Checkpoint read = decode_checkpoint(encode_checkpoint(checkpoint), "a.h5");
+    expect_equal(read, checkpoint);
+    EXPECT_EQ(read.metadata.target, data.target);
+  }
+}
+
 TEST(Checkpoint, WhoseSampleIsNoTypeOfARecordIsRefused) {
   const auto refusal = [](const std::function<void(hid_t card)>& add_sample) {
     const auto bytes = sealed_image([&](hid_t file) {

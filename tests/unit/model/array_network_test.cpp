@@ -164,6 +164,29 @@ TEST(ArrayNetwork, GivesEachRowItsPartOfTheOutputs) {
       "my.lua:2: cell 'head': logits gives 5 numbers, and the data have 4: write num_classes");
 }
 
+TEST(ArrayNetwork, AnswersAtEachPixelOfAField) {
+  const Target field{.kind = TargetKind::kNumbers, .shape = Shape::images(1, 12, 10, 4), .dims = {12, 10, 4}};
+  const auto with = [](const std::string& value) { return head_of("conv('c', feature('patch'), " + value + ")"); };
+  const Network network = build_on(with("{8, kernel = 3}"), {kPatch, field});
+  EXPECT_EQ(network.back()->y(), (TensorSpec{Shape::images(3, 12, 10, 4), DataType::kFloat32}));
+  EXPECT_EQ(refusal_on(with("{8, kernel = 3, stride = 2}"), {kPatch, field}),
+            "my.lua:2: logits 'fc': its input has 6 x 5 pixels, but the target of a sample has 12 x 10, and each is "
+            "answered. Leave out strides and pooling, or give convolutions a padding that keeps the size");
+  EXPECT_CONTAINS(refusal_on(head_of("flatten(feature('patch'))"), {kPatch, field}), "its input has 1 x 1 pixels, but");
+  EXPECT_CONTAINS(refusal_on("network{}\nreturn cell('head', function() return logits('fc', feature('patch'), {4, "
+                             "each_row = true}) end)",
+                             {kPatch, field}),
+                  "each_row = true gives one row of results, but the target is a field of 12 x 10 pixels");
+  EXPECT_CONTAINS(refusal_on("network{}\nreturn cell('head', function() return logits('fc', feature('patch'), 5) end)",
+                             {kPatch, field}),
+                  "logits gives 5 numbers, and the data have 4: write num_classes");
+  const Network scores = build_on(
+      "network{}\nreturn cell('head', function() return objectives(huber_error(logits('fc', feature('patch'), "
+      "num_classes), feature('target')), {names = {'error'}}) end)",
+      {kPatch, field});
+  EXPECT_EQ(scores.front()->features()[1].spec.shape, Shape::images(3, 12, 10, 4));
+}
+
 TEST(ArrayNetwork, DeclaresItsUsualArray) {
   const auto declared = [](const std::string& values) {
     return read_declaration({.name = "my.lua", .text = "network{reads = 'arrays', values = " + values + "}"});
