@@ -73,6 +73,10 @@ std::vector<Key> make_keys() {
        "how many samples of data.train are used: a number or a share, as in 5000 or 10 %; drawn from train.seed, the "
        "same share of each class. Means of pixels, vocabulary and classes stay those of all samples; empty: all",
        kChangesResult},
+      {"data.fold", integer(&DataParams::fold, {.min = 0, .max = kMaxFolds}), "",
+       "fold of data.train (from 1) that a training is measured on in place of data.val: it trains on the other folds. "
+       "Needs a data set that was imported with import.folds; 0: all folds are trained on",
+       kChangesResult},
       {"data.shuffle", flag(&DataParams::shuffle), "", "a new order every epoch, drawn from train.seed",
        kChangesResult},
       {"data.balanced", flag(&DataParams::balanced), "",
@@ -572,7 +576,11 @@ std::vector<Key> make_keys() {
        "ids; 1: any number of classes"},
       {"import.val_fraction", number(&ImportParams::val_fraction, {.min = 0, .max = 1, .below_max = true}), "",
        "share of each class of train that becomes the split val, drawn from train.seed. It is a random hold-out set "
-       "and no fold of a cross-validation: sets of two seeds may overlap"},
+       "and no fold of a cross-validation (import.folds): sets of two seeds may overlap"},
+      {"import.folds", integer(&ImportParams::folds, {.min = 0, .max = kMaxFolds}), "",
+       "number of folds for a cross-validation, at least 2: each sample of train gets a fold, drawn from train.seed. "
+       "Folds have the same share of each class; with import.group, each group lies in one fold. A training leaves "
+       "out one of them: data.fold; 0: no folds"},
       {"import.inputs", text_or_empty(&ImportParams::inputs, "NAME: WHERE, ..."), "",
        "for arrays: the arrays of a sample, and where each is: a file, FILE:ARRAY, an array of import.source, or "
        "columns separated by |, which may have * and ?. As \"image: x.npy, position: all.npz:p\". Empty: the only "

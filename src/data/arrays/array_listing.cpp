@@ -348,11 +348,28 @@ std::vector<std::byte> ArrayListing::divide_on_root(std::uint64_t seed) {
 }
 
 void ArrayListing::divide(std::uint64_t seed) {
+  divide_train(seed);
+  if (params_.folds > 0) deal_train(seed);
+  groups_ = {};  // no longer needed
+}
+
+void ArrayListing::deal_train(std::uint64_t seed) {
+  SourceSplit& train = listing_.splits.front();
+  mpi::on_root(world_, [&] {
+    std::vector<std::uint64_t> groups;
+    for (std::int64_t i = 0; !params_.group.empty() && i < train.size(); ++i)
+      groups.push_back(groups_.front()[static_cast<std::size_t>(row(0, i))]);
+    train.folds = deal_folds({.num_rows = train.size(), .labels = train.labels, .groups = groups}, params_.folds, seed);
+  });
+  train.folds.resize(static_cast<std::size_t>(train.size()));
+  world_.broadcast(train.folds.data(), std::ssize(std::as_bytes(std::span(train.folds))), 0);
+}
+
+void ArrayListing::divide_train(std::uint64_t seed) {
   const bool divides =
       params_.val_fraction > 0 || params_.test_fraction > 0 || !params_.val_rows.empty() || !params_.test_rows.empty();
   std::vector<std::byte> bytes;
   if (divides) mpi::on_root(world_, [&] { bytes = divide_on_root(seed); });
-  groups_ = {};  // no longer needed
   if (!divides) return;
   bytes = world_.broadcast(bytes, 0);
   auto splits = std::make_shared<std::vector<RowSplit>>(bytes.size());

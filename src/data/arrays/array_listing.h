@@ -44,8 +44,8 @@ class ArrayListing {
   /// RequestError on all ranks if the source or a key is wrong, or a group is in two splits.
   ArrayListing(const ImportParams& params, const mpi::Communicator& world);
 
-  /// Divides the rows of train among train, val and test, as the keys say. Throws RequestError on all ranks if the keys
-  /// contradict each other or the source, or if a group would be in two splits.
+  /// Divides the rows of train among train, val and test, and the samples of train among folds, as the keys say. Throws
+  /// RequestError on all ranks if the keys contradict each other or the source, or if a group would be in two splits.
   void divide(std::uint64_t seed);
 
   /// Names of the classes, labels or numbers, and the splits; samples have no names here.
@@ -80,6 +80,8 @@ class ArrayListing {
   void check_request() const;
   RowSplitSpec split_spec(std::uint64_t seed) const;
   std::vector<std::byte> divide_on_root(std::uint64_t seed);
+  void divide_train(std::uint64_t seed);
+  void deal_train(std::uint64_t seed);
   [[noreturn]] void refuse_shared_group(ArraySource& a, std::int64_t row_a, ArraySource& b, std::int64_t row_b) const;
 
   const ImportParams& params_;

@@ -74,7 +74,9 @@ inline void write_arrays(const std::string& directory, const io::DatasetInfo& in
     for (; i < std::ssize(samples) * (s + 1) / num_shards; ++i) {
       const std::int64_t sample = samples[static_cast<std::size_t>(i)];
       writer.append(known_record(info, sample),
-                    {.label = static_cast<std::int32_t>(sample % 3), .target = known_target(info.target.kind, sample)},
+                    {.label = static_cast<std::int32_t>(sample % 3),
+                     .target = known_target(info.target.kind, sample),
+                     .fold = info.num_folds == 0 ? 0 : sample % info.num_folds + 1},
                     "row " + std::to_string(sample));
     }
     writer.end_samples();
