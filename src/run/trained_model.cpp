@@ -6,6 +6,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/data/training_set.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
 #include "convoy/params/parse.h"
@@ -25,7 +26,7 @@ io::ModelMetadata metadata_from_data(const Parameters& params, const std::string
         "'{}' holds only weights, neither classes nor mean and standard deviation: give data.train, which it was "
         "trained on.",
         path);
-  return model_metadata(params, io::Dataset(params.data.train, "data.train").info());
+  return model_metadata(params, open_training_set(params).info());
 }
 
 // Refuses a data.train with other classes than the checkpoint's. An evaluation does not need data.train: it may be left

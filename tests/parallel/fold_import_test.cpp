@@ -6,6 +6,7 @@
 #include <gtest/gtest.h>
 
 #include "convoy/data/training_set.h"
+#include "convoy/io/shard_writer.h"
 #include "convoy/params/data_parameters.h"
 
 #include "parallel/array_import_fixture.h"

@@ -146,7 +146,7 @@ std::pair<std::ptrdiff_t, std::ptrdiff_t> sizes_of(const std::vector<std::uint16
   std::vector<std::ptrdiff_t> sizes(static_cast<std::size_t>(num_folds));
   for (std::size_t i = 0; i < folds.size(); ++i)
     if (is_counted(i)) ++sizes.at(folds[i] - 1u);
-  return std::ranges::minmax(sizes);
+  return {std::ranges::min(sizes), std::ranges::max(sizes)};
 }
 
 TEST(DealFolds, HaveTheSameShareOfEachClass) {
@@ -184,7 +184,9 @@ TEST(DealFolds, AGroupIsInOneFoldAndSizesAreNearlyEqual) {
     for (const auto& [group, its_folds] : folds_of_groups) EXPECT_EQ(its_folds.size(), 1u);
     const auto [min, max] = sizes_of(folds, num_folds, [](std::size_t) { return true; });
     EXPECT_GE(min, 1);
-    if (num_folds < 30) EXPECT_LE(max - min, 1) << "there are small groups, which come last";
+    if (num_folds < 30) {
+      EXPECT_LE(max - min, 1) << "there are small groups, which come last";
+    }
     const auto others = deal_folds({.num_rows = std::ssize(groups), .groups = reversed}, num_folds, 3);
     EXPECT_TRUE(std::equal(folds.begin(), folds.end(), others.rbegin())) << "the order of the rows does not matter";
   }
