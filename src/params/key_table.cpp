@@ -540,8 +540,9 @@ std::vector<Key> make_keys() {
       {"import.format", choice(&ImportParams::format), "",
        "what import.source is: folder (of images: [split/]class/image), cifar (CIFAR's binary files), idx (MNIST's "
        "files), text ([split/]class/text.txt), csv (a table of texts .csv or .tsv, or a folder with train.csv, val.csv "
-       "or dev.csv, and test.csv), arrays (.npy, .npz, HDF5), table (of numbers, .csv or .tsv); auto: found out from "
-       "the files; a .csv is a table of numbers if import.target is given"},
+       "or dev.csv, and test.csv), arrays (.npy, .npz, HDF5, or a folder of PNG and TIFF pictures whose numbers and "
+       "channels are kept), table (of numbers, .csv or .tsv); auto: found out from the files; pictures are images of 8 "
+       "bits, and a .csv is a table of numbers if import.target is given"},
       {"import.source", path_or_empty(&ImportParams::source), "",
        "folder to import from, or one table or file of arrays"},
       {"import.output", path_or_empty(&ImportParams::output, "/train-0000.h5.partial"), "",
@@ -586,7 +587,9 @@ std::vector<Key> make_keys() {
        "columns separated by |, which may have * and ?. As \"image: x.npy, position: all.npz:p\". Empty: the only "
        "array that there is, or all columns that no other key names"},
       {"import.target", text_or_empty(&ImportParams::target, "WHERE"), "",
-       "for arrays: where the target is, written as in import.inputs: y.npy, all.npz:y, or columns"},
+       "for arrays: where the target is, written as in import.inputs: y.npy, all.npz:y, or columns. Empty, for a "
+       "folder "
+       "of pictures: the class is the name of the picture's folder"},
       {"import.target_kind", choice(&ImportParams::target_kind), "",
        "what the target is: class (one of several), labels (each of several is there or not), numbers (real numbers); "
        "auto: found out from the values"},
@@ -597,7 +600,9 @@ std::vector<Key> make_keys() {
        "samples with NaN or infinite inputs, or without a target; refuse: they end the import, which names the first; "
        "skip: they are named and left out"},
       {"import.id", text_or_empty(&ImportParams::id, "WHERE"), "",
-       "for arrays: where the name of each sample is, written as import.target; empty: names are FILE:ROW"},
+       "for arrays: where the name of each sample is, written as import.target; empty: names are FILE:ROW. For "
+       "pictures "
+       "that a table lists: their files"},
       {"import.group", text_or_empty(&ImportParams::group, "WHERE"), "",
        "for arrays: where the group of each sample is (as the patient), written as import.target. Samples of one group "
        "are kept in one split"},

@@ -22,6 +22,7 @@
 #include "params/key_table.h"
 #include "unit/data/idx_files.h"
 #include "unit/data/image_files.h"
+#include "unit/data/picture_files.h"
 #include "unit/io/array_files.h"
 #include "unit/io/array_samples.h"
 #include "unit/io/checkpoint_samples.h"
@@ -205,6 +206,23 @@ void add_networks(const Seeds& seeds) {
   }
 }
 
+// --- Pictures with their own numbers ---------------------------------------------------------------------------------
+
+void add_pictures(const Seeds& seeds) {
+  const std::vector<std::uint16_t> numbers(5 * 4 * 3, 517);
+  seeds.add("picture", "png", test::make_deep_png(5, 4, 3, numbers));
+  for (const std::string mode : {"wl", "wb", "w8"})
+    for (const int compression : {1, 5, 8})
+      for (const int tile : {0, 16})
+        seeds.add("picture", fmt::format("tiff_{}_{}_{}", mode, compression, tile),
+                  test::make_tiff_picture({.channels = 3,
+                                           .is_separate = compression == 5,
+                                           .tile = tile,
+                                           .compression = compression,
+                                           .mode = mode},
+                                          std::as_bytes(std::span(numbers))));
+}
+
 // --- Images ----------------------------------------------------------------------------------------------------------
 
 void add_images(const Seeds& seeds) {
@@ -280,6 +298,7 @@ void write_all(const std::string& folder) {
   add_run_files(seeds);
   add_networks(seeds);
   add_images(seeds);
+  add_pictures(seeds);
   add_texts(seeds);
   add_arrays(seeds);
 }

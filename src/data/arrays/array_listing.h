@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -69,7 +70,7 @@ class ArrayListing {
     SplitRows rows;
   };
 
-  void open(const std::string& split, const std::string& path);
+  void open(const std::string& split, const std::string& path, const std::optional<PictureSource>& pictures);
   void check_inputs() const;
   void list_train();
   void list_other(std::size_t source);
@@ -77,7 +78,7 @@ class ArrayListing {
   std::uint64_t group_of(ArraySource& source, std::int64_t row) const;
   void add_split(std::string name, std::vector<std::int32_t> labels, Place place);
   void check_groups_of_splits();
-  void check_request() const;
+  void check_request(bool are_classes_folders) const;
   RowSplitSpec split_spec(std::uint64_t seed) const;
   std::vector<std::byte> divide_on_root(std::uint64_t seed);
   void divide_train(std::uint64_t seed);

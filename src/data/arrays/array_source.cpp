@@ -61,9 +61,34 @@ std::vector<PartLocation> unpack_locations(std::span<const std::byte> bytes) {
 
 // --- Finding ---------------------------------------------------------------------------------------------------------
 
+// Finds the folder of pictures, then the target and the names of the pictures, and the groups.
+std::vector<PartLocation> find_picture_parts(const ArraySourceSpec& spec, std::vector<std::string>& notes) {
+  if (spec.inputs.size() > 1 || (!spec.inputs.empty() && !spec.inputs.front().where.empty()))
+    refuse("{}: a sample of '{}' is one picture. Leave it out", kInputsKey, spec.path);
+  if (spec.axes != AxesKind::kAuto) refuse("import.axes: pictures have rows, columns and channels. Leave it out");
+  const ArrayFinder finder(spec.path, spec.key);
+  const PartLocation folder{.files = {.kind = ArrayFileKind::kPictures, .paths = {spec.path}}};
+  std::vector<PartLocation> all = {folder};
+  std::optional<PartLocation> group;
+  if (!spec.group.empty()) group = finder.find(spec.group, "import.group");
+  if (!spec.target.empty())
+    all.push_back(finder.find(spec.target, "import.target"));
+  else if (spec.pictures->are_classes_folders)
+    all.push_back(folder);
+  if (!spec.id.empty())
+    all.push_back(finder.find(spec.id, "import.id"));
+  else if (!spec.target.empty() || group)
+    all.push_back(find_picture_names(group ? *group : all.back(), spec.path, notes));
+  else
+    all.push_back({.files = {.kind = ArrayFileKind::kPictures, .paths = spec.pictures->names}, .array = spec.path});
+  if (group) all.push_back(*group);
+  return all;
+}
+
 // Finds inputs, then the target, the ids and the groups. The latter are looked for first, as a single input is what
 // they leave.
-std::vector<PartLocation> find_parts(const ArraySourceSpec& spec) {
+std::vector<PartLocation> find_parts(const ArraySourceSpec& spec, std::vector<std::string>& notes) {
+  if (spec.pictures) return find_picture_parts(spec, notes);
   const ArrayFinder finder(spec.path, spec.key);
   std::vector<PartLocation> others;
   const auto find_other = [&](const std::string& where, const char* key) {
@@ -159,6 +184,8 @@ Axes find_axes(const std::vector<std::int64_t>& dims, AxesKind axes, const std::
 }  // namespace
 
 std::string describe(const PartLocation& location) {
+  if (location.files.kind == ArrayFileKind::kPictures)
+    return fmt::format("'{}'", location.array.empty() ? location.files.paths.front() : location.array);
   const std::string file = location.files.paths.size() > 1
                                ? std::filesystem::path(location.files.paths.front()).parent_path().string()
                                : location.files.paths.front();
@@ -172,7 +199,7 @@ std::string describe(const PartLocation& location) {
 
 ArraySource::ArraySource(const ArraySourceSpec& spec, const mpi::Communicator& world) : key_(spec.key) {
   std::vector<std::byte> found;
-  mpi::on_root(world, [&] { found = pack(find_parts(spec)); });
+  mpi::on_root(world, [&] { found = pack(find_parts(spec, notes_)); });
   locations_ = unpack_locations(world.broadcast(found, 0));
   mpi::on_all(world, [&] { open(spec, locations_); });
   if (world.rank() != 0) notes_.clear();
@@ -182,6 +209,7 @@ ArraySource::~ArraySource() = default;
 ArraySource::ArraySource(ArraySource&&) noexcept = default;
 
 void ArraySource::open(const ArraySourceSpec& spec, const std::vector<PartLocation>& locations) {
+  if (locations.front().files.kind == ArrayFileKind::kPictures) return open_pictures(spec, locations);
   const std::int64_t block_bytes = kReadAheadBytes / std::ssize(locations);
   auto next = locations.begin();
   const std::vector<PartSpec> only(1);
@@ -216,6 +244,32 @@ void ArraySource::add_input(const PartSpec& spec, const PartLocation& location, 
   info.type = input.part->type() == ElementType::kFloat64 ? ElementType::kFloat32 : *input.part->type();
   info.dims = std::move(stored.dims);
   info.channel_names = input.part->columns();
+}
+
+void ArraySource::open_pictures(const ArraySourceSpec& spec, const std::vector<PartLocation>& locations) {
+  const std::size_t num_groups = spec.group.empty() ? 0 : 1, names = locations.size() - 1 - num_groups;
+  id_ = open_picture_names(locations[names], tables_, kReadAheadBytes);
+  if (num_groups > 0) group_ = open_part(locations.back(), tables_, kReadAheadBytes);
+  if (names > 1) {
+    target_place_ = describe(locations[1]);
+    const bool are_folders = locations[1].files.kind == ArrayFileKind::kPictures;
+    target_ = are_folders ? open_picture_classes(*id_) : open_part(locations[1], tables_, kReadAheadBytes);
+    target_name_ = are_folders ? "class" : name_of(locations[1]);
+  }
+  InputPart& input = parts_.emplace_back();
+  input.part = open_pictures_called(*id_, spec.path);
+  io::ArrayInfo& info = inputs_.emplace_back();
+  info = {.name = features::kImage, .type = *input.part->type(), .dims = input.part->dims()};
+  if (info.type == ElementType::kFloat64) info.type = ElementType::kFloat32;
+  if (!spec.inputs.empty()) {
+    info.name = spec.inputs.front().name;
+    if (!spec.inputs.front().dims.empty() && spec.inputs.front().dims != info.dims)
+      refuse("{} = {}: a picture is {}, but {} with channels last was expected", key_, spec.path, shown_dims(info.dims),
+             shown_dims(spec.inputs.front().dims));
+  }
+  check_names();
+  for (SamplePart* const part : {input.part.get(), target_.get(), id_.get(), group_.get()})
+    if (part != nullptr) all_parts_.push_back(part);
 }
 
 void ArraySource::check_names() {

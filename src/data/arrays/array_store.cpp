@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -120,11 +121,15 @@ ArrayStore::ArrayStore(const std::string& path, const std::string& key, const Ar
                        const mpi::Communicator& world) {
   std::vector<PartSpec> parts;
   std::string target;
-  mpi::on_root(world, [&] { target = find_target(path, options); });
+  std::optional<PictureSource> pictures;
+  mpi::on_root(world, [&] {
+    target = find_target(path, options);
+    if (options.arrays.size() == 1 && holds_pictures(path, key)) pictures = list_pictures(path, key);
+  });
   target = world.broadcast(target, 0);
   for (std::size_t i = 0; i < options.arrays.size(); ++i) {
     ArraySourceSpec spec{.path = path, .key = key, .inputs = parts_of(options), .axes = options.axes};
-    if (i == 0) spec.target = target, spec.id = options.id;
+    if (i == 0) spec.target = target, spec.id = options.id, spec.pictures = pictures;
     readers_.push_back(std::make_unique<Reader>(spec, world));
   }
   const ArraySource& source = readers_.front()->source;
