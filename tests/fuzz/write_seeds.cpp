@@ -155,6 +155,13 @@ void add_shards(const Seeds& seeds) {
     test::write_arrays(directory.path(), test::arrays_info(kind));
     seeds.add("shard", fmt::format("of_arrays_with_{}", outputs_of(kind)), io::read_file(directory / "train.h5"));
   }
+  io::DatasetInfo folds = test::arrays_info();
+  folds.num_folds = 2;
+  folds.fold_mean.assign(2 * 7, 0.5);
+  folds.fold_stddev = folds.fold_mean;
+  const test::TemporaryDirectory of_folds;
+  test::write_arrays(of_folds.path(), folds);
+  seeds.add("shard", "of_folds", io::read_file(of_folds / "train.h5"));
   for (int i = 0; i < 8; ++i) {
     std::string numbers;
     for (int k = 0; k < 96; ++k) numbers += static_cast<char>((k * (i + 3)) % 7 + (k % 5 == i % 5 ? 1 : 0));
