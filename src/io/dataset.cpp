@@ -62,7 +62,9 @@ void require_same_import(const std::string& key, const std::string& path, const 
   }
   if (shard.info.class_counts != first.class_counts || shard.info.channel_mean != first.channel_mean ||
       shard.info.channel_stddev != first.channel_stddev || shard.info.text != first.text ||
-      shard.info.arrays != first.arrays || shard.info.target != first.target || shard.info.source != first.source) {
+      shard.info.arrays != first.arrays || shard.info.target != first.target || shard.info.source != first.source ||
+      shard.info.num_folds != first.num_folds || shard.info.fold_mean != first.fold_mean ||
+      shard.info.fold_stddev != first.fold_stddev) {
     refuse("{}: shards '{}' (from {}) and '{}' (from {}) come from different imports. Import them together", key, path,
            shard.info.source, first_path, first.source);
   }
@@ -177,7 +179,8 @@ Dataset::Dataset(const std::string& path, const std::string& key, VerifyKind ver
     }
     if (index == 0) info_ = head.info, info_.num_samples = 0, num_shards_of_import_ = head.num_shards;
     require_same_import(key, shard_path, head, paths.front(), info_);
-    head.info.text.tokenization.model.clear();  // info_ holds it
+    head.info.text.tokenization.model.clear();  // info_ holds it, and the statistics of folds
+    head.info.fold_mean = head.info.fold_stddev = {};
     info_.num_samples += head.info.num_samples;
   }
   if (num_shards() < num_shards_of_import_) count_classes();
@@ -212,7 +215,7 @@ void Dataset::count_classes() {
   }
 }
 
-void Dataset::keep(const std::vector<std::int64_t>& samples) {
+void Dataset::keep(const std::vector<std::int64_t>& samples, std::int64_t fold) {
   std::vector<std::int64_t> kept;
   for (const std::int64_t sample : samples) {
     const auto [shard, index] = find(sample);
@@ -221,6 +224,15 @@ void Dataset::keep(const std::vector<std::int64_t>& samples) {
   kept_ = std::move(kept);
   info_.num_samples = std::ssize(kept_);
   count_classes();
+  if (fold > 0) info_.use_statistics_outside(fold);
+}
+
+Dataset Dataset::with_all() const {
+  Dataset all = *this;
+  all.kept_.clear();
+  all.info_.num_samples = shards_.back()->first_sample + shards_.back()->open.head.info.num_samples;
+  all.count_classes();
+  return all;
 }
 
 std::pair<const Dataset::Shard&, std::size_t> Dataset::find(std::int64_t sample) const {
@@ -307,6 +319,11 @@ void Dataset::read_target(std::int64_t sample, std::span<float> values) const {
 std::int32_t Dataset::label(std::int64_t sample) const {
   const auto [shard, index] = find(sample);
   return shard.open.head.labels.empty() ? -1 : shard.open.head.labels[index];
+}
+
+std::int64_t Dataset::fold(std::int64_t sample) const {
+  const auto [shard, index] = find(sample);
+  return shard.open.head.folds.empty() ? 0 : shard.open.head.folds[index];
 }
 
 std::string Dataset::name(std::int64_t sample) const {

@@ -65,6 +65,23 @@ std::int64_t DatasetInfo::record_bytes() const {
   return bytes;
 }
 
+std::vector<std::pair<std::vector<double>*, std::vector<double>*>> DatasetInfo::statistics() {
+  if (kind == input_kinds::kImages) return {{&channel_mean, &channel_stddev}};
+  std::vector<std::pair<std::vector<double>*, std::vector<double>*>> lists;
+  for (ArrayInfo& array : arrays) lists.emplace_back(&array.mean, &array.stddev);
+  if (target.kind == TargetKind::kNumbers) lists.emplace_back(&target.mean, &target.stddev);
+  return lists;
+}
+
+void DatasetInfo::use_statistics_outside(std::int64_t fold) {
+  std::size_t next = fold_mean.size() / static_cast<std::size_t>(num_folds) * static_cast<std::size_t>(fold - 1);
+  for (const auto& [mean, stddev] : statistics())
+    for (std::size_t i = 0; i < mean->size(); ++i, ++next) {
+      (*mean)[i] = fold_mean[next];
+      (*stddev)[i] = fold_stddev[next];
+    }
+}
+
 std::string describe_empty_classes(const DatasetInfo& info) {
   std::vector<std::string> empty;
   for (std::size_t c = 0; c < info.class_counts.size(); ++c)

@@ -2,13 +2,16 @@
 #include "io/shard.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/foreign_kind.h"
+#include "convoy/params/data_parameters.h"
 
 #include "io/hdf5.h"
 #include "io/little_endian.h"
@@ -63,6 +66,16 @@ void write_labels_and_hashes(hid_t file, const ShardHead& head) {
     hdf5::write_list(file, "hashes", head.hashes);
 }
 
+void write_folds(hid_t file, const ShardHead& head) {
+  const DatasetInfo& info = head.info;
+  if (info.num_folds == 0) return;
+  hdf5::write_attribute(file, "num_folds", info.num_folds);
+  hdf5::write_list(file, "folds", head.folds);
+  if (info.fold_mean.empty()) return;  // texts have no statistics
+  hdf5::write_table(file, "fold_mean", info.fold_mean, std::ssize(info.fold_mean) / info.num_folds);
+  hdf5::write_table(file, "fold_deviation", info.fold_stddev, std::ssize(info.fold_stddev) / info.num_folds);
+}
+
 void write_description(hid_t file, const ShardHead& head) {
   hdf5::write_attribute(file, "format", kFormat);
   hdf5::write_attribute(file, "shard", head.index);
@@ -76,6 +89,7 @@ void write_description(hid_t file, const ShardHead& head) {
   hdf5::write_texts(file, "source", {&head.info.source, 1});
   hdf5::write_kind(file, head.info.kind);
   write_labels_and_hashes(file, head);
+  write_folds(file, head);
   if (payload_layout(head.info).has_offsets) hdf5::write_list(file, "offsets", head.offsets);
   if (are_arrays) write_arrays(file, head.info.arrays, head.info.target);
   if (!is_text) return;
@@ -123,7 +137,6 @@ void read_images(hid_t file, DatasetInfo& info) {
 }
 
 void read_arrays(hid_t file, std::uint64_t limit_bytes, DatasetInfo& info) {
-  if (hdf5::exists(file, "folds")) refuse("it has folds (import.folds), which this program cannot read yet");
   info.target = read_target(file, limit_bytes, std::ssize(info.class_names), info.target);
   read_array_statistics(file, limit_bytes, info.arrays);
 }
@@ -256,6 +269,27 @@ void read_hashes(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
          head.hashes.size());
 }
 
+// Reads the folds of the samples and their statistics, whose number follows from the arrays and channels.
+void read_folds(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
+  DatasetInfo& info = head.info;
+  if (!hdf5::has_attribute(file, "num_folds")) return;
+  hdf5::read_attribute(file, "num_folds", info.num_folds);
+  if (info.num_folds < 2 || info.num_folds > kMaxFolds)
+    fail("it has {} folds, and not 2 to {}", info.num_folds, kMaxFolds);
+  head.folds = hdf5::read_list<std::uint16_t>(file, "folds", limit_bytes);
+  if (std::ssize(head.folds) != info.num_samples ||
+      std::ranges::any_of(head.folds, [&](std::int64_t fold) { return fold < 1 || fold > info.num_folds; }))
+    fail("its 'folds' are not those of {} samples, each from 1 to {}", info.num_samples, info.num_folds);
+  std::int64_t num_values = 0;
+  for (const auto& [mean, stddev] : info.statistics()) num_values += std::ssize(*mean);
+  if (num_values == 0) return;
+  for (const auto& [name, values] : {std::pair("fold_mean", &info.fold_mean), {"fold_deviation", &info.fold_stddev}}) {
+    *values = hdf5::read_table<double>(file, name, info.num_folds, num_values, limit_bytes);
+    if (!std::ranges::all_of(*values, [](double value) { return std::isfinite(value); }))
+      fail("its '{}' are not finite numbers", name);
+  }
+}
+
 ShardHead decode_shard_head(std::span<const std::byte> bytes, const ShardTrailer& trailer) {
   const hdf5::File file = hdf5::open_in_memory(bytes, trailer.body_offset + trailer.body_bytes);
   ShardHead head;
@@ -268,6 +302,7 @@ ShardHead decode_shard_head(std::span<const std::byte> bytes, const ShardTrailer
     head.targets =
         read_targets(file, head.info.target.kind, head.info.num_samples, head.info.num_target_values(), bytes.size());
   read_hashes(file, bytes.size(), head);
+  read_folds(file, bytes.size(), head);
   return head;
 }
 

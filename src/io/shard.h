@@ -37,13 +37,15 @@ struct ShardHead {
   /// (N,K) labels or numbers; NaN: not known. Empty if the target is a class, or in the records.
   std::vector<float> targets;
   std::vector<std::uint64_t> hashes;  ///< (N,P) short_hash_of() the bytes of each sample, or of each of its P arrays
+  std::vector<std::uint16_t> folds;   ///< fold of each sample, from 1; empty if there are none
   /// Offset of each sample's first value among all values of the shard, and at last their number. Empty if all samples
   /// have the same size (pixels).
   std::vector<std::int64_t> offsets;
   std::int64_t name_bytes = 0;  ///< size in bytes of each name in /names, padded with bytes 0; 0: there are no names
 
   std::int64_t payload_bytes() const;  ///< size in bytes of all samples of the shard
-  /// Returns what `values`, one of labels, targets and hashes, has of a sample of the shard; nothing if it is empty.
+  /// Returns what `values`, one of labels, targets, hashes and folds, has of a sample of the shard; nothing if it is
+  /// empty.
   template <typename T>
   std::span<const T> of_sample(const std::vector<T>& values, std::size_t sample) const {
     const std::size_t count = values.size() / static_cast<std::size_t>(info.num_samples);

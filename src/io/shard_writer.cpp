@@ -30,13 +30,18 @@ ShardHead make_head(const ShardLocation& location, const DatasetInfo& info) {
   head.info.class_counts.resize(are_numbers ? 0 : info.class_names.size());
   head.info.target.mean.resize(are_numbers ? info.class_names.size() : 0);
   head.info.target.stddev.resize(head.info.target.mean.size());
-  if (info.kind != input_kinds::kArrays) return head;
-  check_arrays(info.arrays, info.target);
-  check_target(info.target, std::ssize(info.class_names));
+  if (info.kind == input_kinds::kArrays) {
+    check_arrays(info.arrays, info.target);
+    check_target(info.target, std::ssize(info.class_names));
+  }
   for (ArrayInfo& array : head.info.arrays) {
     array.mean.resize(static_cast<std::size_t>(array.channels()));
     array.stddev.resize(array.mean.size());
   }
+  std::size_t num_values = 0;
+  for (const auto& [mean, stddev] : head.info.statistics()) num_values += mean->size();
+  head.info.fold_mean.resize(num_values * static_cast<std::size_t>(info.num_folds));
+  head.info.fold_stddev.resize(head.info.fold_mean.size());
   return head;
 }
 
@@ -46,6 +51,7 @@ std::uint64_t head_bytes_at_most(ShardHead head) {
   head.labels.resize(count);
   head.targets.resize(count * static_cast<std::size_t>(head.info.num_values_in_head()));
   head.hashes.resize(count * num_parts(head.info));
+  if (head.info.num_folds > 0) head.folds.resize(count);
   if (payload_layout(head.info).has_offsets) head.offsets.resize(count + 1, 1);
   head.name_bytes = 1;
   return encode_shard_head(head).size();
@@ -101,6 +107,7 @@ struct ShardWriter::Impl {
     if (head.info.target.kind == TargetKind::kClass) head.labels.reserve(count);
     head.targets.reserve(count * static_cast<std::size_t>(head.info.num_values_in_head()));
     head.hashes.reserve(count * num_parts(head.info));
+    if (head.info.num_folds > 0) head.folds.reserve(count);
     if (layout.has_offsets) head.offsets.reserve(count + 1);
     names.reserve(count);
   }
@@ -136,6 +143,12 @@ struct ShardWriter::Impl {
       sample = sample.subspan(size);
     }
     if (head.info.target.is_in_record()) head.hashes.push_back(short_hash_of(sample));
+  }
+
+  void add_fold(std::int64_t fold) {
+    if (fold < std::min<std::int64_t>(head.info.num_folds, 1) || fold > head.info.num_folds)
+      fail("a sample is in fold {} of {}", fold, head.info.num_folds);
+    if (fold > 0) head.folds.push_back(static_cast<std::uint16_t>(fold));
   }
 
   void add_answer(const SampleAnswer& answer) {
@@ -175,6 +188,7 @@ void ShardWriter::append(std::span<const std::byte> sample, const SampleAnswer& 
          sample.size());
   }
   impl_->add_answer(answer);
+  impl_->add_fold(answer.fold);
   impl_->write(sample);
   impl_->add_hashes(sample);
   if (impl_->layout.has_offsets)
@@ -212,6 +226,8 @@ void ShardWriter::finish(const DatasetInfo& info) {
   head.info.text.num_tokens = info.text.num_tokens;
   head.info.target.mean = info.target.mean;
   head.info.target.stddev = info.target.stddev;
+  head.info.fold_mean = info.fold_mean;
+  head.info.fold_stddev = info.fold_stddev;
   for (std::size_t i = 0; i < head.info.arrays.size(); ++i) {
     head.info.arrays[i].mean = info.arrays[i].mean;
     head.info.arrays[i].stddev = info.arrays[i].stddev;

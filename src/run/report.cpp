@@ -171,12 +171,12 @@ std::string describe_audits(const StepPlan& plan) {
 std::string describe_work(const Parameters& params, const RuntimeSpec& spec, const io::DatasetInfo& data) {
   const Network network = make_network(spec.network);
   const std::int64_t frozen = count_frozen_parameters(network);
-  const std::string limit =
-      params.data.limit == SampleLimit{} ? "" : fmt::format("; data.limit = {}", shown_value("data.limit", params));
+  std::string part = params.data.fold == 0 ? "" : fmt::format("; data.fold = {}", params.data.fold);
+  if (params.data.limit != SampleLimit{}) part += fmt::format("; data.limit = {}", shown_value("data.limit", params));
   return fmt::format("{}: {} parameters{}; {} {}, {}{}\n", spec.network.name, human_count(count_parameters(network)),
                      frozen > 0 ? fmt::format(", {} of them frozen", human_count(frozen)) : "",
                      data.num_samples > 0 ? counted(data.num_samples, "training sample") : "samples",
-                     describe_input(spec.network.input), count_of_outputs(data), limit) +
+                     describe_input(spec.network.input), count_of_outputs(data), part) +
          describe_rates(params.optimizer, network) +
          fmt::format("step: {} = {} of {}\n", counted(params.batch.global, "sample"),
                      counted(params.batch.global / params.batch.micro, "micro-batch"), params.batch.micro) +

@@ -47,6 +47,7 @@ struct SamplesPath {
   std::variant<ImageFileOptions, TextFileOptions, ArrayFileOptions> files;
   VerifyKind verify = VerifyKind::kEpoch;  ///< how often samples of an imported data set are verified
   std::string split = "test";              ///< split to open if the path is a folder of shards
+  std::int64_t fold = 0;                   ///< the only fold that is wanted of a data set; 0: all samples
 };
 
 /// The columns of a table other than those of texts and labels; predictions are written next to them.

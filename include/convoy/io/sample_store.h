@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "convoy/base/element_type.h"
@@ -88,9 +89,18 @@ struct DatasetInfo {
   std::vector<ArrayInfo> arrays;       ///< the inputs of each sample; only if `kind` is kArrays
   Target target;                       ///< what a network has to answer; always a class if `kind` is not kArrays
   std::string source;                  ///< the path that was imported, or the folder
+  std::int64_t num_folds = 0;          ///< number of folds that the samples belong to (import.folds); 0: to none
+  /// (F,V) means and standard deviations over the samples outside each of F folds, whose V values lie in the order of
+  /// statistics(); empty for texts, and if there are no folds.
+  std::vector<double> fold_mean, fold_stddev;
 
   /// The arrays that are stored of a sample, one after the other: the inputs, then the target if it is one of them.
   std::vector<ArrayInfo> record() const { return record_of(arrays, target); }
+  /// Returns the lists of means and of standard deviations: of the channels of images, or of each array, and of numbers
+  /// that are the target.
+  std::vector<std::pair<std::vector<double>*, std::vector<double>*>> statistics();
+  /// Sets statistics() to those over the samples outside `fold`, a number from 1 to num_folds.
+  void use_statistics_outside(std::int64_t fold);
   /// Size in bytes of a stored sample: its pixels, or all its arrays. 0 if samples differ in size.
   std::int64_t record_bytes() const;
   /// Number of values of the target of a sample: labels or numbers, at all pixels. 0 for a class.

@@ -44,12 +44,13 @@ struct SampleAnswer {
   std::int32_t label = -1;  ///< only if the target is a class
   /// (K) labels, 0 or 1, or finite numbers; NaN: not known. Empty for a target that is in the record.
   std::span<const float> target = {};
+  std::int64_t fold = 0;  ///< from 1 to DatasetInfo::num_folds; 0 if there are none
 };
 
-/// Writes one shard. The constructor takes from `info` the form of samples and targets, the classes and the source, and
-/// the maximal number of samples of this shard (num_samples); finish() takes the counts and statistics. Space for the
-/// head is reserved before the samples; if samples were skipped, they are moved to follow the shorter head. All members
-/// throw Error. Until commit() there is only a temporary file, which the destructor removes.
+/// Writes one shard. The constructor takes from `info` the form of samples and targets, the classes, the number of
+/// folds and the source, and the maximal number of samples of this shard (num_samples); finish() takes the counts and
+/// statistics. Space for the head is reserved before the samples; if samples were skipped, they are moved to follow the
+/// shorter head. All members throw Error. Until commit() there is only a temporary file, which the destructor removes.
 class ShardWriter {
  public:
   ShardWriter(const ShardLocation& location, const DatasetInfo& info);
@@ -63,8 +64,8 @@ class ShardWriter {
   std::int64_t num_samples() const;
   /// Ends the samples and writes their names. Closes the file descriptor.
   void end_samples();
-  /// Writes the head with class_counts, means and standard deviations (of channels, arrays and targets) from `info`,
-  /// which describes the whole split, and flushes the file to the disk.
+  /// Writes the head with class_counts, means and standard deviations (of channels, arrays, targets and folds) from
+  /// `info`, which describes the whole split, and flushes the file to the disk.
   void finish(const DatasetInfo& info);
   /// Renames the file to its final name.
   void commit();

@@ -17,6 +17,7 @@
 #include "convoy/io/foreign_kind.h"
 
 #include "data/arrays/number_table.h"
+#include "data/arrays/picture_file.h"
 #include "data/folder_walk.h"
 
 namespace convoy {
@@ -73,10 +74,10 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 [[noreturn]] void refuse_other_kind(const std::string& path) {
   std::string first(8, '\0');
   std::ifstream(path, std::ios::binary).read(first.data(), std::ssize(first));
-  if (first.starts_with("\x89PNG") || first.starts_with("\xff\xd8\xff"))
+  if (is_picture(path) || first.starts_with("\xff\xd8\xff"))
     refuse(
-        "'{}' is a picture. Arrays of pictures are not possible yet: write them as one .npy, or import them as images "
-        "of 8 bits (import.format = folder)",
+        "'{}' is a picture. A folder of pictures is imported with the numbers of its files by import.format = arrays, "
+        "and as images of 8 bits by import.format = folder",
         path);
   const auto kind = io::find_foreign_kind(path);
   refuse("'{}' is {}, and holds no arrays. Expected: .npy, .npz, HDF5, .csv or .tsv{}{}", path,

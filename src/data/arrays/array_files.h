@@ -10,7 +10,8 @@
 
 namespace convoy {
 
-enum class ArrayFileKind { kNpy, kNpz, kHdf5, kTable };
+/// kPictures: files of one sample each (data/arrays/picture_part.h).
+enum class ArrayFileKind { kNpy, kNpz, kHdf5, kTable, kPictures };
 
 /// Returns the kind of a file by its first bytes, else by its name; nothing if it holds no arrays and is no table.
 std::optional<ArrayFileKind> find_array_file_kind(const std::string& path);

@@ -62,9 +62,34 @@ std::vector<PartLocation> unpack_locations(std::span<const std::byte> bytes) {
 
 // --- Finding ---------------------------------------------------------------------------------------------------------
 
+// Finds the folder of pictures, then the target and the names of the pictures, and the groups.
+std::vector<PartLocation> find_picture_parts(const ArraySourceSpec& spec, std::vector<std::string>& notes) {
+  if (spec.inputs.size() > 1 || (!spec.inputs.empty() && !spec.inputs.front().where.empty()))
+    refuse("{}: a sample of '{}' is one picture. Leave it out", kInputsKey, spec.path);
+  if (spec.axes != AxesKind::kAuto) refuse("import.axes: pictures have rows, columns and channels. Leave it out");
+  const ArrayFinder finder(spec.path, spec.key);
+  const PartLocation folder{.files = {.kind = ArrayFileKind::kPictures, .paths = {spec.path}}};
+  std::vector<PartLocation> all = {folder};
+  std::optional<PartLocation> group;
+  if (!spec.group.empty()) group = finder.find(spec.group, "import.group");
+  if (!spec.target.empty())
+    all.push_back(finder.find(spec.target, "import.target"));
+  else if (spec.pictures->are_classes_folders)
+    all.push_back(folder);
+  if (!spec.id.empty())
+    all.push_back(finder.find(spec.id, "import.id"));
+  else if (!spec.target.empty() || group)
+    all.push_back(find_picture_names(group ? *group : all.back(), spec.path, notes));
+  else
+    all.push_back({.files = {.kind = ArrayFileKind::kPictures, .paths = spec.pictures->names}, .array = spec.path});
+  if (group) all.push_back(*group);
+  return all;
+}
+
 // Finds inputs, then the target, the ids and the groups. The latter are looked for first, as a single input is what
 // they leave.
-std::vector<PartLocation> find_parts(const ArraySourceSpec& spec) {
+std::vector<PartLocation> find_parts(const ArraySourceSpec& spec, std::vector<std::string>& notes) {
+  if (spec.pictures) return find_picture_parts(spec, notes);
   const ArrayFinder finder(spec.path, spec.key);
   std::vector<PartLocation> others;
   const auto find_other = [&](const std::string& where, const char* key) {
@@ -183,6 +208,8 @@ Axes find_target_axes(const std::vector<std::int64_t>& dims, AxesKind axes, cons
 }  // namespace
 
 std::string describe(const PartLocation& location) {
+  if (location.files.kind == ArrayFileKind::kPictures)
+    return fmt::format("'{}'", location.array.empty() ? location.files.paths.front() : location.array);
   const std::string file = location.files.paths.size() > 1
                                ? std::filesystem::path(location.files.paths.front()).parent_path().string()
                                : location.files.paths.front();
@@ -196,7 +223,7 @@ std::string describe(const PartLocation& location) {
 
 ArraySource::ArraySource(const ArraySourceSpec& spec, const mpi::Communicator& world) : key_(spec.key) {
   std::vector<std::byte> found;
-  mpi::on_root(world, [&] { found = pack(find_parts(spec)); });
+  mpi::on_root(world, [&] { found = pack(find_parts(spec, notes_)); });
   locations_ = unpack_locations(world.broadcast(found, 0));
   mpi::on_all(world, [&] { open(spec, locations_); });
   if (world.rank() != 0) notes_.clear();
@@ -206,6 +233,7 @@ ArraySource::~ArraySource() = default;
 ArraySource::ArraySource(ArraySource&&) noexcept = default;
 
 void ArraySource::open(const ArraySourceSpec& spec, const std::vector<PartLocation>& locations) {
+  if (locations.front().files.kind == ArrayFileKind::kPictures) return open_pictures(spec, locations);
   auto next = locations.begin();
   const std::vector<PartSpec> only(1);
   for (const PartSpec& part : spec.inputs.empty() ? only : spec.inputs) add_input(part, *next++, spec);
@@ -249,6 +277,32 @@ void ArraySource::add_target(AxesKind axes) {
       find_target_axes(target_->dims(), axes, inputs_, std::ranges::any_of(stored_, is_first), target_place_, notes_);
   form_of_target_ = {.shape = array_shape(stored.dims), .dims = stored.dims, .channel_axis = stored.channels};
   stored_.push_back({target_, ElementType::kFloat32, stored.dims.back(), stored.has_channels_first()});
+}
+
+void ArraySource::open_pictures(const ArraySourceSpec& spec, const std::vector<PartLocation>& locations) {
+  const bool has_target = locations.size() > (spec.group.empty() ? 2u : 3u);
+  std::unique_ptr<SamplePart> names = open_picture_names(locations[has_target ? 2 : 1], tables_, kReadAheadBytes);
+  id_ = names.get();
+  const SamplePart& pictures = *all_parts_.emplace_back(open_pictures_called(*id_, spec.path));
+  io::ArrayInfo& info = inputs_.emplace_back();
+  info = {.name = features::kImage, .type = *pictures.type(), .dims = pictures.dims()};
+  if (info.type == ElementType::kFloat64) info.type = ElementType::kFloat32;
+  stored_.push_back({all_parts_.back().get(), info.type, info.channels()});
+  if (!spec.inputs.empty()) {
+    info.name = spec.inputs.front().name;
+    if (!spec.inputs.front().dims.empty() && spec.inputs.front().dims != info.dims)
+      refuse("{} = {}: a picture is {}, but {} with channels last was expected", key_, spec.path, shown_dims(info.dims),
+             shown_dims(spec.inputs.front().dims));
+  }
+  if (has_target) {
+    const bool are_folders = locations[1].files.kind == ArrayFileKind::kPictures;
+    target_place_ = describe(locations[1]);
+    target_name_ = are_folders ? "class" : name_of(locations[1]);
+    target_ = are_folders ? all_parts_.emplace_back(open_picture_classes(*id_)).get() : add_part(locations[1]);
+  }
+  all_parts_.push_back(std::move(names));
+  if (!spec.group.empty()) group_ = add_part(locations.back());
+  check_names();
 }
 
 void ArraySource::check_names() {

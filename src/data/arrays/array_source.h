@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -15,6 +16,7 @@
 
 #include "data/arrays/array_files.h"
 #include "data/arrays/element_values.h"
+#include "data/arrays/picture_part.h"
 #include "data/arrays/sample_part.h"
 
 namespace convoy {
@@ -27,6 +29,8 @@ struct ArraySourceSpec {
   /// Where the target, a name of each sample and its group are (PartSpec::where); empty: not read.
   std::string target = {}, id = {}, group = {};
   AxesKind axes = AxesKind::kAuto;
+  /// Set if the path is a folder of pictures, each of which is a sample; only rank 0 needs it.
+  std::optional<PictureSource> pictures = {};
 };
 
 /// The samples of users' files. One thread may use it at a time. A row is the number of a sample, from 0; reading is
@@ -88,6 +92,7 @@ class ArraySource {
   SamplePart* add_part(const PartLocation& location);
   void add_input(const PartSpec& spec, const PartLocation& location, const ArraySourceSpec& source);
   void add_target(AxesKind axes);
+  void open_pictures(const ArraySourceSpec& spec, const std::vector<PartLocation>& locations);
   void check_names();
   void check_counts(const std::vector<PartLocation>& locations);
   std::span<const std::byte> as_stored(StoredPart& part, std::int64_t row);

@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -124,10 +125,15 @@ ArrayStore::ArrayStore(const std::string& path, const std::string& key, const Ar
                        const mpi::Communicator& world) {
   std::vector<PartSpec> parts;
   std::string target;
-  mpi::on_root(world, [&] { target = find_target(path, options); });
+  std::optional<PictureSource> pictures;
+  mpi::on_root(world, [&] {
+    target = find_target(path, options);
+    if (options.arrays.size() == 1 && holds_pictures(path, key)) pictures = list_pictures(path, key);
+  });
   target = world.broadcast(target, 0);
   ArraySourceSpec spec{.path = path, .key = key, .inputs = parts_of(options), .target = target, .axes = options.axes};
   spec.id = options.id;
+  spec.pictures = std::move(pictures);
   readers_.push_back(std::make_unique<Reader>(spec, world));
   const ArraySource& source = readers_.front()->source;
   const bool has_target_in_record = source.form_of_target().is_in_record();

@@ -192,7 +192,7 @@ TEST_F(SamplePartTest, OtherFilesAreNamed) {
   };
   EXPECT_CONTAINS(refusal(directory_ / "absent.npy"), "absent.npy: there is no such file or folder");
   EXPECT_CONTAINS(refusal(write("x.png", "\x89PNG\r\n\x1a\n")),
-                  "is a picture. Arrays of pictures are not possible yet");
+                  "is a picture. A folder of pictures is imported with the numbers of its files");
   EXPECT_CONTAINS(refusal(write("x.mat", "MATLAB 5.0 MAT-file")), "is a MATLAB file, and holds no arrays");
   write("mixed/a.csv", "a\n1\n");
   write("mixed/b.csv", "a\n1\n");

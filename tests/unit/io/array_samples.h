@@ -88,7 +88,10 @@ inline void write_arrays(const std::string& directory, const io::DatasetInfo& in
       const std::int64_t sample = samples[static_cast<std::size_t>(i)];
       const std::vector<float> target =
           info.target.is_in_record() ? std::vector<float>() : known_target(info.target.kind, sample);
-      writer.append(known_record(info, sample), {.label = static_cast<std::int32_t>(sample % 3), .target = target},
+      writer.append(known_record(info, sample),
+                    {.label = static_cast<std::int32_t>(sample % 3),
+                     .target = target,
+                     .fold = info.num_folds == 0 ? 0 : sample % info.num_folds + 1},
                     "row " + std::to_string(sample));
     }
     writer.end_samples();

@@ -139,6 +139,39 @@ TEST(ArrayShard, WhoseFieldHasChangedIsDamaged) {
   EXPECT_CONTAINS(message_of<StoreError>([&] { read_target(dataset, 3); }), "the bytes of its sample 3 are not those");
 }
 
+// Folds of 6 samples: 1 and 2 in turn.
+TEST(ArrayShard, GivesFoldsAndTheStatisticsOutsideThemBack) {
+  for (const TargetKind kind : {kClass, kNumbers}) {
+    const TemporaryDirectory directory;
+    DatasetInfo info = arrays_info(kind);
+    info.num_folds = 2;
+    const std::size_t num_values = kind == kNumbers ? 10 : 7;
+    for (std::size_t i = 0; i < 2 * num_values; ++i) {
+      info.fold_mean.push_back(static_cast<double>(i) / 3);
+      info.fold_stddev.push_back(static_cast<double>(100 + i) / 7);
+    }
+    write_arrays(directory.path(), info, 2);
+    Dataset dataset(directory.path(), "data.train");
+    EXPECT_EQ(dataset.info().num_folds, 2);
+    EXPECT_EQ(dataset.info().arrays, info.arrays) << "those over all samples";
+    for (std::int64_t i = 0; i < kNumArraySamples; ++i) EXPECT_EQ(dataset.fold(i), i % 2 + 1);
+    dataset.keep({0, 2, 4}, /*fold=*/2);
+    EXPECT_EQ(dataset.fold(2), 1);
+    EXPECT_EQ(dataset.info().arrays[0].mean, std::vector(info.fold_mean.begin() + num_values,  //
+                                                         info.fold_mean.begin() + num_values + 2));
+    EXPECT_EQ(dataset.info().arrays[2].stddev, std::vector(info.fold_stddev.begin() + num_values + 4,  //
+                                                           info.fold_stddev.begin() + num_values + 7));
+    if (kind == kNumbers) {
+      EXPECT_EQ(dataset.info().target.mean, std::vector(info.fold_mean.end() - 3, info.fold_mean.end()));
+    }
+    const Dataset all = dataset.with_all();
+    EXPECT_EQ(all.info().num_samples, kNumArraySamples);
+    EXPECT_EQ(all.info().class_counts, info.class_counts);
+    EXPECT_EQ(all.content_hash(), Dataset(directory.path(), "data.train").content_hash());
+    EXPECT_CONTAINS(describe(directory.path()), "folds         2, of 3, 3 samples\n");
+  }
+}
+
 TEST(ArrayShard, OpenedAloneCountsItsOwnLabels) {
   for (const auto& [kind, counts] :
        {std::pair(kClass, std::vector<std::int64_t>{1, 1, 1}), std::pair(kLabels, std::vector<std::int64_t>{1, 1, 1}),
@@ -488,6 +521,26 @@ TEST_F(HostileArrayShard, IsReadIfNothingIsWrong) {
     EXPECT_EQ(refusal(kind, [](ShardHead&) {}), test::kNothingThrown);
 }
 
+TEST_F(HostileArrayShard, WithOtherFoldsIsRefused) {
+  const auto of = [&](TargetKind kind, const std::function<void(ShardHead&)>& change) {
+    return refusal(kind, [&](ShardHead& head) {
+      head.info.num_folds = 2;
+      head.folds = {2, 1};
+      head.info.fold_mean.resize(kind == kNumbers ? 20 : 14);  // of 2 + 2 + 3 channels, and 3 numbers
+      head.info.fold_stddev.resize(head.info.fold_mean.size());
+      change(head);
+    });
+  };
+  for (const std::vector<std::uint16_t>& folds : {std::vector<std::uint16_t>{1}, {0, 1}, {3, 1}})
+    EXPECT_CONTAINS(of(kClass, [&](ShardHead& h) { h.folds = folds; }),
+                    "its 'folds' are not those of 2 samples, each from 1 to 2");
+  EXPECT_CONTAINS(of(kClass, [](ShardHead& h) { h.info.num_folds = 1; }), "it has 1 folds, and not 2 to 65535");
+  EXPECT_CONTAINS(of(kClass, [](ShardHead& h) { h.info.fold_mean.resize(16); }),
+                  "its 'fold_mean' has the dimensions 2 x 8, not 2 x 7");
+  EXPECT_CONTAINS(of(kNumbers, [](ShardHead& h) { h.info.fold_stddev[19] = NAN; }),
+                  "its 'fold_deviation' are not finite numbers");
+}
+
 TEST_F(HostileArrayShard, WithOtherCountsIsRefused) {
   const auto of = [&](TargetKind kind, const std::function<void(ShardHead&)>& change) { return refusal(kind, change); };
   EXPECT_CONTAINS(of(kClass, [](ShardHead& h) { h.labels = {0}; }), "it holds 2 samples and 1 labels");
@@ -509,7 +562,7 @@ TEST_F(HostileArrayShard, WithOtherCountsIsRefused) {
   EXPECT_CONTAINS(of(kClass, [](ShardHead& h) { h.info.num_samples = 3; }), "truncated file");
 }
 
-// Later versions may have folds and other targets: a word of their files is changed here.
+// Later versions may have other targets: a word of their files is changed here.
 TEST_F(HostileArrayShard, OfALaterVersionIsRefusedByName) {
   const auto refusal_after = [&](std::string_view word, std::string_view other) {
     refusal(kNumbers, [](ShardHead&) {});
