@@ -20,7 +20,8 @@ namespace {
 std::vector<std::byte> cut(const TiffPictureSpec& spec, std::span<const std::byte> numbers, int plane, int y, int x,
                            int h, int w) {
   const int bytes = spec.bits / 8, from = spec.is_separate ? plane : 0, count = spec.is_separate ? 1 : spec.channels;
-  std::vector<std::byte> part(static_cast<std::size_t>(h * w * count * bytes));
+  std::vector<std::byte> part(static_cast<std::size_t>(h) * static_cast<std::size_t>(w) *
+                              static_cast<std::size_t>(count * bytes));
   for (int row = 0; row < std::min(h, spec.h - y); ++row)
     for (int column = 0; column < std::min(w, spec.w - x); ++column)
       std::memcpy(part.data() + (row * w + column) * count * bytes,
