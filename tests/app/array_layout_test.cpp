@@ -1,5 +1,6 @@
 /// The layout never changes the answer of a network of arrays: from shards to checkpoints, on every grid, after
 /// restarts, in bf16, with inputs that several stages read.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -59,6 +60,11 @@ class ArrayLayout : public Runs {
 class NumberLayout : public ArrayLayout {
  protected:
   NumberLayout() : ArrayLayout(write_small_numbers) {}
+};
+
+class LabelLayout : public ArrayLayout {
+ protected:
+  LabelLayout() : ArrayLayout(write_small_labels) {}
 };
 
 class RowLayout : public ArrayLayout {
@@ -125,6 +131,26 @@ TEST_F(NumberLayout, APerceptronGivesTheSameBitsOnEveryGridAndResumed) {
   expect_other_bits("not mixed", {"--augment.mixup=0"});
 }
 
+TEST_F(LabelLayout, APerceptronGivesTheSameBitsOnEveryGridAndResumed) {
+  features_ = {"--train.class_weights=1,2,0.5,3", "--augment.mixup=0.4", "--augment.factor=0.2"};
+  expect_same_bits_everywhere();
+  EXPECT_CONTAINS(output_, "640 training samples of spectrum (20), patch (6, 5, 7), 4 labels");
+  expect_other_bits("not weighted", {"--train.class_weights="});
+}
+
+// Each replica has two of six micro-batches.
+TEST_F(LabelLayout, ThreeReplicasGiveTheSameBitsAsOneRank) {
+  std::ranges::replace(arguments_, std::string("--batch.global=64"), std::string("--batch.global=48"));
+  train("1x1", {1, 1}, kSteps);
+  for (const Grid& grid : {Grid{1, 3}, Grid{2, 3}}) {
+    train(name_of(grid), grid, kSteps);
+    expect_same_run("1x1", name_of(grid), kSteps);
+  }
+  train("pieces", {2, 3}, 5);
+  train("pieces", {2, 1}, kSteps);
+  expect_same_run("1x1", "pieces", kSteps);
+}
+
 TEST_F(RowLayout, TwoLayersGiveTheSameBitsOnEveryGridAndResumed) {
   features_ = {"--train.loss=huber"};
   expect_same_bits_everywhere();
@@ -136,7 +162,7 @@ TEST_F(FieldLayout, MovedImagesAndFieldsGiveTheSameBitsOnEveryGridAndResumed) {
   features_ = {"--train.loss=huber", "--augment.flip=true", "--augment.flip_rows=true", "--augment.turn=true",
                "--augment.crop_padding=2"};
   expect_same_bits_everywhere();
-  EXPECT_CONTAINS(output_, "640 training samples image 8x8x3, 2 numbers at each of 8 x 8 pixels");
+  EXPECT_CONTAINS(output_, "640 training samples of image (8, 8, 3), 2 numbers at each of 8 x 8 pixels");
   train("3x1", {3, 1}, kSteps);
   expect_same_run("1x1", "3x1", kSteps);
   expect_other_bits("not turned", {"--augment.turn=false"});

@@ -64,6 +64,14 @@ Sample sample_of_class(const RandomKey& key, int label) {
   return sample;
 }
 
+Sample sample_of_labels(const RandomKey& key, int label) {
+  Sample sample = sample_of_class(key, label);
+  for (int k = 0; k < kNumClasses; ++k)
+    sample.target.push_back(k == label || random_below(key, 2000 + static_cast<std::uint64_t>(k), 5) == 0 ? 1 : 0);
+  if (key.item % 10 == 7) sample.target[(key.item / 10) % kNumClasses] = std::numeric_limits<float>::quiet_NaN();
+  return sample;
+}
+
 Sample sample_of_numbers(const RandomKey& key, int label) {
   Sample sample = sample_of_class(key, label);
   sample.target = {10 * static_cast<float>(label) + normal(key, 1000),
@@ -116,7 +124,7 @@ void write_shards(const std::string& folder, const ArraySplit& split, io::Datase
   info.num_samples = split.count;
   info.source = "made for a test";
   const bool has_classes = info.target.kind == TargetKind::kClass;
-  if (has_classes) info.class_counts.assign(kNumClasses, split.count / kNumClasses);
+  if (info.target.kind != TargetKind::kNumbers) info.class_counts.assign(kNumClasses, split.count / kNumClasses);
   for (int s = 0, i = 0; s < split.num_shards; ++s) {
     io::ShardWriter writer({io::shard_path(folder, split.name, s, split.num_shards), s, split.num_shards}, info);
     for (; i < split.count * (s + 1) / split.num_shards; ++i) {
@@ -166,6 +174,13 @@ Target numbers(std::size_t count, double mean, double stddev) {
 
 std::vector<std::string> write_small_classes(const std::string& folder) {
   return write_splits(folder, spectra_and_patches(), sample_of_class);
+}
+
+// The stored counts are those of the classes: only balanced class weights read them.
+std::vector<std::string> write_small_labels(const std::string& folder) {
+  io::DatasetInfo info = spectra_and_patches();
+  info.target = {.kind = TargetKind::kLabels, .shape = Shape::vectors(1, kNumClasses)};
+  return write_splits(folder, info, sample_of_labels);
 }
 
 std::vector<std::string> write_small_numbers(const std::string& folder) {
