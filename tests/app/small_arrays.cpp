@@ -20,7 +20,7 @@ namespace {
 
 constexpr int kNumClasses = 4;
 constexpr int kNumSpectrum = 20, kNumPixels = 30, kNumChannels = 7;
-constexpr int kSide = 8, kNumColours = 3;
+constexpr int kFieldSide = 8, kFieldColours = 3;
 constexpr int kNumRows = 3, kNumColumns = 32, kNumOutputs = 64;
 
 struct Sample {
@@ -94,16 +94,16 @@ Sample sample_of_rows(const RandomKey& key, int /*label*/) {
 }
 
 Sample sample_of_fields(const RandomKey& key, int label) {
-  constexpr int kRow = kSide * kNumColours;
+  constexpr int kRow = kFieldSide * kFieldColours;
   std::vector<std::int16_t> image;
-  for (int i = 0; i < kSide * kRow; ++i) {
+  for (int i = 0; i < kFieldSide * kRow; ++i) {
     const auto noise = static_cast<int>(random_below(key, static_cast<std::uint64_t>(i), 9));
     image.push_back(static_cast<std::int16_t>(noise - 3 + label));
   }
   std::vector<float> field;
-  for (int p = 0; p < kSide * kSide; ++p) {
-    const std::int16_t* const pixel = image.data() + p * kNumColours;
-    const bool is_last_row = p >= (kSide - 1) * kSide;
+  for (int p = 0; p < kFieldSide * kFieldSide; ++p) {
+    const std::int16_t* const pixel = image.data() + p * kFieldColours;
+    const bool is_last_row = p >= (kFieldSide - 1) * kFieldSide;
     field.push_back(static_cast<float>(pixel[0] * pixel[1]) * 0.25f + 100);
     field.push_back(is_last_row ? std::numeric_limits<float>::quiet_NaN()
                                 : static_cast<float>(pixel[2] - pixel[kRow + 2]));
@@ -193,10 +193,10 @@ std::vector<std::string> write_small_numbers(const std::string& folder) {
 std::vector<std::string> write_small_fields(const std::string& folder) {
   io::DatasetInfo info{.kind = input_kinds::kArrays,
                        .class_names = {"product", "slope"},
-                       .arrays = {array_of("image", ElementType::kInt16, {kSide, kSide, kNumColours})},
+                       .arrays = {array_of("image", ElementType::kInt16, {kFieldSide, kFieldSide, kFieldColours})},
                        .target = {.kind = TargetKind::kNumbers,
-                                  .shape = Shape::images(1, kSide, kSide, 2),
-                                  .dims = {kSide, kSide, 2},
+                                  .shape = Shape::images(1, kFieldSide, kFieldSide, 2),
+                                  .dims = {kFieldSide, kFieldSide, 2},
                                   .channel_axis = ChannelAxis::kFirst,
                                   .mean = {102, 0.5},
                                   .stddev = {4, 3.5}}};
