@@ -183,6 +183,11 @@ TEST_F(ArrayRefusals, NamesThatAreNotThereAreAnsweredWithThoseThatAre) {
                      positions().data());
     test::write_hdf5(root_ + "/all.h5", "data/label", H5T_STD_I64LE, H5T_NATIVE_INT64, {kSamples}, classes().data());
   });
+  write("x.npy", npy({.shape = "(2, 3)"}, std::string(24, '\0')));
+  params_.source = root_ + "/x.npy";
+  params_.target = "y.npy";
+  EXPECT_CONTAINS(refusal(),
+                  "import.target = y.npy: there is no such file. The folder '" + root_ + "' has: all.h5, x.npy");
   params_.source = root_ + "/all.h5";
   params_.target = "/data/labels";
   EXPECT_CONTAINS(refusal(), "has no array of this name. It has: data/label, data/patches. Nearest: data/label");
@@ -191,11 +196,6 @@ TEST_F(ArrayRefusals, NamesThatAreNotThereAreAnsweredWithThoseThatAre) {
   EXPECT_CONTAINS(refusal(), "import.inputs = data/patch: there is no such file");
   params_.inputs = "";
   EXPECT_EQ(io::describe_forms(import().splits[0].info.arrays), "values float32 (3)");
-  write("x.npy", npy({.shape = "(2, 3)"}, std::string(24, '\0')));
-  params_.source = root_ + "/x.npy";
-  params_.target = "y.npy";
-  EXPECT_CONTAINS(refusal(),
-                  "import.target = y.npy: there is no such file. The folder '" + root_ + "' has: all.h5, x.npy");
   world().barrier();
 }
 

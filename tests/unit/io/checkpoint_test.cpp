@@ -333,7 +333,7 @@ TEST(Checkpoint, OfANetworkOfArraysKeepsTheirFormsStatisticsAndTargets) {
     const Checkpoint read = decode_checkpoint(bytes, "a.h5");
     expect_equal(read, checkpoint);
     EXPECT_STREQ(read.metadata.kind(), "arrays");
-    EXPECT_EQ(to_string(read.metadata.shape()), "a 2, b 3x1x2, c 1x2x3");
+    EXPECT_EQ(to_string(read.metadata.shape()), "a (2), b (3, 2), c (1, 2, 3)");
     EXPECT_EQ(message_of<RequestError>([&] { read.metadata.image(); }),
               "the network resnet20 reads arrays, and not images");
   }
