@@ -6,6 +6,7 @@ import sys
 import unittest
 
 import field
+from pictures_test import png, smooth
 
 try:
     import numpy
@@ -68,8 +69,9 @@ class PageCommands(field.Case):
                        "name": numpy.array([f"star-{i}" for i in range(count)])}
             more = {"energy": spectra["x"].sum(axis=1)} if name == "all" else {}
             numpy.savez(self.folder / f"{name}.npz", **spectra, **more)
-        texts = dict(blocks("input/arrays.md"))
-        self.write("my.lua", texts["lua"])
+        networks = [text for language, text in blocks("input/arrays.md") if language == "lua"]
+        for name, network in zip(("my.lua", "field.lua"), networks, strict=True):
+            self.write(name, network)
         first, *others = commands("input/arrays.md")
         found = self.type(first)
         for line in ("'x.npy': a sample is (7, 64, 64); its first axis, the shorter one, is that of the channels "
@@ -78,23 +80,38 @@ class PageCommands(field.Case):
             self.assertIn(line, found)
             self.assertIn(line, (field.SOURCE / "input/arrays.md").read_text())
         self.assertEqual(numpy.load(self.folder / "answers.npy").shape, (5, 3))
-        self.assertEqual(len(others), 4)
-        for block in others[:2]:
+        spectra, drawings, layers, replicas, pictures, field_, folds = others
+        for block in (spectra, drawings):
             self.type(block)
         names = [row.split(",")[0] for row in (self.folder / "runs/spectra/predictions.csv").read_text().splitlines()]
         self.assertEqual(names, ["name", *(f"star-{i}" for i in range(5))])
         # The last block of Python makes the data of the two layers.
         last = [text for language, text in blocks("input/arrays.md") if language == "python"][-1]
         self.expect(self.start([sys.executable, "-c", last]), 0)
-        for block in others[2:]:
+        answers = [text for _, text in blocks("input/arrays.md") if text.startswith("rank 0 of 2 on")]
+        for block, answer in zip((layers, replicas), answers, strict=True):
             output = self.type(block)
-            stages, replicas = (text for _, text in blocks("input/arrays.md") if text.startswith("rank 0 of 2 on"))
-            for line in (stages if "cells layer1:" in output else replicas).splitlines():
+            for line in answer.splitlines():
                 rank, _, of_rank = line.partition(" on node04")
                 self.assertRegex(output, re.escape(rank) + r" on \S+" + re.escape(of_rank) + r"\n")
         one, two = ((self.folder / f"{name}.npy").read_bytes() for name in ("one_rank", "two_ranks"))
         self.assertEqual(one, two)
         self.assertEqual(numpy.load(self.folder / "two_ranks.npy").shape, (3, 64))
+        self.write_pictures()
+        self.type(pictures)
+        self.save(x=self.random.normal(size=(150, *size[1:])).astype("float32"),
+                  velocity=self.random.normal(size=(150, 2, *size[2:])).astype("float32"))
+        self.type(field_)
+        wine = {f"x{c}": self.random.normal(size=300).round(3) for c in range(4)}
+        self.table("wine.csv", {**wine, "bottle": self.random.integers(0, 60, 300), "quality": self.random.integers(3, 8, 300)})
+        self.assertRegex(self.type(folds), r"folds +5, of \d+, \d+, \d+, \d+, \d+ samples\n")
+
+    def write_pictures(self):
+        for i, name in enumerate(("cat", "cat", "dog", "dog")):
+            deep = png(8, 8, bytes(b for value in smooth(8, 8, i) for b in (value, i)), depth=16)
+            self.write(f"photos16/{name}/{i}.png", deep)
+            self.write(f"scans/{i}.png", deep)
+        self.write("scans/grades.csv", "file,grade\n" + "".join(f"{i}.png,{i / 2}\n" for i in range(4)))
 
     # --- input/tables.md ------------------------------------------------------------------------------------------------
 

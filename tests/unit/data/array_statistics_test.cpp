@@ -1,6 +1,7 @@
 /// Means and deviations are those of exact sums, whatever the type, the size and the number of shards.
 #include "data/arrays/array_statistics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
