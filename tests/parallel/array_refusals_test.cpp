@@ -1,4 +1,6 @@
 /// What cannot be imported of arrays is refused by name on every rank, and leaves nothing; bad values are counted.
+#include <limits>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 

@@ -1,5 +1,6 @@
 /// Users' arrays and tables that are read without an import: on any number of ranks, each sample has the same values,
 /// target and name.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>

@@ -1,4 +1,6 @@
 /// Folders of pictures become arrays with the numbers of their files: in folders of classes, or named by a table.
+#include <cstring>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
