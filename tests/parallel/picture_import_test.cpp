@@ -68,6 +68,7 @@ TEST_F(PictureImport, FoldersAreClassesAndSplits) {
   on_root([&] { std::filesystem::remove_all(params_.output); });
   params_.source = root_ + "/p/train";  // folders of classes alone
   params_.val_fraction = 0.25;
+  params_.shards = 2;
   expect_same_files_by_one_rank();
   EXPECT_EQ(open("val").info().class_counts, (std::vector<std::int64_t>{1, 1}));
   world().barrier();
