@@ -98,7 +98,7 @@ struct Dataset::Shard {
   std::shared_ptr<const FileDescriptor> copy;  ///< with the body of this shard and others; null: no copy
   std::uint64_t offset_in_copy = 0;
   std::int64_t first_sample = 0;                     ///< in the data set
-  VerifyKind verify = VerifyKind::kEpoch;            ///< kOnce for samples in memory, where they do not change
+  VerifyKind verify = VerifyKind::kEpoch;            ///< kOnce for samples in memory, which do not change
   std::unique_ptr<std::atomic<bool>[]> is_verified;  ///< for each hash; only for VerifyKind::kOnce
   std::unique_ptr<ShardInMemory> in_memory;          ///< null: each sample is read from the file
 };

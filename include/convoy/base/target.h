@@ -10,7 +10,7 @@ namespace convoy {
 
 enum class TargetKind {
   kClass,    ///< one of K classes
-  kLabels,   ///< each of K labels is there or not
+  kLabels,   ///< a sample has each of K labels, or lacks it
   kNumbers,  ///< K real numbers, in the user's units
 };
 

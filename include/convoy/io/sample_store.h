@@ -94,7 +94,7 @@ struct DatasetInfo {
   /// statistics(); empty for texts, and if there are no folds.
   std::vector<double> fold_mean, fold_stddev;
 
-  /// The arrays that are stored of a sample, one after the other: the inputs, then the target if it is one of them.
+  /// The arrays that are stored of a sample, one after the other: the inputs, and after them a target that is stored with them.
   std::vector<ArrayInfo> record() const { return record_of(arrays, target); }
   /// Returns the lists of means and of standard deviations: of the channels of images, or of each array, and of numbers
   /// that are the target.
@@ -145,7 +145,7 @@ class SampleStore {
   virtual std::span<const std::byte> read_array(std::int64_t sample, std::size_t input,
                                                 std::vector<std::byte>& memory) const;
   /// Reads the labels (0 or 1) or the numbers of a sample's target into `values`, of info().num_target_values() values.
-  /// NaN stands for a value that is not known. Only for a store whose target is not a class.
+  /// NaN is a value that is not known. Only for a store whose target is not a class.
   virtual void read_target(std::int64_t sample, std::span<float> values) const;
   /// Whether reading is fast only if one thread reads the samples in ascending order.
   virtual bool reads_in_order() const { return false; }

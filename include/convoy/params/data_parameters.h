@@ -85,7 +85,7 @@ struct ImportParams {
   double max_class_fraction = 0.1;  ///< largest number of a table's classes, as a share of its texts
   double val_fraction = 0;          ///< share of each class of train that becomes the split val
   std::int64_t folds = 0;           ///< number of folds that the samples of train are dealt to; 0: none
-  // Of arrays and tables of numbers; the texts are explained in data/arrays/array_files.h.
+  // These are for arrays and tables of numbers; the texts are explained in data/arrays/array_files.h.
   std::string inputs;             ///< arrays of a sample: "spectrum: x, position: all.npz:p"
   std::string target, id, group;  ///< where the target, a sample's name and its group are
   TargetRequest target_kind = TargetRequest::kAuto;

@@ -47,7 +47,7 @@ class ArrayStore final : public io::SampleStore {
   io::DatasetInfo info_;
   std::vector<std::unique_ptr<Reader>> readers_;  ///< one for each array, so that each is read in order
   mutable std::mutex targets_mutex_;
-  /// Of targets that are stored with the arrays: for the loader, and for the scores of outputs. Else null.
+  /// Readers of targets that are stored with the arrays: for the loader, and for the scores of outputs. Else null.
   std::array<std::unique_ptr<Reader>, 2> target_readers_;
   std::vector<std::int32_t> labels_;  ///< (N) classes; empty if they are not known
   std::vector<float> targets_;        ///< (N,K) labels or numbers; empty if they are not known

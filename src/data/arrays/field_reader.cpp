@@ -36,7 +36,7 @@ std::uint64_t separators_in(const char* word, std::uint64_t separator) {
   constexpr std::uint64_t kLow = 0x7f7f7f7f7f7f7f7f;
   std::uint64_t bytes = 0;
   std::memcpy(&bytes, word, sizeof bytes);
-  bytes ^= separator;  // 0 where it is one
+  bytes ^= separator;  // 0 where a byte is the separator
   return ~(((bytes & kLow) + kLow) | bytes | kLow);
 }
 
