@@ -94,7 +94,8 @@ struct DatasetInfo {
   /// statistics(); empty for texts, and if there are no folds.
   std::vector<double> fold_mean, fold_stddev;
 
-  /// The arrays that are stored of a sample, one after the other: the inputs, and after them a target that is stored with them.
+  /// The arrays that are stored of a sample, one after the other: the inputs, and after them a target that is stored
+  /// with them.
   std::vector<ArrayInfo> record() const { return record_of(arrays, target); }
   /// Returns the lists of means and of standard deviations: of the channels of images, or of each array, and of numbers
   /// that are the target.
