@@ -192,8 +192,11 @@ TEST_F(ArrayStoreTest, SeveralArraysAreFoundByTheirNamesOrAsTheUserSays) {
   ArrayFileOptions wanted = options();
   wanted.arrays = {{.name = "position", .dims = {3}}, {.name = "image", .dims = {2, 2, 3}}};
   EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
-                  "has several arrays, and none is called 'image'. Name those that are meant, as in import.inputs = "
-                  "\"image: pictures\"");
+                  "has several arrays, and none is called 'image': pictures, position. Say which one is meant, as in "
+                  "import.inputs = \"image: pictures\"");
+  wanted.arrays.front() = {.name = "place", .dims = {3}};
+  EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }), "import.inputs = \"place: position\"");
+  wanted.arrays.front().name = "position";
   wanted.inputs = "image: pictures";
   EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
                   "import.inputs = image: pictures does not name 'position', which the network reads");
@@ -214,6 +217,9 @@ TEST_F(ArrayStoreTest, RefusesWhatDoesNotFitTheNetwork) {
       message_of<RequestError>([&] { open(path, wanted); }),
       "x.npy': a sample is (3, 2, 2), but the network reads (2, 2, 1), with channels last. No order of its axes "
       "gives that");
+  wanted.arrays = {{.name = "image", .dims = {2, 2, 2, 3}}};
+  EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
+                  "If the file holds a single sample, save it as x[None]");
   wanted = options();
   wanted.target = "gap";
   EXPECT_EQ(message_of<RequestError>([&] { open(write_table(), wanted); }),

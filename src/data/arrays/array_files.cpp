@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <numeric>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -13,7 +16,6 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
-#include "convoy/io/array_reader.h"
 #include "convoy/io/foreign_kind.h"
 
 #include "data/arrays/number_table.h"
@@ -186,7 +188,36 @@ std::string list_of_inputs(const std::vector<std::string>& names) {
   return shown(pairs);
 }
 
+// Returns the first array of numbers whose samples have as many values as these extents; the first array if there is
+// none.
+std::string find_of_size(const ArrayFiles& files, const std::vector<std::string>& names,
+                         const std::vector<std::int64_t>& dims) {
+  const auto count = [](std::span<const std::int64_t> extents) {
+    return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+  };
+  for (const std::string& name : names) {
+    try {
+      const io::ArrayForm form = open_array(files.kind, files.paths.front(), name)->form();
+      if (form.type && !form.dims.empty() && count(std::span(form.dims).subspan(1)) == count(dims)) return name;
+    } catch (const Error&) {
+      continue;  // what cannot be read cannot be meant
+    }
+  }
+  return names.front();
+}
+
 }  // namespace
+
+std::unique_ptr<io::ArrayReader> open_array(ArrayFileKind kind, const std::string& path, const std::string& array) {
+  switch (kind) {
+    case ArrayFileKind::kNpz:
+      return io::open_npz(path, array);
+    case ArrayFileKind::kHdf5:
+      return io::open_hdf5(path, array);
+    default:
+      return io::open_npy(path);
+  }
+}
 
 std::optional<ArrayFileKind> find_array_file_kind(const std::string& path) {
   if (!is_file(path)) return std::nullopt;
@@ -324,10 +355,12 @@ PartLocation ArrayFinder::find_only(const ArrayFiles& files, const PartSpec& par
   if (names.empty())
     refuse("{}: '{}' has nothing but {}, which is used otherwise", key, files.paths.front(), shown(others));
   if (files.kind == ArrayFileKind::kTable) return {.files = files, .columns = names};
+  if (names.size() > 1 && part.name.empty())
+    refuse("{}: '{}' has several arrays. Name those that the network may read, as in {} = \"{}\"", key,
+           files.paths.front(), key, list_of_inputs(names));
   if (names.size() > 1)
-    refuse("{}: '{}' has several arrays{}. Name those that are meant, as in {} = \"{}\"", key, files.paths.front(),
-           part.name.empty() ? "" : fmt::format(", and none is called '{}'", part.name), key,
-           part.name.empty() ? list_of_inputs(names) : fmt::format("{}: {}", part.name, names.front()));
+    refuse("{}: '{}' has several arrays, and none is called '{}': {}. Say which one is meant, as in {} = \"{}: {}\"",
+           key, files.paths.front(), part.name, shown(names), key, part.name, find_of_size(files, names, part.dims));
   return {.files = files, .array = names.front()};
 }
 

@@ -2,11 +2,14 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
+
+#include "convoy/io/array_reader.h"
 
 namespace convoy {
 
@@ -78,5 +81,9 @@ class ArrayFinder {
 
 /// Returns the names of the arrays or columns in the first of the files; empty for .npy.
 std::vector<std::string> names_in(const ArrayFiles& files);
+
+/// Opens an array of one file of arrays. `array` is its name, and is not used for .npy. Throws RequestError as the
+/// readers of convoy/io/array_reader.h do.
+std::unique_ptr<io::ArrayReader> open_array(ArrayFileKind kind, const std::string& path, const std::string& array);
 
 }  // namespace convoy

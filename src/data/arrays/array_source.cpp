@@ -174,8 +174,9 @@ Axes find_axes(const std::vector<std::int64_t>& dims, AxesKind axes, const std::
       if (Axes stored = axes_of(dims, kind); stored.dims == expected) possible.push_back(std::move(stored));
     if (possible.size() == 1) return possible.front();
     if (possible.empty())
-      refuse("{}: a sample is {}, but the network reads {}, with channels last. No order of its axes gives that", part,
-             shown_dims(dims), shown_dims(expected));
+      refuse("{}: a sample is {}, but the network reads {}, with channels last. No order of its axes gives that{}",
+             part, shown_dims(dims), shown_dims(expected),
+             dims.size() + 1 == expected.size() ? ". If the file holds a single sample, save it as x[None]" : "");
   } else if (dims.size() > 2 && dims.front() != dims.back()) {
     const bool is_first = dims.front() < dims.back();
     notes.push_back(fmt::format(

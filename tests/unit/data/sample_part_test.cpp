@@ -161,7 +161,7 @@ TEST_F(SamplePartTest, ArraysAreFoundInArchivesAndFolders) {
   const PartLocation others[] = {y, archive.find("p", "k")};
   EXPECT_EQ(archive.find_input({}, "k", others).array, "x");
   EXPECT_CONTAINS(message_of<RequestError>([&] { archive.find_input({}, "import.inputs", std::span(&y, 1)); }),
-                  "has several arrays. Name those that are meant, as in import.inputs = \"x: x, p: p\"");
+                  "has several arrays. Name those that the network may read, as in import.inputs = \"x: x, p: p\"");
   EXPECT_CONTAINS(message_of<RequestError>([&] { archive.find("all.npz:z", "k"); }),
                   "has no array 'z'. It has: x, p, y");
 
