@@ -143,7 +143,7 @@ Axes axes_of(const std::vector<std::int64_t>& dims, AxesKind axes) {
     stored.channels = ChannelAxis::kNone;
   }
   if (axes != AxesKind::kChannelsFirst) return stored;
-  std::ranges::rotate(stored.dims, stored.dims.begin() + 1);
+  std::rotate(stored.dims.begin(), stored.dims.begin() + 1, stored.dims.end());
   stored.channels = ChannelAxis::kFirst;
   return stored;
 }
