@@ -103,7 +103,7 @@ class LabelRows final : public PredictionRows {
 // Returns the extents of a field as the imported files have them; empty for other targets.
 std::vector<std::int64_t> dims_in_files(const Target& target) {
   std::vector<std::int64_t> dims = target.dims;
-  if (target.channel_axis == ChannelAxis::kFirst) std::ranges::rotate(dims, dims.end() - 1);
+  if (target.channel_axis == ChannelAxis::kFirst) std::rotate(dims.begin(), dims.end() - 1, dims.end());
   if (target.channel_axis == ChannelAxis::kNone) dims.pop_back();
   return dims;
 }
