@@ -306,9 +306,9 @@ TEST(Help, OnAWordThatIsNoNameShowsAllTextsThatHaveIt) {
   const std::string early = help_text({"early"});
   EXPECT_NE(early.find("No command, section or key is called 'early'."), std::string::npos) << early;
   EXPECT_NE(early.find("\n  train.patience_epochs "), std::string::npos) << early;
-  const std::string hold = help_text({"Hold"});
-  EXPECT_NE(hold.find("\n  import.val_fraction "), std::string::npos) << hold;
-  EXPECT_EQ(hold.find("\n  import.replace "), std::string::npos) << "what holds is no hold-out set:\n" << hold;
+  const std::string over = help_text({"Over"});
+  EXPECT_NE(over.find("\n  train.clip_norm "), std::string::npos) << over;
+  EXPECT_EQ(over.find("\n  import.val_fraction "), std::string::npos) << "sets that overlap:\n" << over;
   EXPECT_NE(help_text({"epoch"}).find("\n  train.epochs "), std::string::npos);
   const std::string two = help_text({"optimizer.lr", "early"});
   EXPECT_LT(two.find("\n  optimizer.lr "), two.find("\n  train.patience_epochs ")) << two;
