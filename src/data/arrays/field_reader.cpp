@@ -109,26 +109,22 @@ bool FieldReader::next() {
     if (row.ends_with('\r')) row.remove_suffix(1);
     if (row.empty()) continue;
     fields_.clear();
-    if (format_.has_quotes && find(row, '"') != nullptr)
+    row_ = row;
+    num_fields_ = static_cast<std::size_t>(std::ranges::count(row, format_.separator)) + 1;
+    if (format_.has_quotes && find(row, '"') != nullptr) {
       split_quoted(row);
-    else
-      split(row);
+      num_fields_ = fields_.size();
+    }
+    if (num_fields_ > kMaxFields) fail_row(fmt::format("the row has more than {} fields", kMaxFields));
     return true;
   }
 }
 
-void FieldReader::add(std::string_view field) {
-  if (fields_.size() == kMaxFields) fail_row(fmt::format("the row has more than {} fields", kMaxFields));
-  fields_.push_back(field);
-}
-
 // Finds the separators of eight bytes at once: this is where reading a table of numbers spends its time.
-void FieldReader::split(std::string_view row) {
-  const auto count = static_cast<std::size_t>(std::ranges::count(row, format_.separator)) + 1;
-  if (count > kMaxFields) fail_row(fmt::format("the row has more than {} fields", kMaxFields));
-  fields_.resize(count);
+void FieldReader::split() const {
+  fields_.resize(num_fields_);
   std::string_view* field = fields_.data();
-  const char *begin = row.data(), *word = begin, *const end = begin + row.size();
+  const char *begin = row_.data(), *word = begin, *const end = begin + row_.size();
   const auto take_until = [&](const char* separator) {
     *field++ = {begin, separator};
     begin = separator + 1;
@@ -151,10 +147,10 @@ void FieldReader::split_quoted(std::string_view row) {
       at = take_quoted(row, at);
     } else {
       const std::size_t end = std::min(row.find(format_.separator, at), row.size());
-      add(row.substr(at, end - at));
+      fields_.push_back(row.substr(at, end - at));
       at = end;
     }
-    if (at == row.size()) return;
+    if (at == row.size() || fields_.size() > kMaxFields) return;
     if (row[at] != format_.separator) fail_row("text follows a closing quote");
     ++at;
   }
@@ -172,7 +168,7 @@ std::size_t FieldReader::take_quoted(std::string_view row, std::size_t at) {
     unquoted_.push_back('"');
     ++at;
   }
-  add(std::string_view(unquoted_).substr(begin));
+  fields_.push_back(std::string_view(unquoted_).substr(begin));
   return at;
 }
 

@@ -70,9 +70,9 @@ std::size_t NumberTable::column(std::string_view name) const {
 
 bool NumberTable::next() {
   if (!reader_.next()) return false;
-  if (reader_.fields().size() != names_.size())
+  if (reader_.num_fields() != names_.size())
     fail("'{}', line {}: the row has {}, but there are {}", reader_.path(), line(),
-         counted(std::ssize(reader_.fields()), "field"), counted(std::ssize(names_), "column"));
+         counted(static_cast<std::int64_t>(reader_.num_fields()), "field"), counted(std::ssize(names_), "column"));
   return true;
 }
 
