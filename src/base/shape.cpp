@@ -2,6 +2,9 @@
 #include "convoy/base/shape.h"
 
 #include <algorithm>
+#include <cstdint>
+#include <string>
+#include <vector>
 
 #include <fmt/format.h>
 
@@ -17,13 +20,20 @@ std::string to_string(const TextShape& s) {
   return fmt::format("{} tokens of {}", s.length, s.vocabulary);
 }
 
+// The extents of one sample: "(1024)", "(3, 32)", "(64, 64, 7)".
+std::string extents_of_sample(const Shape& s) {
+  std::vector<std::int64_t> extents;
+  if (s.d > 1) extents.push_back(s.d);
+  if (s.length() > 1) extents.push_back(s.h);
+  if (s.d * s.w > 1) extents.push_back(s.w);
+  extents.push_back(s.c);
+  return fmt::format("({})", fmt::join(extents, ", "));
+}
+
 std::string to_string(const ArrayShapes& s) {
-  std::string text;
-  for (const auto& [name, shape] : s.inputs) {
-    const std::string sides = shape.length() == 1 ? "" : to_string(shape).substr(2);  // without the number of samples
-    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", name, sides.empty() ? fmt::to_string(shape.c) : sides);
-  }
-  return text;
+  std::vector<std::string> texts;
+  for (const auto& [name, shape] : s.inputs) texts.push_back(fmt::format("{} {}", name, extents_of_sample(shape)));
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 }  // namespace

@@ -257,6 +257,10 @@ void check_classes(const io::ModelMetadata& metadata, const io::DatasetInfo& dat
   const char* const outputs = outputs_of(metadata.target.kind);
   if (metadata.target.kind != data.target.kind)
     refuse("{} has {} as targets, but {} has {}. {}", key, outputs_of(data.target.kind), owner, outputs, remedy);
+  if (metadata.target.dims != data.target.dims)
+    refuse("{}: the target of a sample is {}, with channels last, but that of {} is {}. {}", key,
+           io::describe_extents(data.target, std::ssize(theirs)), owner,
+           io::describe_extents(metadata.target, std::ssize(mine)), remedy);
   if (mine == theirs) return;
   if (mine.size() != theirs.size())
     refuse("{} has {} {}, but {} has {}. {}", key, theirs.size(), outputs, owner, mine.size(), remedy);

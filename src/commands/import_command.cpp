@@ -18,7 +18,7 @@ namespace {
 // "60000 images 28x28x1"
 std::string describe_samples(const io::DatasetInfo& info) {
   if (info.kind == input_kinds::kArrays)
-    return fmt::format("{} of {}", counted(info.num_samples, "sample"), io::describe_forms(info.arrays));
+    return fmt::format("{} of {}", counted(info.num_samples, "sample"), io::describe_forms(info.record()));
   if (info.kind == input_kinds::kText)
     return fmt::format("{} ({} tokens, a vocabulary of {} {})", counted(info.num_samples, "text"),
                        human_count(info.text.num_tokens), info.text.tokenization.vocabulary,
@@ -29,12 +29,12 @@ std::string describe_samples(const io::DatasetInfo& info) {
   return fmt::format("{} {}", counted(info.num_samples, "image"), to_string(info.image));
 }
 
-// "10 classes", "1 number"
+// "10 classes", "1 number", "2 numbers at each of 64 x 64 pixels"
 std::string describe_outputs(const io::DatasetInfo& info) {
   const char* const one = info.target.kind == TargetKind::kClass    ? "class"
                           : info.target.kind == TargetKind::kLabels ? "label"
                                                                     : "number";
-  return counted(std::ssize(info.class_names), one);
+  return counted(std::ssize(info.class_names), one) + io::describe_place(info.target);
 }
 
 void print_split(const ImportedSplit& split) {

@@ -291,7 +291,7 @@ void check_is_folder(const std::string& source) {
   std::error_code error;
   const fs::file_status status = fs::status(source, error);
   if (fs::is_directory(status)) return;
-  if (!fs::exists(status)) refuse("{} = {}: there is no such folder", kKey, source);
+  if (!fs::exists(status)) refuse("{} = {}: there is no such file or folder", kKey, source);
   const auto kind = io::find_foreign_kind(source);
   refuse(
       "{} = {}: it is {}, but a folder was expected (of images or texts, or with the files of CIFAR or MNIST), or a "

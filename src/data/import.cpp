@@ -63,10 +63,11 @@ struct ShardTask {
 /// Numbers of good samples of a split: all, and those of each class, or with each label; numbers have no such counts.
 struct GoodSamples {
   std::int64_t count = 0;
-  std::vector<std::int64_t> by_class = {};
+  std::vector<std::int64_t> by_class = {}, by_fold = {};
 
   void add(const io::SampleAnswer& answer) {
     ++count;
+    if (answer.fold > 0) ++by_fold[static_cast<std::size_t>(answer.fold - 1)];
     if (answer.label >= 0) ++by_class[static_cast<std::size_t>(answer.label)];
     for (std::size_t k = 0; k < std::min(by_class.size(), answer.target.size()); ++k)
       if (answer.target[k] == 1) ++by_class[k];
@@ -188,6 +189,7 @@ class Import {
     sum_up();
     summary_.warnings = input_->warnings();
     summary_.notes = input_->notes();
+    describe_folds();
     together([this] {
       for (std::size_t i = 0; i < shards_.size(); ++i) shards_[i].finish(summary_.splits[tasks_[i].split].info);
     });
@@ -257,6 +259,7 @@ class Import {
       const std::int64_t count = num_shards(s);
       ImportedSplit& imported = summary_.splits.emplace_back();
       imported.name = split.name;
+      imported.info.num_folds = s == 0 ? params_.folds : 0;
       describe(split, imported.info);
       for (std::int64_t i = 0; i < count; ++i, ++number) {
         imported.paths.push_back(io::shard_path(params_.output, split.name, i, count));
@@ -290,7 +293,8 @@ class Import {
     info.source = params_.source;
     info.num_samples = split.size();
     const bool are_numbers = info.target.kind == TargetKind::kNumbers;
-    good_.push_back({.by_class = std::vector<std::int64_t>(are_numbers ? 0 : listing().class_names.size())});
+    good_.push_back({.by_class = std::vector<std::int64_t>(are_numbers ? 0 : listing().class_names.size()),
+                     .by_fold = std::vector<std::int64_t>(static_cast<std::size_t>(info.num_folds))});
   }
 
   // --- Bodies --------------------------------------------------------------------------------------------------------
@@ -322,7 +326,8 @@ class Import {
     for (std::int64_t i = task.begin; i < task.end; ++i) {
       const auto bytes = read(task.split, i);
       if (bytes) {
-        const io::SampleAnswer answer = input_->answer(task.split, i);
+        io::SampleAnswer answer = input_->answer(task.split, i);
+        answer.fold = listing().splits[task.split].fold(i);
         shard.append(*bytes, answer, input_->name_of(task.split, i));
         good_[task.split].add(answer);
       }
@@ -377,8 +382,28 @@ class Import {
       if (!info.class_counts.empty()) world_.start_sum(good_[s].by_class, info.class_counts).wait();
       info.num_samples = world_.sum(good_[s].count);
     }
+    std::vector<std::int64_t>& mine = good_.front().by_fold;
+    std::vector<std::int64_t> all(mine.size());
+    if (!mine.empty()) world_.start_sum(mine, all).wait();
+    mine = all;
     together([this] { input_->check_samples(); });
     together([this] { check_classes(); });
+    together([this] { check_folds(); });
+  }
+
+  void check_folds() const {
+    const std::vector<std::int64_t>& counts = good_.front().by_fold;
+    if (const auto empty = std::ranges::find(counts, 0); empty != counts.end())
+      refuse("import.folds = {}: all samples of fold {} are bad. Correct them, or choose another number of folds",
+             params_.folds, empty - counts.begin() + 1);
+  }
+
+  void describe_folds() {
+    const std::vector<std::int64_t>& counts = good_.front().by_fold;
+    if (counts.empty() || world_.rank() != 0) return;
+    const auto [min, max] = std::ranges::minmax(counts);
+    summary_.notes.push_back(fmt::format("train: {} folds of {} samples (import.folds)", counts.size(),
+                                         min == max ? fmt::format("{}", min) : fmt::format("{} to {}", min, max)));
   }
 
   void check_classes() const {
@@ -422,9 +447,14 @@ class Import {
 }  // namespace
 
 std::string ImportInput::divide(const ImportParams& params, std::uint64_t seed) {
-  if (params.val_fraction == 0) return "";
-  const SplitCut cut = cut_validation(listing(), params.val_fraction, seed);
-  return cut.describe("import.val_fraction", params.val_fraction, "val");
+  std::string unusual;
+  if (params.val_fraction > 0)
+    unusual = cut_validation(listing(), params.val_fraction, seed)
+                  .describe("import.val_fraction", params.val_fraction, "val");
+  SourceSplit& train = listing().splits.front();
+  if (params.folds > 0)
+    train.folds = deal_folds({.num_rows = train.size(), .labels = train.labels}, params.folds, seed);
+  return unusual;
 }
 
 ImportSummary import_samples(const ImportParams& params, std::uint64_t seed, const mpi::Communicator& world,

@@ -31,7 +31,8 @@ class ImportInput {
   virtual SourceListing& listing() = 0;
   /// Throws RequestError if the parameters ask for something that the source does not have.
   virtual void check_request() const = 0;
-  /// Moves samples of the split train to others, as the parameters say; `seed` selects them. Returns a sentence for the
+  /// Moves samples of the split train to others, and deals the rest to folds, as the parameters say; `seed` selects
+  /// them. Returns a sentence for the
   /// user if that gave other shares than were requested. All ranks of the group call it.
   virtual std::string divide(const ImportParams& params, std::uint64_t seed);
   /// Finds the properties that all samples have in common (as a vocabulary), which must be known before the first
@@ -51,7 +52,8 @@ class ImportInput {
   /// Reads a sample. Returns its bytes as a shard stores them, valid until the next call. Throws Error with a reason
   /// ("it is ...") if the sample cannot be used, RequestError if the whole source cannot.
   virtual std::span<const std::byte> read(std::size_t split, std::int64_t sample) = 0;
-  /// Returns the class, labels or numbers of the sample that was read last, valid until the next call.
+  /// Returns the class, labels or numbers of the sample that was read last, valid until the next call; its fold is not
+  /// set.
   virtual io::SampleAnswer answer(std::size_t split, std::int64_t sample) {
     return {.label = listing().splits[split].label(sample)};
   }

@@ -8,6 +8,7 @@
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/data/training_set.h"
 #include "convoy/io/dataset.h"
 #include "convoy/io/shard_files.h"
 
@@ -81,6 +82,7 @@ std::unique_ptr<io::Dataset> open_dataset(const SamplesPath& from) {
         "predict.orient = true, but {} = {} is a data set that was imported with import.orient = false. Import it "
         "again with import.orient = true, or give its folder of images",
         from.key, from.path);
+  if (from.fold > 0) keep_fold(*dataset, from.fold, FoldPart::kInside, from.path);
   return dataset;
 }
 

@@ -29,6 +29,7 @@ struct SourceSplit {
   std::string name;                      ///< name of the split: train, val or test
   NameList names;                        ///< names of the samples: paths below the source's folder, "train/cat/17.jpg"
   std::vector<std::int32_t> labels;      ///< label of each sample; -1: its class is not known
+  std::vector<std::uint16_t> folds;      ///< fold of each sample of train, from 1; empty: there are none
   std::vector<std::int64_t> source_ids;  ///< number of each sample in the source, if names are not enough to read it
 
   std::int64_t num_samples = 0;  ///< number of samples; they need not have names, labels and numbers here
@@ -37,6 +38,7 @@ struct SourceSplit {
   std::int32_t label(std::int64_t sample) const {
     return labels.empty() ? -1 : labels[static_cast<std::size_t>(sample)];
   }
+  std::int64_t fold(std::int64_t sample) const { return folds.empty() ? 0 : folds[static_cast<std::size_t>(sample)]; }
   void add(std::string_view sample_name, std::int32_t label, std::int64_t source_id);
 };
 

@@ -5,6 +5,9 @@
 #include <cmath>
 #include <cstddef>
 #include <cstdlib>
+#include <functional>
+#include <queue>
+#include <tuple>
 
 #include <fmt/format.h>
 
@@ -19,8 +22,36 @@ namespace {
 constexpr const char* kValKey = "import.val_fraction";
 constexpr const char* kTestKey = "import.test_fraction";
 
-std::uint64_t draw(std::uint64_t seed, std::uint64_t item) {
-  return random_block({.seed = seed, .purpose = Purpose::kValidationSplit, .item = item}, 0)[0];
+std::uint64_t draw(std::uint64_t seed, std::uint64_t item, Purpose purpose = Purpose::kValidationSplit) {
+  return random_block({.seed = seed, .purpose = purpose, .item = item}, 0)[0];
+}
+
+std::uint64_t draw_row(std::uint64_t seed, std::int64_t row, Purpose purpose = Purpose::kValidationSplit) {
+  return draw(seed, hash_name(fmt::format("row {}", row)), purpose);
+}
+
+/// Rows of one group, and where they go.
+struct Group {
+  std::uint64_t drawn = 0, number = 0;
+  std::int64_t size = 0;
+  RowSplit split = RowSplit::kTrain;
+  std::uint16_t fold = 0;
+};
+
+// Returns the groups, in ascending order of their numbers, of rows with these numbers of groups.
+std::vector<Group> list_groups(std::vector<std::uint64_t> numbers, std::uint64_t seed, Purpose purpose) {
+  std::ranges::sort(numbers);
+  std::vector<Group> groups;
+  for (auto begin = numbers.begin(); begin != numbers.end();) {
+    const auto end = std::upper_bound(begin, numbers.end(), *begin);
+    groups.push_back({.drawn = draw(seed, *begin, purpose), .number = *begin, .size = end - begin});
+    begin = end;
+  }
+  return groups;
+}
+
+const Group& group_with(const std::vector<Group>& ascending, std::uint64_t number) {
+  return *std::ranges::lower_bound(ascending, number, {}, &Group::number);
 }
 
 class Division {
@@ -45,13 +76,6 @@ class Division {
  private:
   using Drawn = std::pair<std::uint64_t, std::int64_t>;  // a random number, its row
 
-  /// Samples of one group that no list has moved.
-  struct Group {
-    std::uint64_t drawn = 0, number = 0;
-    std::int64_t size = 0;
-    RowSplit split = RowSplit::kTrain;
-  };
-
   RowSplit& split_of(std::int64_t row) { return divided_.splits[static_cast<std::size_t>(row)]; }
 
   void set(const std::vector<std::int64_t>& rows, RowSplit split) {
@@ -71,8 +95,7 @@ class Division {
     for (std::size_t c = 0; c < num_classes; ++c) classes[c].reserve(static_cast<std::size_t>(sizes[c]));
     for (std::int64_t row = 0; row < rows_.num_rows; ++row)
       if (is_free(row) && class_of(row) >= 0)
-        classes[static_cast<std::size_t>(class_of(row))].emplace_back(
-            draw(spec_.seed, hash_name(fmt::format("row {}", row))), row);
+        classes[static_cast<std::size_t>(class_of(row))].emplace_back(draw_row(spec_.seed, row), row);
     SplitCut val, test;
     for (std::vector<Drawn>& drawn : classes) {
       const std::int64_t of = std::ssize(drawn);
@@ -101,22 +124,15 @@ class Division {
     std::vector<std::uint64_t> numbers;
     for (std::int64_t row = 0; row < rows_.num_rows; ++row)
       if (is_free(row)) numbers.push_back(rows_.groups[static_cast<std::size_t>(row)]);
-    std::ranges::sort(numbers);
-    std::vector<Group> groups;
-    for (auto begin = numbers.begin(); begin != numbers.end();) {
-      const auto end = std::upper_bound(begin, numbers.end(), *begin);
-      groups.push_back({.drawn = draw(spec_.seed, *begin), .number = *begin, .size = end - begin});
-      begin = end;
-    }
     const std::int64_t of = std::ssize(numbers);
+    std::vector<Group> groups = list_groups(std::move(numbers), spec_.seed, Purpose::kValidationSplit);
     std::ranges::sort(groups, {}, [](const Group& group) { return std::pair(group.drawn, group.number); });
     take_groups(groups, of, spec_.val_fraction, RowSplit::kVal, kValKey);
     take_groups(groups, of, spec_.test_fraction, RowSplit::kTest, kTestKey);
     std::ranges::sort(groups, {}, &Group::number);
     for (std::int64_t row = 0; row < rows_.num_rows; ++row) {
       if (!is_free(row)) continue;
-      const std::uint64_t number = rows_.groups[static_cast<std::size_t>(row)];
-      split_of(row) = std::ranges::lower_bound(groups, number, {}, &Group::number)->split;
+      split_of(row) = group_with(groups, rows_.groups[static_cast<std::size_t>(row)]).split;
     }
   }
 
@@ -166,6 +182,31 @@ class Division {
   DividedRows divided_;
 };
 
+void check_folds(std::int64_t num_folds, std::int64_t count, const char* what) {
+  if (count >= num_folds) return;
+  refuse("import.folds = {}, but split train has only {}. {}", num_folds, counted(count, what),
+         count < 2 ? "Leave import.folds out" : fmt::format("Allowed: 2 to {}", count));
+}
+
+std::vector<std::uint16_t> deal_groups(const RowsToSplit& rows, std::int64_t num_folds, std::uint64_t seed) {
+  std::vector<Group> groups = list_groups({rows.groups.begin(), rows.groups.end()}, seed, Purpose::kFold);
+  check_folds(num_folds, std::ssize(groups), "group");
+  std::ranges::sort(groups, {}, [](const Group& g) { return std::tuple(-g.size, g.drawn, g.number); });
+  using Fold = std::pair<std::int64_t, std::uint16_t>;  // number of its rows, its number
+  std::priority_queue<Fold, std::vector<Fold>, std::greater<>> folds;
+  for (std::int64_t fold = 1; fold <= num_folds; ++fold) folds.emplace(0, static_cast<std::uint16_t>(fold));
+  for (Group& group : groups) {
+    const auto [count, fold] = folds.top();
+    folds.pop();
+    group.fold = fold;
+    folds.emplace(count + group.size, fold);
+  }
+  std::ranges::sort(groups, {}, &Group::number);
+  std::vector<std::uint16_t> dealt;
+  for (const std::uint64_t number : rows.groups) dealt.push_back(group_with(groups, number).fold);
+  return dealt;
+}
+
 }  // namespace
 
 std::int64_t SplitCut::take(double fraction, std::int64_t count, std::int64_t of) {
@@ -198,6 +239,21 @@ std::string SplitCut::describe(const char* key, double fraction, const char* spl
 
 DividedRows divide_rows(const RowsToSplit& rows, const RowSplitSpec& spec) {
   return Division(rows, spec).divide();
+}
+
+std::vector<std::uint16_t> deal_folds(const RowsToSplit& rows, std::int64_t num_folds, std::uint64_t seed) {
+  if (!rows.groups.empty()) return deal_groups(rows, num_folds, seed);
+  check_folds(num_folds, rows.num_rows, "sample");
+  std::vector<std::tuple<std::int32_t, std::uint64_t, std::int64_t>> order;  // class, random number, row
+  for (std::int64_t row = 0; row < rows.num_rows; ++row)
+    order.emplace_back(rows.labels.empty() ? 0 : rows.labels[static_cast<std::size_t>(row)],
+                       draw_row(seed, row, Purpose::kFold), row);
+  std::ranges::sort(order);
+  std::vector<std::uint16_t> dealt(order.size());
+  for (std::size_t i = 0; i < order.size(); ++i)
+    dealt[static_cast<std::size_t>(std::get<2>(order[i]))] =
+        static_cast<std::uint16_t>(i % static_cast<std::size_t>(num_folds) + 1);
+  return dealt;
 }
 
 std::optional<std::pair<std::int64_t, std::int64_t>> find_shared_group(std::span<const std::uint64_t> groups,

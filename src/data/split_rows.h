@@ -1,4 +1,5 @@
-/// Divides the rows of a source among the splits train, val and test: by lists of rows, or by shares that are drawn.
+/// Divides the rows of a source among the splits train, val and test, by lists of rows or by shares that are drawn, and
+/// the samples of train among folds.
 #pragma once
 
 #include <cstdint>
@@ -54,6 +55,12 @@ struct DividedRows {
 /// and the names of groups; val does not depend on test_fraction. Throws RequestError if train would be empty, or a
 /// split for which a share is requested.
 DividedRows divide_rows(const RowsToSplit& rows, const RowSplitSpec& spec);
+
+/// Returns the fold of each row, from 1 to `num_folds`. Rows of a class differ in number by at most one from fold to
+/// fold, and so do all rows. If there are groups, each lies in one fold, and classes are not looked at: the largest
+/// group goes first, each to the fold with the fewest rows. Rows and groups of one size are drawn from the seed, by the
+/// numbers of the rows and the names of groups. Throws RequestError if there are fewer rows or groups than folds.
+std::vector<std::uint16_t> deal_folds(const RowsToSplit& rows, std::int64_t num_folds, std::uint64_t seed);
 
 /// Returns two rows of one group that are in different splits; nothing if there are none.
 std::optional<std::pair<std::int64_t, std::int64_t>> find_shared_group(std::span<const std::uint64_t> groups,

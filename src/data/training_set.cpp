@@ -49,8 +49,27 @@ std::vector<std::int64_t> draw_stratified(const io::SampleStore& samples, std::i
   return kept;
 }
 
+void keep_fold(io::Dataset& data, std::int64_t fold, FoldPart part, const std::string& path) {
+  const std::int64_t num_folds = data.info().num_folds;
+  if (num_folds == 0)
+    refuse(
+        "data.fold = {}, but data.train = {} has no folds. Import it again with import.folds, or leave data.fold out.",
+        fold, path);
+  if (fold > num_folds)
+    refuse("data.fold = {}, but data.train = {} has {} folds. Allowed: 1 to {}, or 0 for no fold.", fold, path,
+           num_folds, num_folds);
+  std::vector<std::int64_t> kept;
+  for (std::int64_t i = 0; i < data.info().num_samples; ++i)
+    if ((data.fold(i) == fold) == (part == FoldPart::kInside)) kept.push_back(i);
+  if (kept.empty())
+    refuse("data.fold = {}: data.train = {} has no sample {} this fold. Give the folder of all its shards.", fold, path,
+           part == FoldPart::kInside ? "of" : "outside");
+  data.keep(kept, fold);
+}
+
 io::Dataset open_training_set(const Parameters& params) {
   io::Dataset train(params.data.train, "data.train", params.data.verify);
+  if (params.data.fold > 0) keep_fold(train, params.data.fold, FoldPart::kOutside, params.data.train);
   const std::int64_t count = limited_count(params.data.limit, train.info().num_samples);
   if (count < train.info().num_samples) train.keep(draw_stratified(train, count, params.train.seed));
   return train;

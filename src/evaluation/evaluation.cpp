@@ -96,7 +96,8 @@ class View {
 
 bool EvaluationSpec::targets_count() const {
   const io::DatasetInfo& info = samples.info();
-  return info.target.kind == metadata.target.kind && info.class_names == metadata.class_names;
+  return info.target.kind == metadata.target.kind && info.target.dims == metadata.target.dims &&
+         info.class_names == metadata.class_names;
 }
 
 std::int64_t EvaluationSpec::num_steps() const {

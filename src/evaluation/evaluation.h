@@ -23,7 +23,8 @@ struct Parameters;
 /// The outputs for the samples [first_sample, first_sample + count) of a data set, which a step has computed.
 struct StepOutputs {
   std::int64_t first_sample = 0;
-  /// (count, K) logits of classes or labels, or numbers in units of their standard deviation, in host memory.
+  /// (count, K) logits of classes or labels, or numbers in units of their standard deviation, in host memory. Of a
+  /// field (count, D, H, W, K).
   std::span<const float> outputs;
   /// (count): 1 for a sample that could not be read, and whose outputs mean nothing; empty if that is an error.
   std::span<const std::uint8_t> bad;
@@ -47,7 +48,8 @@ struct EvaluationSpec {
   /// Receives the unreadable samples of this rank; null: one ends the run with an error.
   std::vector<BadSample>* bad = nullptr;
 
-  /// Whether the data set has the network's classes, labels or numbers; otherwise its targets are ignored.
+  /// Whether the data set has the network's classes, labels or numbers, at the same pixels; otherwise its targets are
+  /// ignored.
   bool targets_count() const;
   /// Number of steps that go over all samples once.
   std::int64_t num_steps() const;

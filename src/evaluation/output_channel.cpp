@@ -61,7 +61,7 @@ void check_output_message(const BatchParams& batch, std::int64_t replicas, std::
 OutputChannel::OutputChannel(EvaluationStep& evaluation, const EvaluationSpec& spec)
     : evaluation_(evaluation),
       spec_(spec),
-      num_outputs_(evaluation.runtime().plan().spec().network.num_classes),
+      num_outputs_(spec.metadata.target.num_values(evaluation.runtime().plan().spec().network.num_classes)),
       sends_outputs_(needs_outputs(spec)),
       channel_(evaluation.runtime(),
                channel_spec(evaluation.runtime(), sends_outputs_ ? num_outputs_ * kOutputBytes : kGuessesBytes)) {

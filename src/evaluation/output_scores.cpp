@@ -104,12 +104,16 @@ void LabelScores::write_to(StepMetrics& total) {
 }
 
 NumberScores::NumberScores(const io::SampleStore& samples, const Target& target)
-    : samples_(samples), target_(target), targets_(samples.info().class_names.size()), sums_(targets_.size()) {}
+    : samples_(samples),
+      target_(target),
+      sums_(samples.info().class_names.size()),
+      targets_(static_cast<std::size_t>(samples.info().num_target_values())) {}
 
 void NumberScores::add(std::int64_t sample, std::span<const float> outputs) {
   samples_.read_target(sample, targets_);
-  for (std::size_t k = 0; k < targets_.size(); ++k)
-    if (!std::isnan(targets_[k])) sums_[k].add(number_of(target_, k, outputs[k]), targets_[k]);
+  for (std::size_t i = 0; i < targets_.size(); ++i)
+    if (const std::size_t k = i % sums_.size(); !std::isnan(targets_[i]))
+      sums_[k].add(number_of(target_, k, outputs[i]), targets_[i]);
 }
 
 void NumberScores::write_to(StepMetrics& total) {

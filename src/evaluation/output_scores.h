@@ -40,7 +40,7 @@ class OutputScores {
   virtual ~OutputScores() = default;
 
   /// Adds a sample. `outputs` (K) are what the network gives: a logit of each class or label, or numbers in units of
-  /// their standard deviation.
+  /// their standard deviation; of a field at each pixel.
   virtual void add(std::int64_t sample, std::span<const float> outputs) = 0;
   /// Writes the scores of all samples to `total`. Called once, after the last sample.
   virtual void write_to(StepMetrics& total) = 0;
@@ -103,8 +103,8 @@ class NumberScores final : public OutputScores {
  private:
   const io::SampleStore& samples_;
   const Target& target_;
-  std::vector<float> targets_;  ///< (K) targets of a sample
-  std::vector<TargetSums> sums_;
+  std::vector<TargetSums> sums_;  ///< (K)
+  std::vector<float> targets_;    ///< (K) targets of a sample, of a field at each pixel
 };
 
 }  // namespace convoy

@@ -12,6 +12,7 @@
 #include "convoy/base/print.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/data/training_set.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/params/parse.h"
 
@@ -54,10 +55,11 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
   // 1. Which weights, on what
   const bool writes_weights = find_weight_sharers(grid, backend.device()).rank() == 0;
   TrainedModel model = load_trained(request, grid.world(), writes_weights);
-  const auto [path, key, is_of_model] = find_measured_data(params, model, request.command);
+  const auto [path, key, is_of_model, fold] = find_measured_data(params, model, request.command);
   if (is_of_model && grid.is_root()) print("{} = {}: as in the training of {}\n", key, path, model.owner());
   board.enter(Activity::kOpeningData);
-  const io::Dataset test(path, key, params.data.verify);
+  io::Dataset test(path, key, params.data.verify);
+  if (fold > 0) keep_fold(test, fold, FoldPart::kInside, path);
   if (grid.is_root()) {
     for (const std::string& gap : gaps_of(test, key, model.metadata)) log_warning(gap);
     if (const std::string why = why_no_average_precision(test.info(), key); !why.empty()) log_warning(why);
@@ -98,7 +100,9 @@ ExitStatus evaluate(const Request& request, const ProcessGrid& grid, ops::Backen
     std::error_code unknown;
     const bool has_several = std::filesystem::is_directory(path, unknown);  // the folder holds splits
     print("{}{}: {}  {}  ({:.0f} {}s/s)\n{}", path,
-          has_several ? fmt::format(" ({})", key.substr(key.find('.') + 1)) : "",
+          fold > 0      ? fmt::format(" (fold {})", fold)
+          : has_several ? fmt::format(" ({})", key.substr(key.find('.') + 1))
+                        : "",
           counted(metrics.num_samples(), "sample"), describe_metrics(metrics, list),
           static_cast<double>(metrics.num_samples()) / seconds, input_kinds::one_of(test.info().kind),
           describe_outputs(metrics, list));

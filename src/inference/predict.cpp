@@ -47,6 +47,7 @@ std::string class_list(std::span<const float> logits, const std::vector<std::str
 struct Source {
   std::string path, key;       ///< path of the samples, or the text of predict.text
   std::string split = "test";  ///< split of a folder of shards
+  std::int64_t fold = 0;       ///< the only fold that is predicted; 0: all samples
 };
 
 // Refuses empty values: a variable of the shell that was never set must not predict something else, and overwrite an
@@ -62,9 +63,9 @@ void check_not_empty(const Request& request) {
 Source input_data(const Parameters& params, const TrainedModel& model, bool is_root) {
   if (!params.predict.text.empty()) return {.path = params.predict.text, .key = "predict.text"};
   if (!params.predict.data.empty()) return {.path = params.predict.data, .key = "predict.data"};
-  const auto [path, key, is_of_model] = find_measured_data(params, model, "predict");
+  const auto [path, key, is_of_model, fold] = find_measured_data(params, model, "predict");
   if (is_of_model && is_root) print("{} = {}: as in the training of {}\n", key, path, model.owner());
-  return {.path = path, .key = key, .split = key == "data.val" ? "val" : "test"};
+  return {.path = path, .key = key, .split = key.substr(key.find('.') + 1), .fold = fold};
 }
 
 ImageFileOptions image_options(const io::ImageInput& input, OrientKind orient) {
@@ -90,7 +91,7 @@ io::ColumnNames table_columns(const Request& request, const io::TextInput& text)
 
 ArrayFileOptions array_options(const io::ModelMetadata& metadata, const ImportParams& given) {
   return {.arrays = metadata.arrays()->inputs,
-          .kind = metadata.target.kind,
+          .answer = metadata.target,
           .output_names = metadata.class_names,
           .inputs = given.inputs,
           .target = given.target,
@@ -108,7 +109,8 @@ OpenedSamples open_source(const Source& source, const Request& request, const Tr
              model.metadata.kind());
     return open_one_text(source.path, source.key, text->tokenization);
   }
-  SamplesPath path{.path = source.path, .key = source.key, .verify = params.data.verify, .split = source.split};
+  SamplesPath path{
+      .path = source.path, .key = source.key, .verify = params.data.verify, .split = source.split, .fold = source.fold};
   if (text != nullptr)
     path.files = TextFileOptions{.tokenization = text->tokenization, .columns = table_columns(request, *text)};
   else if (model.metadata.arrays() != nullptr)
@@ -180,10 +182,11 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   const Parameters& params = request.params;
   // 1. What is asked for
   check_not_empty(request);
-  const PredictionPaths paths = prediction_paths(params);
+  PredictionPaths paths = prediction_paths(params);
   const mpi::Communicator& world = grid.world();
   const bool writes_weights = find_weight_sharers(grid, backend.device()).rank() == 0;
   TrainedModel model = load_trained(request, world, writes_weights);
+  paths = without_table_of_field(std::move(paths), params, model.metadata.target);
   const Source source = input_data(params, model, grid.is_root());
   board.enter(Activity::kOpeningData);
   const OpenedSamples samples = open_source(source, request, model, world);
@@ -218,7 +221,7 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
   const auto must_stop = [&] { return params.predict.strict && world.max(own_bad.empty() ? 0 : 1) > 0; };
   std::optional<ComputedMicroBatches> computed;
   const auto observe = [&](const StepOutputs& step) {
-    check_finite(step, *data, std::ssize(class_names));
+    check_finite(step, *data, model.metadata.target.num_values(std::ssize(class_names)));
     if (samples.is_one_file) classes = class_list(step.outputs, class_names, params.predict.top);
     if (opened) opened->append(step);
   };

@@ -41,21 +41,22 @@ bool is_predictions_file(const std::string& path) {
 }
 
 // Whether a table begins as those of classes and labels do. A table of numbers has columns that any table may have: it
-// is ours if there are the outputs of a prediction next to it.
-bool is_earlier_csv(const PredictionPaths& paths, const std::string& header) {
+// is ours if the outputs of a prediction are next to it. Its columns differ if only one of the two predictions knows
+// the true numbers.
+bool is_earlier_csv(const PredictionPaths& paths) {
   std::string line;
   std::getline(std::ifstream(paths.csv), line);
   if (line.starts_with("name,label,class,p1") || line.starts_with("name,labels,predicted,")) return true;
-  return line + "\n" == header && is_predictions_file(paths.h5);
+  return line.starts_with("name,") && is_predictions_file(paths.h5);
 }
 
-void check_files(const PredictionPaths& paths, const std::string& header, const std::vector<std::string>& inputs) {
+void check_files(const PredictionPaths& paths, const std::vector<std::string>& inputs) {
   const auto check = [&](const std::string& path, const std::function<bool(const std::string& path)>& is_earlier) {
     if (!path.empty())
       check_output({.key = "predict.output", .path = path, .kind = "predictions of convoy", .is_earlier = is_earlier},
                    inputs);
   };
-  check(paths.csv, [&](const std::string&) { return is_earlier_csv(paths, header); });
+  check(paths.csv, [&](const std::string&) { return is_earlier_csv(paths); });
   check(paths.h5, io::is_predictions_file);
   check(paths.npy, io::is_own_npy);
 }
@@ -78,19 +79,33 @@ PredictionPaths prediction_paths(const Parameters& params) {
   refuse("predict.output = {} must end in .csv (the outputs go to a .h5 file next to it), .h5 or .npy.", path);
 }
 
+PredictionPaths without_table_of_field(PredictionPaths paths, const Parameters& params, const Target& target) {
+  if (!target.is_field() || paths.csv.empty()) return paths;
+  if (!params.predict.output.empty())
+    refuse(
+        "predict.output = {}: the network answers {} pixels for each sample, which are no row of a table. Give a name "
+        "that ends in .npy or .h5",
+        params.predict.output, io::describe_pixels(target));
+  paths.csv = "";
+  return paths;
+}
+
 PredictionFiles::PredictionFiles(const PredictionPaths& paths, const OpenedSamples& opened,
                                  const io::ModelMetadata& metadata, const Parameters& params,
                                  const std::vector<std::string>& inputs)
     : others_(opened.others), samples_(describe_samples(*opened.store, metadata.class_names, metadata.target)) {
   rows_ = make_prediction_rows(metadata.target, *opened.store, samples_, params.predict.top);
-  written_ = {.kind = samples_.kind, .class_names = samples_.class_names, .names = {}, .labels = {}};
+  written_ = {
+      .kind = samples_.kind, .class_names = samples_.class_names, .names = {}, .labels = {}, .dims = samples_.dims};
   const std::string header = csv_header(*rows_, others_);
-  check_files(paths, header, inputs);
+  check_files(paths, inputs);
   try {
     if (params.predict.output.empty()) io::make_directory(params.run.directory);
     if (!paths.h5.empty()) h5_.emplace(paths.h5, samples_);
     if (!paths.csv.empty()) csv_.emplace(paths.csv, 0);
-    if (!paths.npy.empty()) npy_.emplace(paths.npy, std::ssize(samples_.class_names), std::ssize(samples_.names));
+    const std::vector<std::int64_t> row = {std::ssize(samples_.class_names)};
+    if (!paths.npy.empty())
+      npy_.emplace(paths.npy, samples_.dims.empty() ? row : samples_.dims, std::ssize(samples_.names));
     if (csv_) csv_->write(std::as_bytes(std::span(header)));
   } catch (const Error& error) {
     const fs::path folder = fs::path(!paths.h5.empty() ? paths.h5 : paths.npy).parent_path();
@@ -103,7 +118,7 @@ PredictionFiles::PredictionFiles(const PredictionPaths& paths, const OpenedSampl
 PredictionFiles::~PredictionFiles() = default;
 
 void PredictionFiles::append(const StepOutputs& step) {
-  const std::size_t width = samples_.class_names.size();
+  const auto width = static_cast<std::size_t>(samples_.num_outputs());
   text_.clear();
   of_h5_.clear();
   of_npy_.clear();

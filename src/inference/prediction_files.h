@@ -21,9 +21,9 @@ struct Parameters;
 
 /// The paths that predict.output asks for; a path that is empty is not written.
 struct PredictionPaths {
-  std::string csv;  ///< a row for each sample
+  std::string csv;  ///< a row for each sample; not for fields
   std::string h5;   ///< outputs and targets (convoy/io/predictions.h), always next to a table
-  std::string npy;  ///< (N,K) float32: probabilities of classes or labels, or numbers
+  std::string npy;  ///< (N,K) float32: probabilities of classes or labels, or numbers; or fields
 
   /// "predictions.csv, predictions.h5"
   std::string describe() const;
@@ -31,6 +31,9 @@ struct PredictionPaths {
 
 /// Returns the paths. Throws RequestError if predict.output ends in none of .csv, .h5 and .npy.
 PredictionPaths prediction_paths(const Parameters& params);
+/// Returns the paths for a network with this target. A field is not written as a table: throws RequestError if
+/// predict.output asks for one.
+PredictionPaths without_table_of_field(PredictionPaths paths, const Parameters& params, const Target& target);
 
 class PredictionRows;
 

@@ -100,6 +100,14 @@ class LabelRows final : public PredictionRows {
   const io::PredictedSamples& samples_;
 };
 
+// Returns the extents of a field as the imported files have them; empty for other targets.
+std::vector<std::int64_t> dims_in_files(const Target& target) {
+  std::vector<std::int64_t> dims = target.dims;
+  if (target.channel_axis == ChannelAxis::kFirst) std::rotate(dims.begin(), dims.end() - 1, dims.end());
+  if (target.channel_axis == ChannelAxis::kNone) dims.pop_back();
+  return dims;
+}
+
 class NumberRows final : public PredictionRows {
  public:
   NumberRows(const Target& target, const io::PredictedSamples& samples) : target_(target), samples_(samples) {}
@@ -120,7 +128,13 @@ class NumberRows final : public PredictionRows {
   }
 
   void add_values(std::span<const float> outputs, std::vector<float>& values) const override {
-    for (std::size_t k = 0; k < outputs.size(); ++k) values.push_back(number_of(target_, k, outputs[k]));
+    const std::size_t channels = samples_.class_names.size(), pixels = outputs.size() / channels;
+    const bool is_first = target_.channel_axis == ChannelAxis::kFirst;
+    const auto add = [&](std::size_t pixel, std::size_t k) {
+      values.push_back(number_of(target_, k, outputs[pixel * channels + k]));
+    };
+    for (std::size_t i = 0; i < outputs.size(); ++i)
+      is_first ? add(i % pixels, i / pixels) : add(i / channels, i % channels);
   }
 
   void add_outputs(std::span<const float> outputs, std::vector<float>& values) const override {
@@ -148,7 +162,8 @@ std::unique_ptr<PredictionRows> make_prediction_rows(const Target& target, const
 
 io::PredictedSamples describe_samples(const io::SampleStore& data, const std::vector<std::string>& class_names,
                                       const Target& target) {
-  io::PredictedSamples samples{.kind = target.kind, .class_names = class_names, .names = {}, .labels = {}};
+  io::PredictedSamples samples{
+      .kind = target.kind, .class_names = class_names, .names = {}, .labels = {}, .dims = dims_in_files(target)};
   const std::int64_t count = data.info().num_samples;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::string name = data.name(i);
@@ -161,7 +176,8 @@ io::PredictedSamples describe_samples(const io::SampleStore& data, const std::ve
       const auto found = position.find(class_name(data, i));
       samples.labels.push_back(found == position.end() ? ops::kNoLabel : found->second);
     }
-  } else if (data.info().target.kind == target.kind && data.info().class_names == class_names) {
+  } else if (!target.is_in_record() && data.info().target.kind == target.kind &&
+             data.info().class_names == class_names) {
     samples.targets.resize(static_cast<std::size_t>(count) * class_names.size());
     for (std::int64_t i = 0; i < count; ++i)
       data.read_target(

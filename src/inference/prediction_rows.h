@@ -13,7 +13,7 @@
 
 namespace convoy {
 
-/// Writes what a network predicts for a sample. `outputs` (K) are those of the network, as in StepOutputs.
+/// Writes what a network predicts for a sample. `outputs` (K), or a field, are those of the network, as in StepOutputs.
 class PredictionRows {
  public:
   virtual ~PredictionRows() = default;
@@ -22,7 +22,8 @@ class PredictionRows {
   virtual std::vector<std::string> columns() const = 0;
   /// Appends the fields of these columns to a row, each after a comma.
   virtual void add_fields(std::int64_t sample, std::span<const float> outputs, std::string& row) const = 0;
-  /// Appends K values as .npy has them: probabilities of classes or labels, or numbers in their own units.
+  /// Appends K values as .npy has them: probabilities of classes or labels, or numbers in their own units. A field has
+  /// its channels where the imported files had them.
   virtual void add_values(std::span<const float> outputs, std::vector<float>& values) const = 0;
   /// Appends K values as HDF5 files have them: logits of classes or labels, or numbers in their own units.
   virtual void add_outputs(std::span<const float> outputs, std::vector<float>& values) const = 0;
@@ -34,7 +35,8 @@ std::unique_ptr<PredictionRows> make_prediction_rows(const Target& target, const
                                                      const io::PredictedSamples& samples, std::int64_t top);
 
 /// Returns the samples with the store's names, or with their numbers. Labels are named by their classes, `class_names`
-/// of the network with this target; labels and numbers of samples count only if the store has the same names.
+/// of the network with this target; labels and numbers of samples count only if the store has the same names, and if
+/// they are not stored with the arrays: all fields would be too large for the memory.
 io::PredictedSamples describe_samples(const io::SampleStore& data, const std::vector<std::string>& class_names,
                                       const Target& target);
 

@@ -130,15 +130,17 @@ TextInput read_text(hid_t group, std::uint64_t limit_bytes) {
   return input;
 }
 
-// The type of a sample says which arrays the network reads.
+// The type of a sample says which arrays the network reads, and the form of a target that is stored with them.
 void write_arrays(hid_t group, const ArraysInput& input, const Target& target) {
-  hdf5::commit(group, "sample", record_type(input.inputs));
+  hdf5::commit(group, "sample", record_type(record_of(input.inputs, target)));
   hdf5::write_attribute(group, "normalizes", std::int64_t{input.normalizes});
   write_arrays(group, input.inputs, target);
 }
 
-ArraysInput read_arrays(hid_t group, std::uint64_t limit_bytes) {
-  ArraysInput input{.inputs = read_record_type(hdf5::open_type(group, "sample"))};
+ArraysInput read_arrays(hid_t group, std::uint64_t limit_bytes, Target& target) {
+  Record record = read_record_type(hdf5::open_type(group, "sample"));
+  target = std::move(record.target);
+  ArraysInput input{.inputs = std::move(record.arrays)};
   read_array_statistics(group, limit_bytes, input.inputs);
   std::int64_t normalizes = 0;
   hdf5::read_attribute(group, "normalizes", normalizes);
@@ -188,13 +190,14 @@ ModelMetadata read_metadata(hid_t file, std::uint64_t limit_bytes) {
   if (kind == input_kinds::kText) {
     metadata.input = read_text(group, limit_bytes);
   } else if (kind == input_kinds::kArrays) {
-    metadata.input = read_arrays(group, limit_bytes);
+    metadata.input = read_arrays(group, limit_bytes, metadata.target);
   } else {
     metadata.input = read_image(group);
   }
   metadata.class_names = hdf5::read_texts(group, "class_names", limit_bytes);
   for (const std::string& name : metadata.class_names) check_is_name(name, "the name of a class");
-  if (metadata.arrays() != nullptr) metadata.target = read_target(group, limit_bytes, std::ssize(metadata.class_names));
+  if (metadata.arrays() != nullptr)
+    metadata.target = read_target(group, limit_bytes, std::ssize(metadata.class_names), metadata.target);
   if (!hdf5::exists(group, "network")) {  // written by an earlier version
     if (metadata.text() != nullptr) metadata.settings = read_settings(group, limit_bytes);
     return metadata;

@@ -48,7 +48,8 @@ void require_same_import(const std::string& key, const std::string& path, const 
     refuse("{}: shard '{}' holds {} images, but '{}' holds {} images. Import them together", key, path,
            to_string(shard.info.image), first_path, to_string(first.image));
   }
-  if (const std::string own = describe_forms(shard.info.arrays), theirs = describe_forms(first.arrays); own != theirs)
+  if (const std::string own = describe_forms(shard.info.record()), theirs = describe_forms(first.record());
+      own != theirs)
     refuse("{}: shard '{}' holds the arrays {}, but '{}' holds {}. Import them together", key, path, own, first_path,
            theirs);
   const char* const outputs = outputs_of(first.target.kind);
@@ -61,7 +62,9 @@ void require_same_import(const std::string& key, const std::string& path, const 
   }
   if (shard.info.class_counts != first.class_counts || shard.info.channel_mean != first.channel_mean ||
       shard.info.channel_stddev != first.channel_stddev || shard.info.text != first.text ||
-      shard.info.arrays != first.arrays || shard.info.target != first.target || shard.info.source != first.source) {
+      shard.info.arrays != first.arrays || shard.info.target != first.target || shard.info.source != first.source ||
+      shard.info.num_folds != first.num_folds || shard.info.fold_mean != first.fold_mean ||
+      shard.info.fold_stddev != first.fold_stddev) {
     refuse("{}: shards '{}' (from {}) and '{}' (from {}) come from different imports. Import them together", key, path,
            shard.info.source, first_path, first.source);
   }
@@ -80,6 +83,9 @@ struct Dataset::Shard {
   void read_body(std::int64_t offset, std::span<std::byte> bytes) const;
   /// Reads the sample `index`, or one of its arrays, and verifies it.
   void read_sample(std::size_t index, std::int64_t offset, std::span<std::byte> bytes, std::size_t part = 0) const;
+  /// Returns a verified part of a record, of the size of `bytes`. It lies in memory, or is read into `bytes`.
+  std::span<const std::byte> read_part(std::size_t index, std::int64_t offset, std::span<std::byte> bytes,
+                                       std::size_t part) const;
   /// Returns a part of the samples in memory. Only if there is `in_memory`.
   std::span<const std::byte> bytes_in_memory(std::int64_t offset, std::size_t size) const;
   /// Compares the bytes of the sample `index`, or of one of its arrays, with their hash, as often as `verify` says.
@@ -92,7 +98,7 @@ struct Dataset::Shard {
   std::shared_ptr<const FileDescriptor> copy;  ///< with the body of this shard and others; null: no copy
   std::uint64_t offset_in_copy = 0;
   std::int64_t first_sample = 0;                     ///< in the data set
-  VerifyKind verify = VerifyKind::kEpoch;            ///< kOnce for samples in memory, where they do not change
+  VerifyKind verify = VerifyKind::kEpoch;            ///< kOnce for samples in memory, which do not change
   std::unique_ptr<std::atomic<bool>[]> is_verified;  ///< for each hash; only for VerifyKind::kOnce
   std::unique_ptr<ShardInMemory> in_memory;          ///< null: each sample is read from the file
 };
@@ -131,6 +137,17 @@ void Dataset::Shard::verify_sample(std::size_t index, std::span<const std::byte>
   if (is_verified) is_verified[h].store(true, std::memory_order_relaxed);
 }
 
+std::span<const std::byte> Dataset::Shard::read_part(std::size_t index, std::int64_t offset, std::span<std::byte> bytes,
+                                                     std::size_t part) const {
+  if (!in_memory) {
+    read_sample(index, offset, bytes, part);
+    return bytes;
+  }
+  const std::span<const std::byte> present = bytes_in_memory(offset, bytes.size());
+  verify_sample(index, present, part);
+  return present;
+}
+
 std::string Dataset::Shard::remedy() const {
   if (!copy) return kRemedy;
   return fmt::format(
@@ -162,7 +179,8 @@ Dataset::Dataset(const std::string& path, const std::string& key, VerifyKind ver
     }
     if (index == 0) info_ = head.info, info_.num_samples = 0, num_shards_of_import_ = head.num_shards;
     require_same_import(key, shard_path, head, paths.front(), info_);
-    head.info.text.tokenization.model.clear();  // info_ holds it
+    head.info.text.tokenization.model.clear();  // info_ holds it, and the statistics of folds
+    head.info.fold_mean = head.info.fold_stddev = {};
     info_.num_samples += head.info.num_samples;
   }
   if (num_shards() < num_shards_of_import_) count_classes();
@@ -197,7 +215,7 @@ void Dataset::count_classes() {
   }
 }
 
-void Dataset::keep(const std::vector<std::int64_t>& samples) {
+void Dataset::keep(const std::vector<std::int64_t>& samples, std::int64_t fold) {
   std::vector<std::int64_t> kept;
   for (const std::int64_t sample : samples) {
     const auto [shard, index] = find(sample);
@@ -206,6 +224,15 @@ void Dataset::keep(const std::vector<std::int64_t>& samples) {
   kept_ = std::move(kept);
   info_.num_samples = std::ssize(kept_);
   count_classes();
+  if (fold > 0) info_.use_statistics_outside(fold);
+}
+
+Dataset Dataset::with_all() const {
+  Dataset all = *this;
+  all.kept_.clear();
+  all.info_.num_samples = shards_.back()->first_sample + shards_.back()->open.head.info.num_samples;
+  all.count_classes();
+  return all;
 }
 
 std::pair<const Dataset::Shard&, std::size_t> Dataset::find(std::int64_t sample) const {
@@ -270,15 +297,8 @@ std::span<const std::byte> Dataset::read_array(std::int64_t sample, std::size_t 
   const auto size = static_cast<std::size_t>(info_.arrays[input].bytes());
   std::int64_t offset = static_cast<std::int64_t>(index) * info_.record_bytes();
   for (std::size_t i = 0; i < input; ++i) offset += info_.arrays[i].bytes();
-  if (shard.in_memory) {
-    const std::span<const std::byte> bytes = shard.bytes_in_memory(offset, size);
-    shard.verify_sample(index, bytes, input);
-    return bytes;
-  }
   if (memory.size() < size) memory.resize(size);
-  const std::span<std::byte> bytes = std::span(memory).first(size);
-  shard.read_sample(index, offset, bytes, input);
-  return bytes;
+  return shard.read_part(index, offset, std::span(memory).first(size), input);
 }
 
 void Dataset::read_target(std::int64_t sample, std::span<float> values) const {
@@ -286,12 +306,24 @@ void Dataset::read_target(std::int64_t sample, std::span<float> values) const {
   const auto count = static_cast<std::size_t>(info_.num_target_values());
   if (count == 0) return SampleStore::read_target(sample, values);
   if (values.size() != count) fail("{} values of a target were requested, but it has {}", values.size(), count);
-  std::ranges::copy(shard.open.head.of_sample(shard.open.head.targets, index), values.begin());
+  if (!info_.target.is_in_record()) {
+    std::ranges::copy(shard.open.head.of_sample(shard.open.head.targets, index), values.begin());
+    return;
+  }
+  const std::span<std::byte> bytes = std::as_writable_bytes(values);
+  const std::int64_t offset = (static_cast<std::int64_t>(index) + 1) * info_.record_bytes() - std::ssize(bytes);
+  const std::span<const std::byte> target = shard.read_part(index, offset, bytes, info_.arrays.size());
+  if (target.data() != bytes.data()) std::ranges::copy(target, bytes.begin());
 }
 
 std::int32_t Dataset::label(std::int64_t sample) const {
   const auto [shard, index] = find(sample);
   return shard.open.head.labels.empty() ? -1 : shard.open.head.labels[index];
+}
+
+std::int64_t Dataset::fold(std::int64_t sample) const {
+  const auto [shard, index] = find(sample);
+  return shard.open.head.folds.empty() ? 0 : shard.open.head.folds[index];
 }
 
 std::string Dataset::name(std::int64_t sample) const {
@@ -347,7 +379,7 @@ std::string Dataset::form() const {
   if (info_.kind == input_kinds::kText)
     return fmt::format("{}, {}", info_.text.tokenization.kind, info_.text.tokenization.model);
   if (info_.kind == input_kinds::kArrays)
-    return fmt::format("{}, {}", describe_forms(info_.arrays), to_string(info_.target.kind));
+    return fmt::format("{}, {}", describe_forms(info_.record()), to_string(info_.target.kind));
   return fmt::format("{}, {}, {}", to_string(info_.image), info_.encoded ? "encoded" : "raw",
                      info_.oriented ? "upright" : "");
 }

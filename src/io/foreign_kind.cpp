@@ -20,7 +20,8 @@ constexpr const char* kConvertPicture =
     "another folder";
 constexpr const char* kConvertTiff =
     "Convert it to PNG (ImageMagick: convert 'FILE[0]' NEW.png converts the first page), and keep the original in "
-    "another folder. An image has 1 or 3 channels: write a stack of images as several files";
+    "another folder. An image has 1 or 3 channels of 8 bits: import.format = arrays keeps the numbers and the channels "
+    "of TIFF files (input/arrays.md)";
 constexpr const char* kSaveArrays = "Save its arrays with numpy.save, and import them as arrays (input/arrays.md)";
 constexpr const char* kImportArrays =
     "Import it as arrays: give the file itself, or a folder that holds such files, as import.source, and its target as "

@@ -147,6 +147,8 @@ ValueType value_type() {
     return {H5T_IEEE_F64LE, H5T_NATIVE_DOUBLE};
   } else if constexpr (std::is_same_v<Value, std::uint8_t>) {
     return {H5T_STD_U8LE, H5T_NATIVE_UINT8};
+  } else if constexpr (std::is_same_v<Value, std::uint16_t>) {
+    return {H5T_STD_U16LE, H5T_NATIVE_UINT16};
   } else if constexpr (std::is_same_v<Value, std::int32_t>) {
     return {H5T_STD_I32LE, H5T_NATIVE_INT32};
   } else if constexpr (std::is_same_v<Value, std::int64_t>) {

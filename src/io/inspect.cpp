@@ -30,7 +30,7 @@ namespace convoy::io {
 
 namespace {
 
-constexpr std::size_t kShownClasses = 10, kShownChannels = 4;
+constexpr std::size_t kShownClasses = 10, kShownChannels = 4, kShownFolds = 10;
 constexpr std::size_t kBeginBytes = std::size_t{64} << 10;  // HDF5 keeps the names of a file's members there
 
 std::string begin_of(const std::string& path) {
@@ -78,7 +78,8 @@ std::string list_of_classes(const std::vector<std::string>& names) {
 
 // The line about what a network answers.
 std::string describe_outputs(const Target& target, const std::vector<std::string>& names) {
-  return line(outputs_of(target.kind), list_of_classes(names));
+  return line(outputs_of(target.kind),
+              fmt::format("{}{}: {}", names.size(), describe_place(target), first_few(names, kShownClasses)));
 }
 
 // Means and deviations of the first channels or numbers, each with its name if they have names.
@@ -88,11 +89,14 @@ std::string describe_channels(const std::vector<double>& mean, const std::vector
   for (std::size_t c = 0; c < std::min(mean.size(), kShownChannels); ++c) {
     means.push_back(fmt::format("{:.4g}", mean[c]));
     deviations.push_back(fmt::format("{:.4g}", stddev[c]));
-    if (!names.empty()) named.push_back(fmt::format("{}: mean {}, deviation {}", names[c], means[c], deviations[c]));
+    if (!names.empty())
+      named.push_back(fmt::format("{}: mean {}, standard deviation {}", names[c], means[c], deviations[c]));
   }
-  const char* const others = mean.size() > kShownChannels ? "; ..." : "";
-  if (!names.empty()) return fmt::format("{}{}", fmt::join(named, "; "), others);
-  return fmt::format("mean {}; deviation {}{}", fmt::join(means, ", "), fmt::join(deviations, ", "), others);
+  const bool has_more = mean.size() > kShownChannels;
+  if (!names.empty()) return fmt::format("{}{}", fmt::join(named, "; "), has_more ? "; ..." : "");
+  const char* const more = has_more ? ", ..." : "";
+  return fmt::format("mean of each channel {}{}; standard deviation {}{}", fmt::join(means, ", "), more,
+                     fmt::join(deviations, ", "), more);
 }
 
 // The mean and deviation of each number that is to be answered.
@@ -120,7 +124,7 @@ std::string describe_tokenization(const Tokenization& tokenization) {
 
 // The lines about a data set's samples that depend on their kind.
 std::string describe_kind(const DatasetInfo& info, std::int64_t payload_bytes) {
-  if (info.kind == input_kinds::kArrays) return line("arrays", describe_forms(info.arrays));
+  if (info.kind == input_kinds::kArrays) return line("arrays", describe_forms(info.record()));
   if (info.kind == input_kinds::kImages) return line("images", describe_images(info, payload_bytes));
   const std::int64_t in_split = std::accumulate(info.class_counts.begin(), info.class_counts.end(), std::int64_t{0});
   return line("texts", fmt::format("{} tokens in the split, {:.0f} per text on average", info.text.num_tokens,
@@ -163,11 +167,30 @@ std::string content_text(std::int64_t hash, std::string_view kind) {
                                  input_kinds::one_of(kind));
 }
 
+/// Number of samples of each fold.
+class FoldCounts {
+ public:
+  void add(const ShardHead& head) {
+    counts_.resize(static_cast<std::size_t>(head.info.num_folds));
+    for (const std::uint16_t fold : head.folds) ++counts_[static_cast<std::size_t>(fold - 1)];
+  }
+  std::string describe() const {
+    if (counts_.empty()) return "";
+    const std::span shown = std::span(counts_).first(std::min(counts_.size(), kShownFolds));
+    return line("folds", fmt::format("{}, of {}{} samples", counts_.size(), fmt::join(shown, ", "),
+                                     counts_.size() > kShownFolds ? ", ..." : ""));
+  }
+
+ private:
+  std::vector<std::int64_t> counts_;
+};
+
 // The lines about the samples of a shard, or of all shards of a split.
-std::string describe_samples(const DatasetInfo& info, std::int64_t payload_bytes, bool has_names) {
+std::string describe_samples(const DatasetInfo& info, std::int64_t payload_bytes, bool has_names,
+                             const FoldCounts& folds) {
   return line("input", info.kind) + line("samples", fmt::format("{}", info.num_samples)) +  //
          describe_kind(info, payload_bytes) +                                               //
-         describe_outputs(info.target, info.class_names) + describe_counts(info) +
+         describe_outputs(info.target, info.class_names) + describe_counts(info) + folds.describe() +
          line("names", !has_names                          ? "none"
                        : info.kind == input_kinds::kArrays ? "of the samples"
                                                            : "of the files") +
@@ -181,8 +204,10 @@ std::int64_t size_of(const OpenShard& shard) {
 std::string describe_shard(const std::string& path) {
   const OpenShard shard = open_shard_or_fail(path);
   const ShardHead& head = shard.head;
+  FoldCounts folds;
+  folds.add(head);
   return fmt::format("{}: data set, shard {} of {}\n", path, head.index + 1, head.num_shards) +
-         describe_samples(head.info, head.payload_bytes(), head.name_bytes > 0) +
+         describe_samples(head.info, head.payload_bytes(), head.name_bytes > 0, folds) +
          line("hash", fmt::format("{:02x} (XXH3-128 of {}s and names)", fmt::join(shard.trailer.body_hash, ""),
                                   input_kinds::one_of(head.info.kind))) +
          line("size", human_bytes(size_of(shard)));
@@ -201,14 +226,16 @@ std::string describe_split(const Split& split) {
   const Dataset dataset = split.open();
   std::int64_t payload_bytes = 0, bytes = 0;
   bool has_names = true;
+  FoldCounts folds;
   for (const std::string& path : split.shards) {
     const OpenShard shard = open_shard_or_fail(path);
     payload_bytes += shard.head.payload_bytes();
     bytes += size_of(shard);
     has_names = has_names && shard.head.name_bytes > 0;
+    folds.add(shard.head);
   }
   return fmt::format("{}: data set, {}\n", split.prefix, counted(std::ssize(split.shards), "shard")) +
-         describe_samples(dataset.info(), payload_bytes, has_names) +
+         describe_samples(dataset.info(), payload_bytes, has_names, folds) +
          line("content", content_text(dataset.content_hash(), dataset.info().kind)) + line("size", human_bytes(bytes));
 }
 

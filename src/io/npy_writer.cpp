@@ -3,9 +3,12 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <numeric>
 #include <string_view>
+#include <utility>
 
-#include <fmt/core.h>
+#include <fmt/ranges.h>
 
 #include "convoy/base/error.h"
 
@@ -21,9 +24,9 @@ constexpr std::size_t kHeaderBytes = 128;
 // NumPy writes the type first: a file whose extents come first is one of ours.
 constexpr std::string_view kOwnBegin = "{'shape': (";
 
-std::string header_of(std::int64_t rows, std::int64_t width) {
+std::string header_of(std::int64_t rows, const std::vector<std::int64_t>& dims) {
   const std::string dictionary =
-      fmt::format("{}{}, {}), 'descr': '<f4', 'fortran_order': False}}", kOwnBegin, rows, width);
+      fmt::format("{}{}, {}), 'descr': '<f4', 'fortran_order': False}}", kOwnBegin, rows, fmt::join(dims, ", "));
   return fmt::format("{}{:<{}}\n", kNpyPrefix, dictionary, kHeaderBytes - kNpyPrefix.size() - 1);
 }
 
@@ -37,8 +40,10 @@ bool is_own_npy(const std::string& path) {
   return begin.starts_with(kNpyPrefix) && begin.ends_with(kOwnBegin);
 }
 
-NpyWriter::NpyWriter(const std::string& path, std::int64_t width, std::int64_t max_rows)
-    : width_(width), file_(path, kHeaderBytes + static_cast<std::uint64_t>(max_rows * width) * sizeof(float)) {}
+NpyWriter::NpyWriter(const std::string& path, std::vector<std::int64_t> dims, std::int64_t max_rows)
+    : dims_(std::move(dims)),
+      width_(std::accumulate(dims_.begin(), dims_.end(), std::int64_t{1}, std::multiplies<>())),
+      file_(path, kHeaderBytes + static_cast<std::uint64_t>(max_rows * width_) * sizeof(float)) {}
 
 void NpyWriter::append(std::span<const float> values) {
   const std::uint64_t offset = kHeaderBytes + static_cast<std::uint64_t>(num_values_) * sizeof(float);
@@ -48,7 +53,7 @@ void NpyWriter::append(std::span<const float> values) {
 
 void NpyWriter::finish() {
   if (num_values_ % width_ != 0) fail("predictions: {} values are not whole rows of {}", num_values_, width_);
-  const std::string header = header_of(num_values_ / width_, width_);
+  const std::string header = header_of(num_values_ / width_, dims_);
   file_.write_at(0, std::as_bytes(std::span(header)));
   file_.finish();
 }

@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <bit>
+#include <functional>
+#include <numeric>
 
 #include "convoy/base/error.h"
 
@@ -39,7 +41,8 @@ std::vector<std::byte> encode_head(const PredictedSamples& samples) {
   {
     const hdf5::File file = hdf5::create_in_memory(bytes);
     const char* const name = write_samples(file, samples);
-    const std::int64_t dims[] = {std::ssize(samples.names), std::ssize(samples.class_names)};
+    std::vector<std::int64_t> dims = {std::ssize(samples.names), std::ssize(samples.class_names)};
+    if (!samples.dims.empty()) dims = samples.dims, dims.insert(dims.begin(), std::ssize(samples.names));
     const hdf5::Array outputs = hdf5::create_array(file, name, H5T_IEEE_F32LE, dims);
     hdf5::allocate(outputs, H5T_IEEE_F32LE);
     offset = static_cast<std::uint64_t>(H5Dget_offset(outputs.dataset));
@@ -53,6 +56,11 @@ std::vector<std::byte> encode_head(const PredictedSamples& samples) {
 }
 
 }  // namespace
+
+std::int64_t PredictedSamples::num_outputs() const {
+  return dims.empty() ? std::ssize(class_names)
+                      : std::accumulate(dims.begin(), dims.end(), std::int64_t{1}, std::multiplies<>());
+}
 
 bool is_predictions_file(const std::string& path) {
   const FileDescriptor file = open_for_reading(path);
@@ -72,7 +80,7 @@ bool is_predictions_file(const std::string& path) {
 
 PredictionsWriter::PredictionsWriter(const std::string& path, const PredictedSamples& all_samples)
     : head_bytes_(encode_head(all_samples).size()),
-      max_outputs_(std::ssize(all_samples.names) * std::ssize(all_samples.class_names)),
+      max_outputs_(std::ssize(all_samples.names) * all_samples.num_outputs()),
       file_(path, head_bytes_ + static_cast<std::uint64_t>(max_outputs_) * sizeof(float)) {}
 
 void PredictionsWriter::append(std::span<const float> outputs) {
@@ -84,7 +92,7 @@ void PredictionsWriter::append(std::span<const float> outputs) {
 }
 
 void PredictionsWriter::finish(const PredictedSamples& samples) {
-  const std::int64_t wanted = std::ssize(samples.names) * std::ssize(samples.class_names);
+  const std::int64_t wanted = std::ssize(samples.names) * samples.num_outputs();
   if (num_outputs_ != wanted) fail("predictions: {} outputs were written, but {} are expected", num_outputs_, wanted);
   file_.write_head("predictions", encode_head(samples), head_bytes_, outputs_bytes());
   file_.finish();

@@ -36,16 +36,50 @@ std::string describe_forms(std::span<const ArrayInfo> arrays) {
   return fmt::format("{}", fmt::join(texts, ", "));
 }
 
+std::string describe_extents(const Target& target, std::int64_t num_outputs) {
+  return target.is_in_record() ? fmt::format("({})", fmt::join(target.dims, ", ")) : fmt::format("({})", num_outputs);
+}
+
+std::string describe_pixels(const Target& target) {
+  return fmt::format("{}", fmt::join(target.dims.begin(), target.dims.end() - 1, " x "));
+}
+
+std::string describe_place(const Target& target) {
+  return target.is_field() ? fmt::format(" at each of {} pixels", describe_pixels(target)) : "";
+}
+
 const ArrayInfo* find_array(std::span<const ArrayInfo> arrays, std::string_view name) {
   const auto found = std::ranges::find(arrays, name, &ArrayInfo::name);
   return found == arrays.end() ? nullptr : &*found;
 }
 
+std::vector<ArrayInfo> record_of(std::vector<ArrayInfo> arrays, const Target& target) {
+  if (target.is_in_record()) arrays.push_back({.name = features::kTarget, .dims = target.dims});
+  return arrays;
+}
+
 std::int64_t DatasetInfo::record_bytes() const {
   if (kind != input_kinds::kArrays) return image.count();
-  std::int64_t bytes = 0;
+  std::int64_t bytes = target.is_in_record() ? target.shape.count() * size_of(ElementType::kFloat32) : 0;
   for (const ArrayInfo& array : arrays) bytes += array.bytes();
   return bytes;
+}
+
+std::vector<std::pair<std::vector<double>*, std::vector<double>*>> DatasetInfo::statistics() {
+  if (kind == input_kinds::kImages) return {{&channel_mean, &channel_stddev}};
+  std::vector<std::pair<std::vector<double>*, std::vector<double>*>> lists;
+  for (ArrayInfo& array : arrays) lists.emplace_back(&array.mean, &array.stddev);
+  if (target.kind == TargetKind::kNumbers) lists.emplace_back(&target.mean, &target.stddev);
+  return lists;
+}
+
+void DatasetInfo::use_statistics_outside(std::int64_t fold) {
+  std::size_t next = fold_mean.size() / static_cast<std::size_t>(num_folds) * static_cast<std::size_t>(fold - 1);
+  for (const auto& [mean, stddev] : statistics())
+    for (std::size_t i = 0; i < mean->size(); ++i, ++next) {
+      (*mean)[i] = fold_mean[next];
+      (*stddev)[i] = fold_stddev[next];
+    }
 }
 
 std::string describe_empty_classes(const DatasetInfo& info) {

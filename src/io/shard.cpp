@@ -2,13 +2,16 @@
 #include "io/shard.h"
 
 #include <algorithm>
+#include <cmath>
 #include <cstring>
 #include <string_view>
+#include <utility>
 
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/foreign_kind.h"
+#include "convoy/params/data_parameters.h"
 
 #include "io/hdf5.h"
 #include "io/little_endian.h"
@@ -32,7 +35,7 @@ Hash hash_of_head(std::span<const std::byte> head, std::span<const std::byte> tr
 
 // HDF5's names are values that the library knows only once it runs.
 hdf5::Datatype payload_type(const DatasetInfo& info) {
-  if (info.kind == input_kinds::kArrays) return record_type(info.arrays);
+  if (info.kind == input_kinds::kArrays) return record_type(info.record());
   const std::int64_t bytes = payload_layout(info).value_bytes;
   return hdf5::Datatype(CONVOY_CHECK_HDF5(H5Tcopy(bytes == 1   ? H5T_STD_U8LE
                                                   : bytes == 2 ? H5T_STD_U16LE
@@ -55,12 +58,22 @@ void write_labels_and_hashes(hid_t file, const ShardHead& head) {
   if (!is_numbers) hdf5::write_list(file, "class_counts", head.info.class_counts);
   if (head.info.target.kind == TargetKind::kClass)
     hdf5::write_list(file, "labels", head.labels);
-  else
+  else if (!head.info.target.is_in_record())
     write_targets(file, head.info.target.kind, head.targets, head.info.num_target_values());
   if (head.info.kind == input_kinds::kArrays)
-    hdf5::write_table(file, "hashes", head.hashes, std::ssize(head.info.arrays));
+    hdf5::write_table(file, "hashes", head.hashes, static_cast<std::int64_t>(num_parts(head.info)));
   else
     hdf5::write_list(file, "hashes", head.hashes);
+}
+
+void write_folds(hid_t file, const ShardHead& head) {
+  const DatasetInfo& info = head.info;
+  if (info.num_folds == 0) return;
+  hdf5::write_attribute(file, "num_folds", info.num_folds);
+  hdf5::write_list(file, "folds", head.folds);
+  if (info.fold_mean.empty()) return;  // texts have no statistics
+  hdf5::write_table(file, "fold_mean", info.fold_mean, std::ssize(info.fold_mean) / info.num_folds);
+  hdf5::write_table(file, "fold_deviation", info.fold_stddev, std::ssize(info.fold_stddev) / info.num_folds);
 }
 
 void write_description(hid_t file, const ShardHead& head) {
@@ -76,6 +89,7 @@ void write_description(hid_t file, const ShardHead& head) {
   hdf5::write_texts(file, "source", {&head.info.source, 1});
   hdf5::write_kind(file, head.info.kind);
   write_labels_and_hashes(file, head);
+  write_folds(file, head);
   if (payload_layout(head.info).has_offsets) hdf5::write_list(file, "offsets", head.offsets);
   if (are_arrays) write_arrays(file, head.info.arrays, head.info.target);
   if (!is_text) return;
@@ -123,8 +137,7 @@ void read_images(hid_t file, DatasetInfo& info) {
 }
 
 void read_arrays(hid_t file, std::uint64_t limit_bytes, DatasetInfo& info) {
-  if (hdf5::exists(file, "folds")) refuse("it has folds (import.folds), which this program cannot read yet");
-  info.target = read_target(file, limit_bytes, std::ssize(info.class_names));
+  info.target = read_target(file, limit_bytes, std::ssize(info.class_names), info.target);
   read_array_statistics(file, limit_bytes, info.arrays);
 }
 
@@ -204,7 +217,9 @@ void read_payload_kind(hid_t file, std::uint64_t limit_bytes, DatasetInfo& info)
     info.text.tokenization = hdf5::read_tokenization(file, limit_bytes);
     info.text.columns = hdf5::read_columns(file, limit_bytes);
   } else if (info.kind == input_kinds::kArrays) {
-    info.arrays = read_record_type(hdf5::type_of(file, "samples"));
+    Record record = read_record_type(hdf5::type_of(file, "samples"));
+    info.arrays = std::move(record.arrays);
+    info.target = std::move(record.target);
   } else {
     info.encoded = hdf5::exists(file, "encoded");
   }
@@ -244,13 +259,35 @@ void read_labels(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
 void read_hashes(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
   const std::int64_t count = head.info.num_samples;
   if (head.info.kind == input_kinds::kArrays) {
-    head.hashes = hdf5::read_table<std::uint64_t>(file, "hashes", count, std::ssize(head.info.arrays), limit_bytes);
+    const auto parts = static_cast<std::int64_t>(num_parts(head.info));
+    head.hashes = hdf5::read_table<std::uint64_t>(file, "hashes", count, parts, limit_bytes);
     return;
   }
   head.hashes = hdf5::read_list<std::uint64_t>(file, "hashes", limit_bytes);
   if (std::ssize(head.hashes) != count)
     fail("it holds {} {}s and {} hashes: these numbers must be equal", count, input_kinds::one_of(head.info.kind),
          head.hashes.size());
+}
+
+// Reads the folds of the samples and their statistics, whose number follows from the arrays and channels.
+void read_folds(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
+  DatasetInfo& info = head.info;
+  if (!hdf5::has_attribute(file, "num_folds")) return;
+  hdf5::read_attribute(file, "num_folds", info.num_folds);
+  if (info.num_folds < 2 || info.num_folds > kMaxFolds)
+    fail("it has {} folds, and not 2 to {}", info.num_folds, kMaxFolds);
+  head.folds = hdf5::read_list<std::uint16_t>(file, "folds", limit_bytes);
+  if (std::ssize(head.folds) != info.num_samples ||
+      std::ranges::any_of(head.folds, [&](std::int64_t fold) { return fold < 1 || fold > info.num_folds; }))
+    fail("its 'folds' are not those of {} samples, each from 1 to {}", info.num_samples, info.num_folds);
+  std::int64_t num_values = 0;
+  for (const auto& [mean, stddev] : info.statistics()) num_values += std::ssize(*mean);
+  if (num_values == 0) return;
+  for (const auto& [name, values] : {std::pair("fold_mean", &info.fold_mean), {"fold_deviation", &info.fold_stddev}}) {
+    *values = hdf5::read_table<double>(file, name, info.num_folds, num_values, limit_bytes);
+    if (!std::ranges::all_of(*values, [](double value) { return std::isfinite(value); }))
+      fail("its '{}' are not finite numbers", name);
+  }
 }
 
 ShardHead decode_shard_head(std::span<const std::byte> bytes, const ShardTrailer& trailer) {
@@ -261,10 +298,11 @@ ShardHead decode_shard_head(std::span<const std::byte> bytes, const ShardTrailer
   read_description(file, bytes.size(), head);
   if (head.info.target.kind == TargetKind::kClass)
     read_labels(file, bytes.size(), head);
-  else
+  else if (!head.info.target.is_in_record())
     head.targets =
         read_targets(file, head.info.target.kind, head.info.num_samples, head.info.num_target_values(), bytes.size());
   read_hashes(file, bytes.size(), head);
+  read_folds(file, bytes.size(), head);
   return head;
 }
 
@@ -311,7 +349,8 @@ PayloadLayout payload_layout(const DatasetInfo& info) {
 }
 
 std::size_t num_parts(const DatasetInfo& info) {
-  return info.kind == input_kinds::kArrays ? info.arrays.size() : 1;
+  if (info.kind != input_kinds::kArrays) return 1;
+  return info.arrays.size() + (info.target.is_in_record() ? 1 : 0);
 }
 
 std::int64_t ShardHead::payload_bytes() const {

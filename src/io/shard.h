@@ -30,19 +30,22 @@ inline constexpr std::string_view kShardMagic = "CONVOYDS";  ///< the trailer's 
 
 /// The content of a shard without its body.
 struct ShardHead {
-  DatasetInfo info;                   ///< properties of the data set, but num_samples is that of this shard
-  std::int64_t index = 0;             ///< index of the shard among those of its split
-  std::int64_t num_shards = 1;        ///< number of shards of its split
-  std::vector<std::int32_t> labels;   ///< label of each sample; empty if the target is not a class
-  std::vector<float> targets;         ///< (N,K) labels or numbers; NaN: not known. Empty if the target is a class
+  DatasetInfo info;                  ///< properties of the data set, but num_samples is that of this shard
+  std::int64_t index = 0;            ///< index of the shard among those of its split
+  std::int64_t num_shards = 1;       ///< number of shards of its split
+  std::vector<std::int32_t> labels;  ///< label of each sample; empty if the target is not a class
+  /// (N,K) labels or numbers; NaN: not known. Empty if the target is a class, or in the records.
+  std::vector<float> targets;
   std::vector<std::uint64_t> hashes;  ///< (N,P) short_hash_of() the bytes of each sample, or of each of its P arrays
+  std::vector<std::uint16_t> folds;   ///< fold of each sample, from 1; empty if there are none
   /// Offset of each sample's first value among all values of the shard, and at last their number. Empty if all samples
   /// have the same size (pixels).
   std::vector<std::int64_t> offsets;
   std::int64_t name_bytes = 0;  ///< size in bytes of each name in /names, padded with bytes 0; 0: there are no names
 
   std::int64_t payload_bytes() const;  ///< size in bytes of all samples of the shard
-  /// Returns what `values`, one of labels, targets and hashes, has of a sample of the shard; nothing if it is empty.
+  /// Returns what `values`, one of labels, targets, hashes and folds, has of a sample of the shard; nothing if it is
+  /// empty.
   template <typename T>
   std::span<const T> of_sample(const std::vector<T>& values, std::size_t sample) const {
     const std::size_t count = values.size() / static_cast<std::size_t>(info.num_samples);
@@ -58,7 +61,7 @@ struct PayloadLayout {
   bool has_offsets = false;  ///< whether samples differ in size, so that ShardHead::offsets is needed
 };
 PayloadLayout payload_layout(const DatasetInfo& info);
-/// Number of hashes of each sample: one per array.
+/// Number of hashes of each sample: one per array, and one of a target in the record.
 std::size_t num_parts(const DatasetInfo& info);
 
 struct ShardTrailer {

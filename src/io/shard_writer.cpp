@@ -30,13 +30,18 @@ ShardHead make_head(const ShardLocation& location, const DatasetInfo& info) {
   head.info.class_counts.resize(are_numbers ? 0 : info.class_names.size());
   head.info.target.mean.resize(are_numbers ? info.class_names.size() : 0);
   head.info.target.stddev.resize(head.info.target.mean.size());
-  if (info.kind != input_kinds::kArrays) return head;
-  check_arrays(info.arrays);
-  check_target(info.target.kind, std::ssize(info.class_names));
+  if (info.kind == input_kinds::kArrays) {
+    check_arrays(info.arrays, info.target);
+    check_target(info.target, std::ssize(info.class_names));
+  }
   for (ArrayInfo& array : head.info.arrays) {
     array.mean.resize(static_cast<std::size_t>(array.channels()));
     array.stddev.resize(array.mean.size());
   }
+  std::size_t num_values = 0;
+  for (const auto& [mean, stddev] : head.info.statistics()) num_values += mean->size();
+  head.info.fold_mean.resize(num_values * static_cast<std::size_t>(info.num_folds));
+  head.info.fold_stddev.resize(head.info.fold_mean.size());
   return head;
 }
 
@@ -44,8 +49,9 @@ ShardHead make_head(const ShardLocation& location, const DatasetInfo& info) {
 std::uint64_t head_bytes_at_most(ShardHead head) {
   const auto count = static_cast<std::size_t>(head.info.num_samples);
   head.labels.resize(count);
-  head.targets.resize(count * static_cast<std::size_t>(head.info.num_target_values()));
+  head.targets.resize(count * static_cast<std::size_t>(head.info.num_values_in_head()));
   head.hashes.resize(count * num_parts(head.info));
+  if (head.info.num_folds > 0) head.folds.resize(count);
   if (payload_layout(head.info).has_offsets) head.offsets.resize(count + 1, 1);
   head.name_bytes = 1;
   return encode_shard_head(head).size();
@@ -99,8 +105,9 @@ struct ShardWriter::Impl {
   // Lists that grow would take up to twice their size, for all shards until the end of an import.
   void reserve(std::size_t count) {
     if (head.info.target.kind == TargetKind::kClass) head.labels.reserve(count);
-    head.targets.reserve(count * static_cast<std::size_t>(head.info.num_target_values()));
+    head.targets.reserve(count * static_cast<std::size_t>(head.info.num_values_in_head()));
     head.hashes.reserve(count * num_parts(head.info));
+    if (head.info.num_folds > 0) head.folds.reserve(count);
     if (layout.has_offsets) head.offsets.reserve(count + 1);
     names.reserve(count);
   }
@@ -135,6 +142,13 @@ struct ShardWriter::Impl {
       head.hashes.push_back(short_hash_of(sample.first(size)));
       sample = sample.subspan(size);
     }
+    if (head.info.target.is_in_record()) head.hashes.push_back(short_hash_of(sample));
+  }
+
+  void add_fold(std::int64_t fold) {
+    if (fold < std::min<std::int64_t>(head.info.num_folds, 1) || fold > head.info.num_folds)
+      fail("a sample is in fold {} of {}", fold, head.info.num_folds);
+    if (fold > 0) head.folds.push_back(static_cast<std::uint16_t>(fold));
   }
 
   void add_answer(const SampleAnswer& answer) {
@@ -142,8 +156,8 @@ struct ShardWriter::Impl {
     const auto is_possible = [is_label = head.info.target.kind == TargetKind::kLabels](float value) {
       return std::isnan(value) || (is_label ? value == 0 || value == 1 : std::isfinite(value));
     };
-    if (std::ssize(answer.target) != head.info.num_target_values() || !std::ranges::all_of(answer.target, is_possible))
-      fail("a sample has the targets {}, and not {} {}", fmt::join(answer.target, ", "), head.info.num_target_values(),
+    if (std::ssize(answer.target) != head.info.num_values_in_head() || !std::ranges::all_of(answer.target, is_possible))
+      fail("a sample has the targets {}, and not {} {}", fmt::join(answer.target, ", "), head.info.num_values_in_head(),
            head.info.target.kind == TargetKind::kLabels ? "labels, each 0 or 1" : "finite numbers");
     head.targets.insert(head.targets.end(), answer.target.begin(), answer.target.end());
   }
@@ -168,12 +182,13 @@ void ShardWriter::append(std::span<const std::byte> sample, const SampleAnswer& 
   ShardHead& head = impl_->head;
   if (!impl_->fits(sample) || head.info.num_samples == impl_->max_samples) {
     const std::string form =
-        head.info.kind == input_kinds::kArrays ? describe_forms(head.info.arrays) : to_string(head.info.image);
+        head.info.kind == input_kinds::kArrays ? describe_forms(head.info.record()) : to_string(head.info.image);
     fail("a shard of at most {} {}s{} cannot take one of {} bytes", impl_->max_samples,
          input_kinds::one_of(head.info.kind), impl_->layout.has_offsets ? "" : fmt::format(" of {}", form),
          sample.size());
   }
   impl_->add_answer(answer);
+  impl_->add_fold(answer.fold);
   impl_->write(sample);
   impl_->add_hashes(sample);
   if (impl_->layout.has_offsets)
@@ -211,6 +226,8 @@ void ShardWriter::finish(const DatasetInfo& info) {
   head.info.text.num_tokens = info.text.num_tokens;
   head.info.target.mean = info.target.mean;
   head.info.target.stddev = info.target.stddev;
+  head.info.fold_mean = info.fold_mean;
+  head.info.fold_stddev = info.fold_stddev;
   for (std::size_t i = 0; i < head.info.arrays.size(); ++i) {
     head.info.arrays[i].mean = info.arrays[i].mean;
     head.info.arrays[i].stddev = info.arrays[i].stddev;

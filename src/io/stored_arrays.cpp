@@ -10,6 +10,7 @@
 #include <fmt/format.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/input_shape.h"
 #include "convoy/base/text.h"
 
 namespace convoy::io {
@@ -21,6 +22,8 @@ constexpr std::size_t kMaxRank = 4, kMaxNameLength = 50;
 constexpr float kNotKnown = std::numeric_limits<float>::quiet_NaN();
 constexpr std::uint8_t kNotKnownLabel = 255;
 constexpr TargetKind kTargetKinds[] = {TargetKind::kClass, TargetKind::kLabels, TargetKind::kNumbers};
+constexpr ChannelAxis kChannelAxes[] = {ChannelAxis::kLast, ChannelAxis::kFirst, ChannelAxis::kNone};
+constexpr const char* kChannelAxis = "target_channel_axis";
 
 // HDF5 has no name for float16: 1 bit of sign, 5 of exponent, 10 of fraction.
 hdf5::Datatype half_type() {
@@ -68,11 +71,19 @@ void check_name(const std::string& name) {
     fail("'{}' cannot be the name of an array: names have lower-case letters, digits and _, and begin with a letter",
          excerpt(name));
   for (const char* const answer : {features::kTarget, features::kLabel, features::kMixedLabel})
-    if (name == answer)
-      fail(
-          "'{}' cannot be the name of an array: it is what a network has to answer (fields as targets are not "
-          "possible yet)",
-          name);
+    if (name == answer) fail("'{}' cannot be the name of an array: it is what a network has to answer", name);
+}
+
+// Checks the extents of a member, and adds its size in bytes to that of the record.
+void add_member(const ArrayInfo& member, std::int64_t& record_bytes) {
+  if (member.dims.empty() || member.dims.size() > kMaxRank || std::ranges::min(member.dims) < 1)
+    fail("its array '{}' has the form {}, and not 1 to {} extents of at least 1", member.name, describe_form(member),
+         kMaxRank);
+  std::int64_t bytes = size_of(member.type);  // the product is kept below the limit at each step
+  for (const std::int64_t dim : member.dims) bytes = dim > kMaxRecordBytes / bytes ? kMaxRecordBytes : bytes * dim;
+  record_bytes += bytes;
+  if (record_bytes >= kMaxRecordBytes)
+    fail("its samples have {} or more each, which is not possible", human_bytes(kMaxRecordBytes));
 }
 
 std::string member_name(hid_t type, unsigned member) {
@@ -112,7 +123,7 @@ std::vector<double> read_statistic(hid_t group, const char* name, std::int64_t c
 
 }  // namespace
 
-void check_arrays(std::span<const ArrayInfo> arrays) {
+void check_arrays(std::span<const ArrayInfo> arrays, const Target& target) {
   if (arrays.empty() || arrays.size() > kMaxArrays)
     fail("its samples have {} arrays, and not 1 to {}", arrays.size(), kMaxArrays);
   std::set<std::string> names;
@@ -120,47 +131,53 @@ void check_arrays(std::span<const ArrayInfo> arrays) {
   for (const ArrayInfo& array : arrays) {
     check_name(array.name);
     if (!names.insert(array.name).second) fail("two arrays of its samples are called '{}'", array.name);
-    if (array.dims.empty() || array.dims.size() > kMaxRank || std::ranges::min(array.dims) < 1)
-      fail("its array '{}' has the form {}, and not 1 to {} extents of at least 1", array.name, describe_form(array),
-           kMaxRank);
-    std::int64_t bytes = size_of(array.type);  // the product is kept below the limit at each step
-    for (const std::int64_t dim : array.dims) bytes = dim > kMaxRecordBytes / bytes ? kMaxRecordBytes : bytes * dim;
-    record_bytes += bytes;
-    if (record_bytes >= kMaxRecordBytes)
-      fail("its samples have {} or more each, which is not possible", human_bytes(kMaxRecordBytes));
+    add_member(array, record_bytes);
   }
+  for (const ArrayInfo& answer : record_of({}, target)) add_member(answer, record_bytes);
 }
 
-void check_target(TargetKind kind, std::int64_t num_outputs) {
-  if (kind != TargetKind::kClass && (num_outputs < 1 || num_outputs > kMaxTargetValues))
-    fail("its samples have {} {} each, and not 1 to {}", num_outputs, outputs_of(kind), kMaxTargetValues);
+void check_target(const Target& target, std::int64_t num_outputs) {
+  const char* const outputs = outputs_of(target.kind);
+  if (target.is_in_record() && target.kind != TargetKind::kNumbers)
+    fail("the targets in its samples are {}, but this program reads only numbers there", outputs);
+  if (target.is_in_record() && target.dims.back() != num_outputs)
+    fail("the targets in its samples have {} channels, but names of {}", target.dims.back(), num_outputs);
+  if (target.kind == TargetKind::kClass || target.is_in_record()) return;
+  if (num_outputs < 1 || num_outputs > kMaxTargetValues)
+    fail("its samples have {} {} each, and not 1 to {}", num_outputs, outputs, kMaxTargetValues);
 }
 
-hdf5::Datatype record_type(std::span<const ArrayInfo> arrays) {
+hdf5::Datatype record_type(std::span<const ArrayInfo> record) {
   std::int64_t bytes = 0;
-  for (const ArrayInfo& array : arrays) bytes += array.bytes();
-  hdf5::Datatype record(CONVOY_CHECK_HDF5(H5Tcreate(H5T_COMPOUND, static_cast<std::size_t>(bytes))));
+  for (const ArrayInfo& array : record) bytes += array.bytes();
+  hdf5::Datatype compound(CONVOY_CHECK_HDF5(H5Tcreate(H5T_COMPOUND, static_cast<std::size_t>(bytes))));
   std::size_t offset = 0;
-  for (const ArrayInfo& array : arrays) {
+  for (const ArrayInfo& array : record) {
     const std::vector<hsize_t> dims(array.dims.begin(), array.dims.end());
     const hdf5::Datatype member(
         CONVOY_CHECK_HDF5(H5Tarray_create2(stored_type(array.type), static_cast<unsigned>(dims.size()), dims.data())));
-    CONVOY_CHECK_HDF5(H5Tinsert(record, array.name.c_str(), offset, member));
+    CONVOY_CHECK_HDF5(H5Tinsert(compound, array.name.c_str(), offset, member));
     offset += static_cast<std::size_t>(array.bytes());
   }
-  return record;
+  return compound;
 }
 
-std::vector<ArrayInfo> read_record_type(hid_t type) {
+Record read_record_type(hid_t type) {
   if (H5Tget_class(type) != H5T_COMPOUND) fail("its samples are not records of arrays");
   const auto count = static_cast<unsigned>(CONVOY_CHECK_HDF5(H5Tget_nmembers(type)));
-  if (count > kMaxArrays) fail("its samples have {} arrays, and not 1 to {}", count, kMaxArrays);
-  std::vector<ArrayInfo> arrays;
-  for (unsigned i = 0; i < count; ++i) arrays.push_back(read_member(type, i));
-  check_arrays(arrays);
-  if (CONVOY_CHECK_HDF5(H5Tequal(type, record_type(arrays))) == 0)
-    fail("the arrays of its samples do not lie one after the other");
-  return arrays;
+  if (count > kMaxArrays + 1) fail("its samples have {} arrays, and not 1 to {}", count, kMaxArrays);
+  Record record;
+  for (unsigned i = 0; i < count; ++i) record.arrays.push_back(read_member(type, i));
+  if (count > 1 && record.arrays.back().name == features::kTarget) {
+    record.target.dims = std::move(record.arrays.back().dims);
+    record.arrays.pop_back();
+  }
+  check_arrays(record.arrays, record.target);
+  if (CONVOY_CHECK_HDF5(H5Tequal(type, record_type(record_of(record.arrays, record.target)))) == 0)
+    fail("the arrays of its samples do not lie one after the other{}",
+         record.target.is_in_record() ? ", or their targets are not float32" : "");
+  if (record.target.is_in_record()) record.target.shape = array_shape(record.target.dims);
+  return record;
 }
 
 void write_arrays(hid_t object, std::span<const ArrayInfo> arrays, const Target& target) {
@@ -173,6 +190,8 @@ void write_arrays(hid_t object, std::span<const ArrayInfo> arrays, const Target&
   }
   const std::string kind = to_string(target.kind);
   hdf5::write_texts(object, "target_kind", {&kind, 1});
+  if (const std::string axis = to_string(target.channel_axis); target.is_in_record())
+    hdf5::write_texts(object, kChannelAxis, {&axis, 1});
   if (target.kind != TargetKind::kNumbers) return;
   hdf5::write_list(object, "target_mean", target.mean);
   hdf5::write_list(object, "target_deviation", target.stddev);
@@ -192,14 +211,23 @@ void read_array_statistics(hid_t object, std::uint64_t limit_bytes, std::span<Ar
   }
 }
 
-Target read_target(hid_t object, std::uint64_t limit_bytes, std::int64_t num_outputs) {
+Target read_target(hid_t object, std::uint64_t limit_bytes, std::int64_t num_outputs, Target target) {
   const std::string kind = hdf5::read_text(object, "target_kind", limit_bytes);
   const auto* const found =
       std::ranges::find(kTargetKinds, kind, [](TargetKind k) { return std::string(to_string(k)); });
   if (found == std::end(kTargetKinds))
     refuse("its targets are '{}', but this program reads only classes, labels and numbers", excerpt(kind));
-  check_target(*found, num_outputs);
-  Target target{.kind = *found, .shape = Shape::vectors(1, *found == TargetKind::kClass ? 1 : num_outputs)};
+  target.kind = *found;
+  check_target(target, num_outputs);
+  if (!target.is_in_record()) {
+    target.shape = Shape::vectors(1, target.kind == TargetKind::kClass ? 1 : num_outputs);
+  } else {
+    const std::string axis = hdf5::read_text(object, kChannelAxis, limit_bytes);
+    const auto* const known =
+        std::ranges::find(kChannelAxes, axis, [](ChannelAxis a) { return std::string(to_string(a)); });
+    if (known == std::end(kChannelAxes)) fail("the axis of its targets' channels is '{}'", excerpt(axis));
+    target.channel_axis = *known;
+  }
   if (target.kind != TargetKind::kNumbers) return target;
   target.mean = read_statistic(object, "target_mean", num_outputs, limit_bytes);
   target.stddev = read_statistic(object, "target_deviation", num_outputs, limit_bytes);

@@ -1,11 +1,14 @@
 /// How our HDF5 files describe arrays and targets. The arrays of a sample are a record: a packed compound type whose
-/// members are arrays of little-endian numbers. This type is the only description of their names, types and extents.
+/// members are arrays of little-endian numbers. This type is the only description of their names, types and extents. A
+/// target that is a field, or a long row of numbers, is the last member, called "target", of float32.
 /// What else is known of them is written next to it:
 ///   /arrays/NAME/mean, deviation, channel_names   double (C); texts (C), absent if the channels have no names
 ///   /target_kind                                  text: "class", "labels" or "numbers"
 ///   /target_mean, /target_deviation               double (K), only of numbers
+///   /target_channel_axis                          text: "last", "first" or "none", of the user's files; only of a
+///                                                 target in the records
 ///   /targets                                      (N,K) labels, uint8 (255: not known), or numbers, float32 (NaN: not
-///                                                 known); only in shards
+///                                                 known); only in shards, of a target that is not in the records
 #pragma once
 
 #include <cstdint>
@@ -19,18 +22,23 @@
 
 namespace convoy::io {
 
-/// Returns the type of a record.
-hdf5::Datatype record_type(std::span<const ArrayInfo> arrays);
-/// Returns the arrays of which `type` makes records, without their statistics. Throws Error if it is no such type, or
-/// as check_arrays() does.
-std::vector<ArrayInfo> read_record_type(hid_t type);
+/// The members of a record.
+struct Record {
+  std::vector<ArrayInfo> arrays;  ///< without their statistics
+  Target target = {};             ///< its extents and its shape, if it is in the record
+};
+
+/// Returns the type of a record (record_of()).
+hdf5::Datatype record_type(std::span<const ArrayInfo> record);
+/// Returns the members of the records of this type. Throws Error if it is no such type, or as check_arrays() does.
+Record read_record_type(hid_t type);
 
 /// Writes everything but the record's type to a file or group.
 void write_arrays(hid_t object, std::span<const ArrayInfo> arrays, const Target& target);
 /// Sets statistics and channel names of `arrays`. Throws Error if they are absent, or do not fit.
 void read_array_statistics(hid_t object, std::uint64_t limit_bytes, std::span<ArrayInfo> arrays);
-/// Returns the target of samples with `num_outputs` classes, labels or numbers.
-Target read_target(hid_t object, std::uint64_t limit_bytes, std::int64_t num_outputs);
+/// Returns the target of samples with `num_outputs` classes, labels or numbers; `target` is Record::target.
+Target read_target(hid_t object, std::uint64_t limit_bytes, std::int64_t num_outputs, Target target);
 
 /// Writes labels or numbers (N,K), whose NaN are not known.
 void write_targets(hid_t file, TargetKind kind, const std::vector<float>& targets, std::int64_t num_outputs);

@@ -10,6 +10,7 @@
 #include <string_view>
 #include <vector>
 
+#include "convoy/base/target.h"
 #include "convoy/model/network_list.h"
 
 #include "model/cell_builder.h"
@@ -37,13 +38,16 @@ struct ArgumentSpec {
 /// One call of a layer function in a cell that is being built.
 class LayerArguments {
  public:
-  /// `num_values` has FeatureValue::num_values of each input, and 0 for results of layers.
-  LayerArguments(const LayerCall& call, std::span<const Value> inputs, std::span<const std::int64_t> num_values)
-      : call_(&call), inputs_(inputs), num_values_(num_values) {}
+  /// `num_values` has FeatureValue::num_values of each input, and 0 for results of layers. `target` is what the network
+  /// has to answer.
+  LayerArguments(const LayerCall& call, std::span<const Value> inputs, std::span<const std::int64_t> num_values,
+                 const Target& target)
+      : call_(&call), inputs_(inputs), num_values_(num_values), target_(&target) {}
 
   const std::string& name() const { return call_->name; }
   std::span<const Value> inputs() const { return inputs_; }
   const Value& x() const { return inputs_.front(); }
+  const Target& target() const { return *target_; }
   /// Throws RequestError if this argument is less than the number of values that the input can have.
   void check_covers(const std::string& argument, std::size_t input) const;
   bool has(const std::string& argument) const { return call_->arguments.contains(argument); }
@@ -63,6 +67,7 @@ class LayerArguments {
   const LayerCall* call_;
   std::span<const Value> inputs_;
   std::span<const std::int64_t> num_values_;
+  const Target* target_;
 };
 
 /// A function of network files that adds a layer to the current cell and returns its output.

@@ -72,7 +72,7 @@ std::int64_t ListedCell::add(LayerCall call) try {
       inputs.push_back(values_.at(static_cast<std::size_t>(input)));
       num_values.push_back(num_values_.at(static_cast<std::size_t>(input)));
     }
-    values_.push_back(function.add({call, inputs, num_values}));
+    values_.push_back(function.add({call, inputs, num_values, spec_.target}));
     kinds_.push_back(function.returns);
     num_values_.push_back(0);
     check_size();

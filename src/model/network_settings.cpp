@@ -1,4 +1,5 @@
 /// Parameters of networks, from the section of the parameter file and from model.set.
+#include <algorithm>
 #include <string>
 #include <string_view>
 

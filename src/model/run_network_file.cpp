@@ -305,11 +305,13 @@ Returned NetworkFileRun::declare(lua_State* lua) {
   const std::string& reads = declaration_.reads;
   if (!reads.empty() && std::ranges::find(input_kinds::kAll, reads) == std::end(input_kinds::kAll))
     refuse("network: reads = \"{}\" must be \"{}\"", excerpt(reads), fmt::join(input_kinds::kAll, "\", \""));
-  if (!reads.empty() && !can_read(reads, request_.input))
+  if (!reads.empty() && !can_read(reads, request_.input)) {
+    const bool has_arrays = std::holds_alternative<ArrayShapes>(request_.input);
     throw Refusal(
-        fmt::format("the network reads {0}, and the data holds {1}{2}. Give a network of {1}, or a data set of {0}.",
-                    reads, kind_of(request_.input),
-                    std::holds_alternative<ArrayShapes>(request_.input) ? ": " + to_string(request_.input) : ""));
+        fmt::format("the network reads {0}, and the data holds {1}{2}. Give a network of {1}{3}, or a data set of {0}.",
+                    reads, kind_of(request_.input), has_arrays ? ": " + to_string(request_.input) : "",
+                    has_arrays ? ", such as mlp" : ""));
+  }
   if (!request_.name.empty()) return request_.name;
   return parameters_.take("name", declaration_.names.empty() ? "" : declaration_.names.front());
 }

@@ -32,8 +32,23 @@ Value add_linear(const LayerArguments& call) {
                            .initial_bias = call.initial("initial_bias")});
 }
 
+// The answer of a network at each pixel.
+Value add_field(const LayerArguments& call) {
+  const Shape &x = call.x().shape(), &field = call.target().shape;
+  const std::string pixels = fmt::format("{} x {}", field.h, field.w);
+  if (call.flag("each_row"))
+    refuse("each_row = true gives one row of results, but the target is a field of {} pixels. Leave it out", pixels);
+  if (x.h != field.h || x.w != field.w)
+    refuse(
+        "its input has {} x {} pixels, but the target of a sample has {}, and each is answered. Leave out strides and "
+        "pooling, or give convolutions a padding that keeps the size",
+        x.h, x.w, pixels);
+  return pixel_logits(call.name(), call.x(), call.integer("classes"));
+}
+
 Value add_logits(const LayerArguments& call) {
   const Shape& x = call.x().shape();
+  if (call.target().is_field()) return add_field(call);
   if (call.flag("each_row")) {
     check_divides("the number of rows", x.length(), call.integer("classes"), "outputs");
     return logits(call.name(), call.x(), call.integer("classes") / x.length());
@@ -117,7 +132,8 @@ std::vector<LayerFunction> sequence_functions() {
        .arguments = {count("outputs", "number of channels of the result"), kInitialWeight, kInitialBias},
        .add = add_linear},
       {.name = "logits",
-       .about = "the last linear layer of a network, with results in float32 in any precision. Parameters as of linear",
+       .about = "the last linear layer of a network, with results in float32 in any precision; if the target is a "
+                "field, at each pixel of x (H,W,C). Parameters as of linear",
        .has_name = true,
        .arguments = {count("classes", "number of classes, labels or numbers"),
                      {.name = "each_row",

@@ -17,22 +17,42 @@ std::vector<std::string> with_training(std::vector<std::string> reads) {
 
 /// These keys, and those of every command that applies a trained network.
 std::vector<std::string> with_inference(std::vector<std::string> reads) {
-  reads.insert(reads.end(), {"model",        "data.train",           "data.test",
-                             "data.val",     "data.loader_threads",  "data.verify",
-                             "batch",        "grid.stages",          "schedule",
-                             "memory",       "train.precision",      "augment.size",
-                             "augment.crop", "augment.eval_resize",  "augment.normalize",
-                             "augment.mean", "augment.stddev",       "checkpoint.resume",
-                             "init.weights", "init.strip_prefix",    "run.directory",
-                             "run.threads",  "run.placement",        "run.device",
-                             "run.engines",  "run.watchdog_seconds", "run.watchdog_abort_seconds"});
+  reads.insert(reads.end(), {"model",
+                             "data.train",
+                             "data.test",
+                             "data.val",
+                             "data.fold",
+                             "data.loader_threads",
+                             "data.verify",
+                             "batch",
+                             "grid.stages",
+                             "schedule",
+                             "memory",
+                             "train.precision",
+                             "augment.size",
+                             "augment.crop",
+                             "augment.eval_resize",
+                             "augment.normalize",
+                             "augment.mean",
+                             "augment.stddev",
+                             "checkpoint.resume",
+                             "init.weights",
+                             "init.strip_prefix",
+                             "run.directory",
+                             "run.threads",
+                             "run.placement",
+                             "run.device",
+                             "run.engines",
+                             "run.watchdog_seconds",
+                             "run.watchdog_abort_seconds"});
   return reads;
 }
 
 }  // namespace
 
 const std::vector<Command>& commands() {
-  const std::vector<std::vector<std::string>> needed_by_training = {{"data.train"}, {"data.test", "data.val"}};
+  const std::vector<std::vector<std::string>> needed_by_training = {{"data.train"},
+                                                                    {"data.test", "data.val", "data.fold"}};
   static const std::vector<Command> kCommands = {
       {.name = "train",
        .takes = Takes::kParameterFiles,
@@ -45,8 +65,8 @@ const std::vector<Command>& commands() {
        .takes = Takes::kParameterFiles,
        .takes_run = true,
        .reads = with_inference({"train.loss", "train.huber_delta", "evaluate"}),
-       .sentence = "measures a checkpoint's loss and other metrics on data.test, or else on data.val; if neither is "
-                   "given, on the data sets of its training"},
+       .sentence = "measures a checkpoint's loss and other metrics on data.test, or else on data.val or data.fold; if "
+                   "none is given, on the data sets of its training"},
       {.name = "predict",
        .takes = Takes::kParameterFiles,
        .takes_run = true,
@@ -101,7 +121,7 @@ const std::vector<Command>& commands() {
       {.name = "replay",
        .takes = Takes::kParameterFiles,
        .takes_run = true,
-       .needs = {{"replay.steps"}, {"data.train"}, {"data.test", "data.val"}},
+       .needs = {{"replay.steps"}, {"data.train"}, {"data.test", "data.val", "data.fold"}},
        .reads = {"model", "data", "batch", "grid", "schedule", "memory", "optimizer", "lr", "train", "augment", "init",
                  "run", "plan.measure", "replay"},
        .sentence = "computes some steps of a run again, on any grid, and compares each loss and fingerprint with what "

@@ -73,6 +73,10 @@ std::vector<Key> make_keys() {
        "how many samples of data.train are used: a number or a share, as in 5000 or 10 %; drawn from train.seed, the "
        "same share of each class. Means of pixels, vocabulary and classes stay those of all samples; empty: all",
        kChangesResult},
+      {"data.fold", integer(&DataParams::fold, {.min = 0, .max = kMaxFolds}), "",
+       "fold of data.train (from 1) that a training is measured on in place of data.val: it trains on the other folds. "
+       "Needs a data set that was imported with import.folds; 0: all folds are trained on",
+       kChangesResult},
       {"data.shuffle", flag(&DataParams::shuffle), "", "a new order every epoch, drawn from train.seed",
        kChangesResult},
       {"data.balanced", flag(&DataParams::balanced), "",
@@ -359,9 +363,10 @@ std::vector<Key> make_keys() {
        "a text to predict, in place of predict.data: its classes are printed"},
       {"predict.output", path_or_empty(&PredictParams::output, kPartial), "",
        "the file for the predictions: .csv, a table of classes, labels or numbers, with their logits or numbers in a "
-       ".h5 file next to it; .h5 alone; or .npy, probabilities (samples, classes or labels) or numbers in their own "
-       "units; "
-       "empty: predictions.csv in run.directory, and no file if a single image or text is predicted"},
+       ".h5 "
+       "file next to it; .h5 alone; or .npy, probabilities (samples, classes or labels) or numbers in their own units; "
+       "empty: predictions.csv in run.directory, predictions.h5 for fields, and no file if a single image or text is "
+       "predicted"},
       {"predict.top", integer(&PredictParams::top, {.min = 1, .max = 1'000'000}), "classes",
        "how many classes are written for each sample, the most probable first"},
       {"predict.orient", choice(&PredictParams::orient), "",
@@ -535,8 +540,9 @@ std::vector<Key> make_keys() {
       {"import.format", choice(&ImportParams::format), "",
        "what import.source is: folder (of images: [split/]class/image), cifar (CIFAR's binary files), idx (MNIST's "
        "files), text ([split/]class/text.txt), csv (a table of texts .csv or .tsv, or a folder with train.csv, val.csv "
-       "or dev.csv, and test.csv), arrays (.npy, .npz, HDF5), table (of numbers, .csv or .tsv); auto: found out from "
-       "the files; a .csv is a table of numbers if import.target is given"},
+       "or dev.csv, and test.csv), arrays (.npy, .npz, HDF5, or a folder of PNG and TIFF pictures whose numbers and "
+       "channels are kept), table (of numbers, .csv or .tsv); auto: found out from the files; pictures are images of 8 "
+       "bits, and a .csv is a table of numbers if import.target is given"},
       {"import.source", path_or_empty(&ImportParams::source), "",
        "folder to import from, or one table or file of arrays"},
       {"import.output", path_or_empty(&ImportParams::output, "/train-0000.h5.partial"), "",
@@ -571,24 +577,32 @@ std::vector<Key> make_keys() {
        "ids; 1: any number of classes"},
       {"import.val_fraction", number(&ImportParams::val_fraction, {.min = 0, .max = 1, .below_max = true}), "",
        "share of each class of train that becomes the split val, drawn from train.seed. It is a random hold-out set "
-       "and no fold of a cross-validation: sets of two seeds may overlap"},
+       "and no fold of a cross-validation (import.folds): sets of two seeds may overlap"},
+      {"import.folds", integer(&ImportParams::folds, {.min = 0, .max = kMaxFolds}), "",
+       "number of folds for a cross-validation, at least 2: each sample of train gets a fold, drawn from train.seed. "
+       "Folds have the same share of each class; with import.group, each group lies in one fold. A training leaves "
+       "out one of them: data.fold; 0: no folds"},
       {"import.inputs", text_or_empty(&ImportParams::inputs, "NAME: WHERE, ..."), "",
        "for arrays: the arrays of a sample, and where each is: a file, FILE:ARRAY, an array of import.source, or "
        "columns separated by |, which may have * and ?. As \"image: x.npy, position: all.npz:p\". Empty: the only "
        "array that there is, or all columns that no other key names"},
       {"import.target", text_or_empty(&ImportParams::target, "WHERE"), "",
-       "for arrays: where the target is, written as in import.inputs: y.npy, all.npz:y, or columns"},
+       "for arrays: where the target is, written as in import.inputs: y.npy, all.npz:y, or columns. Empty, for a "
+       "folder "
+       "of pictures: the class is the name of the picture's folder"},
       {"import.target_kind", choice(&ImportParams::target_kind), "",
-       "what the target is: class (one of several), labels (each of several is there or not), numbers (real numbers); "
-       "auto: found out from the values"},
+       "what the target is: class (one of several), labels (each of several is there or not), numbers (real numbers, "
+       "also at each pixel); auto: found out from the values"},
       {"import.axes", choice(&ImportParams::axes), "",
        "which axis of a sample is that of the channels; none: a sample has one channel and no such axis; auto: the "
-       "shorter one of the first and the last. Vectors have only that one"},
+       "shorter one of the first and the last. Vectors have only that one; a target has the pixels of an input"},
       {"import.bad_values", choice(&ImportParams::bad_values), "",
        "samples with NaN or infinite inputs, or without a target; refuse: they end the import, which names the first; "
        "skip: they are named and left out"},
       {"import.id", text_or_empty(&ImportParams::id, "WHERE"), "",
-       "for arrays: where the name of each sample is, written as import.target; empty: names are FILE:ROW"},
+       "for arrays: where the name of each sample is, written as import.target; empty: names are FILE:ROW. For "
+       "pictures "
+       "that a table lists: their files"},
       {"import.group", text_or_empty(&ImportParams::group, "WHERE"), "",
        "for arrays: where the group of each sample is (as the patient), written as import.target. Samples of one group "
        "are kept in one split"},

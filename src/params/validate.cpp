@@ -134,6 +134,12 @@ void check_data(const ParameterBuilder& builder) {
     refuse_keys(builder, {"train.class_weights", "data.balanced"},
                 "train.class_weights = balanced and data.balanced = true would each make up for rare classes. Set one "
                 "of them to its default.");
+  const DataParams& data = builder.values.data;
+  if (data.fold > 0 && !data.val.empty())
+    refuse_keys(builder, {"data.fold", "data.val"},
+                "data.fold = {} is measured in place of data.val = {}. Leave one of them out: data.fold = 0, or an "
+                "empty data.val.",
+                data.fold, data.val);
 }
 
 void check_rollback(const ParameterBuilder& builder) {
@@ -191,6 +197,9 @@ void check_augment(const ParameterBuilder& builder) {
 
 void check_import(const ParameterBuilder& builder) {
   const ImportParams& import = builder.values.import;
+  if (import.folds == 1)
+    refuse_keys(builder, {"import.folds"},
+                "import.folds = 1 leaves nothing to train on. Allowed: 2 to {}, or 0 for no folds.", kMaxFolds);
   if (import.storage != StorageKind::kEncoded || import.size == 0) return;
   refuse_keys(builder, {"import.size", "import.storage"},
               "import.size = {} does not work with import.storage = encoded, which keeps the files as they are. "
@@ -231,6 +240,12 @@ void check_described_data(const ParameterBuilder& builder) {
                     assignment(builder, key));
     return;
   }
+  if (builder.values.data.fold > 0)
+    refuse_keys(
+        builder, {"data.fold", "data.train"},
+        "data.fold = {} is a fold of data.train, but {} describes data without folds. Give data.train alone, or "
+        "leave data.fold out.",
+        builder.values.data.fold, plan.samples > 0 ? assignment(builder, "plan.samples") : "this command");
   const bool has_images = !plan.image_size.empty(), has_texts = plan.vocabulary > 0, has_arrays = !plan.values.empty();
   if (has_images + has_texts + has_arrays > 1)
     refuse_keys(builder, {"plan.image_size", "plan.values", "plan.vocabulary"},
@@ -390,7 +405,9 @@ void check_needs(ParameterBuilder& builder, const Command& command) {
     check_described_data(builder);
   }
   if (command.name == "plan") check_plan(builder);
-  const auto is_given = [&](const std::string& name) { return !find_key(name)->value.write(builder.values).empty(); };
+  const auto is_given = [&](const std::string& name) {
+    return find_key(name)->value.write(builder.values) != find_key(name)->default_text();
+  };
   for (const std::vector<std::string>& names : command.needs) {
     if (std::any_of(names.begin(), names.end(), is_given)) continue;
     const Key& key = *find_key(names.front());

@@ -203,7 +203,7 @@ std::optional<RunData> check_data(const Parameters& params, Report& report, Stat
   if (params.data.copy_to != "none") report.add_of_all("copies", check_copies(params.data.copy_to, opened));
   auto train = take(splits, opened, "data.train"), val = take(splits, opened, "data.val"),
        test = take(splits, opened, "data.test");
-  const bool has_all = train && (val || test);
+  const bool has_all = train && (val || test || params.data.fold > 0);
   if (!all_open || !has_all) {
     report.add("data fit", not_checked(has_all ? "not all ranks have opened the same data" : "data are missing"));
     return std::nullopt;

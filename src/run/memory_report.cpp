@@ -33,8 +33,11 @@ std::int64_t loaded_bytes(const StepPlan& plan, std::int64_t stage) {
   for (const ChunkPlan& chunk : plan.stages()[stage].chunks)
     for (std::int64_t i = chunk.cells.begin; i < chunk.cells.end; ++i)
       for (const Feature& feature : plan.network()[i]->features())
-        if (feature.name != features::kLabel && feature.name != features::kTarget)
+        if (feature.name != features::kLabel && (feature.name != features::kTarget || plan.target().is_in_record()))
           bytes += feature.spec.shape.count() * kFloatBytes;
+  const bool has_loss = stage == plan.grid().stages - 1 && plan.gives_logits();
+  if (has_loss && plan.target().is_in_record())
+    bytes += features::target_spec(plan.target(), plan.spec().batch.micro).bytes();
   return bytes;
 }
 

@@ -115,19 +115,21 @@ std::string shown_rate(double samples_per_second, const std::string& kind) {
   return fmt::format("  {:.0f} {}s/s", samples_per_second, input_kinds::one_of(kind));
 }
 
-// "16x16x3", "of at most 128 tokens, a vocabulary of 20000"
+// "16x16x3", "of at most 128 tokens, a vocabulary of 20000", "of spectrum (1024), position (3)"
 std::string describe_input(const InputShape& input) {
+  if (std::holds_alternative<ArrayShapes>(input)) return "of " + to_string(input);
   const auto* text = std::get_if<TextShape>(&input);
   return text ? fmt::format("of at most {}, a vocabulary of {}", counted(text->length, "token"), text->vocabulary)
               : to_string(input);
 }
 
-// "10 classes", "1 label", "3 numbers"
+// "10 classes", "1 label", "3 numbers", "2 numbers at each of 64 x 64 pixels"
 std::string count_of_outputs(const io::DatasetInfo& data) {
   const TargetKind kind = data.target.kind;
   return counted(std::ssize(data.class_names), kind == TargetKind::kClass    ? "class"
                                                : kind == TargetKind::kLabels ? "label"
-                                                                             : "number");
+                                                                             : "number") +
+         io::describe_place(data.target);
 }
 
 // Describes the samples that remain because they are too few for one more step.
@@ -169,12 +171,12 @@ std::string describe_audits(const StepPlan& plan) {
 std::string describe_work(const Parameters& params, const RuntimeSpec& spec, const io::DatasetInfo& data) {
   const Network network = make_network(spec.network);
   const std::int64_t frozen = count_frozen_parameters(network);
-  const std::string limit =
-      params.data.limit == SampleLimit{} ? "" : fmt::format("; data.limit = {}", shown_value("data.limit", params));
+  std::string part = params.data.fold == 0 ? "" : fmt::format("; data.fold = {}", params.data.fold);
+  if (params.data.limit != SampleLimit{}) part += fmt::format("; data.limit = {}", shown_value("data.limit", params));
   return fmt::format("{}: {} parameters{}; {} {}, {}{}\n", spec.network.name, human_count(count_parameters(network)),
                      frozen > 0 ? fmt::format(", {} of them frozen", human_count(frozen)) : "",
                      data.num_samples > 0 ? counted(data.num_samples, "training sample") : "samples",
-                     describe_input(spec.network.input), count_of_outputs(data), limit) +
+                     describe_input(spec.network.input), count_of_outputs(data), part) +
          describe_rates(params.optimizer, network) +
          fmt::format("step: {} = {} of {}\n", counted(params.batch.global, "sample"),
                      counted(params.batch.global / params.batch.micro, "micro-batch"), params.batch.micro) +

@@ -178,8 +178,9 @@ void check_same_run(const Parameters& params, const io::DatasetInfo& data, const
   check("batch.global", params.batch.global, state.batch_global, "a step has another number of samples");
   check("batch.micro", params.batch.micro, state.batch_micro, "a micro-batch has another number of samples");
   check("train.seed", static_cast<std::int64_t>(params.train.seed), state.seed, "the order of the samples differs");
+  const Parameters before = parse_parameters(checkpoint.parameters, resumed.path);
+  check("data.fold", params.data.fold, before.data.fold, "other samples are left out of the training");
   if (data.num_samples != state.num_samples) {
-    const Parameters before = parse_parameters(checkpoint.parameters, resumed.path);
     check("data.limit", shown_value("data.limit", params), shown_value("data.limit", before),
           "an epoch has another number of samples");
     refuse(
@@ -241,8 +242,11 @@ void forget_best_of_other_kind(const Parameters& params, const RunData& data, co
       fmt::format("the best {} at step {}", named_value(state.metric, state.best_value), state.best_step);
   std::string why;
   if (is_best_of_other_data(params, data, checkpoint, resumed.path))
-    why = fmt::format("data.{} = {} holds other {}s or labels than {} was measured on", data.measured_name(),
-                      data.val ? params.data.val : params.data.test, one_sample_of(data), best);
+    why = fmt::format("{} = {} holds other {}s or labels than {} was measured on", data.measured_key(),
+                      params.data.fold > 0 ? params.data.train
+                      : data.val           ? params.data.val
+                                           : params.data.test,
+                      one_sample_of(data), best);
   else if (const char* metric = name_of(runtime.plan().metric()); state.metric != metric)
     why = fmt::format("train.metric = {} is another metric than that of {} in {}", metric, best, resumed.path);
   if (why.empty()) return;

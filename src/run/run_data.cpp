@@ -37,6 +37,13 @@ std::optional<io::Dataset> open_if_given(const std::string& path, const char* ke
   return io::Dataset(path, key, verify);
 }
 
+// The fold that is left out of `train`, read from the same files.
+io::Dataset fold_of(const io::Dataset& train, const DataParams& data) {
+  io::Dataset fold = train.with_all();
+  keep_fold(fold, data.fold, FoldPart::kInside, data.train);
+  return fold;
+}
+
 void check_is_whole(const Parameters& params, const io::Dataset& train) {
   if (params.data.allow_part || train.num_shards() == train.num_shards_of_import()) return;
   refuse(
@@ -68,11 +75,12 @@ RunData::RunData(const Parameters& params, const mpi::Communicator& world)
 RunData::RunData(const Parameters& params, const mpi::Communicator& world, io::Dataset opened_train,
                  std::optional<io::Dataset> opened_val, std::optional<io::Dataset> opened_test)
     : train(std::move(opened_train)),
-      val(std::move(opened_val)),
+      val(params.data.fold > 0 ? fold_of(train, params.data) : std::move(opened_val)),
       test(std::move(opened_test)),
+      val_key(params.data.fold > 0 ? fmt::format("fold {} of data.train", params.data.fold) : "data.val"),
       metadata(model_metadata(params, train.info(), &world)) {
   check_is_whole(params, train);
-  check_split(*this, val, "data.val");
+  check_split(*this, val, val_key.c_str());
   check_split(*this, test, "data.test");
 }
 
@@ -114,10 +122,10 @@ std::vector<std::string> RunData::gaps() const {
     for (std::string& gap : gaps_of(*split, key, metadata)) all.push_back(std::move(gap));
     if (std::string why = why_no_average_precision(split->info(), key); !why.empty()) all.push_back(std::move(why));
   };
-  add(val, "data.val");
+  add(val, val_key.c_str());
   add(test, "data.test");
   const std::int64_t of_train = train.content_hash(/*of_all=*/true);
-  for (const auto& [split, key] : {std::pair(&val, "data.val"), std::pair(&test, "data.test")})
+  for (const auto& [split, key] : {std::pair(&val, val_key.c_str()), std::pair(&test, "data.test")})
     if (*split && (*split)->content_hash() == of_train)
       all.push_back(
           fmt::format("data.train and {0} hold the same {1}s: what is measured on {0} says nothing about {1}s that the "
@@ -125,16 +133,16 @@ std::vector<std::string> RunData::gaps() const {
                       key, input_kinds::one_of(metadata.kind())));
   if (val && test && val->content_hash() == test->content_hash())
     all.push_back(
-        fmt::format("data.val and data.test hold the same {}s: the best checkpoint is chosen on those that it is then "
-                    "tested on",
-                    input_kinds::one_of(metadata.kind())));
+        fmt::format("{} and data.test hold the same {}s: the best checkpoint is chosen on those that it is then tested "
+                    "on",
+                    val_key, input_kinds::one_of(metadata.kind())));
   return all;
 }
 
 void RunData::copy_to_nodes(const Parameters& params, const mpi::Communicator& world, StatusBoard& board) {
   if (params.data.copy_to == "none") return;
   std::vector<io::Dataset*> sets = {&train};
-  if (val) sets.push_back(&*val);
+  if (val && params.data.fold == 0) sets.push_back(&*val);  // a fold is read from the copies of train
   if (test) sets.push_back(&*test);
   const ScopedActivity activity(board, Activity::kOpeningData);
   copy_shards({.to = params.data.copy_to, .on_progress = [&board] { board.enter(Activity::kOpeningData); }}, sets,

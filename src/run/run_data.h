@@ -17,13 +17,14 @@ namespace convoy {
 struct Parameters;
 struct TrainParams;
 
-/// The data sets data.train, data.val and data.test. They are opened and compared before memory is allocated. Throws
-/// RequestError if one network cannot be trained and measured on them, or if data.train is one shard of several and
-/// data.allow_part is not set.
+/// The data sets data.train, data.val and data.test; with data.fold, val is that fold of data.train. They are opened
+/// and compared before memory is allocated. Throws RequestError if one network cannot be trained and measured on them,
+/// or if data.train is one shard of several and data.allow_part is not set.
 struct RunData {
   /// All ranks of `world` call it.
   RunData(const Parameters& params, const mpi::Communicator& world);
-  /// Takes data sets that are already open, data.train by open_training_set(). All ranks of `world` call it.
+  /// Takes data sets that are already open, data.train by open_training_set(); there is no val with data.fold. All
+  /// ranks of `world` call it.
   RunData(const Parameters& params, const mpi::Communicator& world, io::Dataset opened_train,
           std::optional<io::Dataset> opened_val, std::optional<io::Dataset> opened_test);
 
@@ -39,9 +40,12 @@ struct RunData {
 
   /// The name of the data set measured(): "val" or "test".
   const char* measured_name() const { return val ? "val" : "test"; }
+  /// What messages call it: "data.val", "data.test" or "fold 2 of data.train".
+  std::string measured_key() const { return val ? val_key : "data.test"; }
 
   io::Dataset train;
-  std::optional<io::Dataset> val, test;  ///< data.val and data.test; at least one of them is set
+  std::optional<io::Dataset> val, test;  ///< at least one of them is set
+  std::string val_key;
   io::ModelMetadata metadata;
 };
 

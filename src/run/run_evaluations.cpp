@@ -23,8 +23,7 @@ RunEvaluations::RunEvaluations(TrainingSetup& setup, const RunData& data)
       data_(data),
       evaluation_(setup.runtime),
       metrics_(setup.runtime.plan(), data.metadata, setup.params.train.metric) {
-  const std::string why =
-      why_no_average_precision(data.measured().info(), fmt::format("data.{}", data.measured_name()));
+  const std::string why = why_no_average_precision(data.measured().info(), data.measured_key());
   if (!why.empty() && setup.runtime.plan().metric() == MetricKind::kMeanAveragePrecision)
     refuse("train.metric = mean_average_precision: {}. Give train.metric = macro_f1 or loss.", why);
 }

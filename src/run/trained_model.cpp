@@ -6,6 +6,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
 #include "convoy/comm/on_root.h"
+#include "convoy/data/training_set.h"
 #include "convoy/io/checkpoint.h"
 #include "convoy/io/dataset.h"
 #include "convoy/params/parse.h"
@@ -25,7 +26,7 @@ io::ModelMetadata metadata_from_data(const Parameters& params, const std::string
         "'{}' holds only weights, neither classes nor mean and standard deviation: give data.train, which it was "
         "trained on.",
         path);
-  return model_metadata(params, io::Dataset(params.data.train, "data.train").info());
+  return model_metadata(params, open_training_set(params).info());
 }
 
 // Refuses a data.train with other classes than the checkpoint's. An evaluation does not need data.train: it may be left
@@ -47,7 +48,8 @@ void find_data(const std::string& parameters, const std::string& path, TrainedMo
   if (parameters.empty()) return;
   const DataParams data = parse_parameters(parameters, path).data;
   model.test = data.test;
-  model.val = data.val;
+  model.val = data.fold > 0 ? data.train : data.val;
+  model.fold = data.fold;
 }
 
 // Finds and decodes the model. Rank 0.
@@ -68,7 +70,8 @@ TrainedModel find_trained(const Request& request) {
                      .of_ema = weights.of_ema,
                      .tensors = std::move(weights.dict.tensors),
                      .metadata = with_size(metadata, params.augment)};
-  if (params.data.test.empty() && params.data.val.empty()) find_data(weights.parameters, found.path, model);
+  const bool names_data = !params.data.test.empty() || !params.data.val.empty() || params.data.fold > 0;
+  if (!names_data) find_data(weights.parameters, found.path, model);
   if (weights.metadata) model.train_hash = io::decode_state(found.bytes, found.path).train_hash;
   return model;
 }
@@ -89,6 +92,7 @@ TrainedModel broadcast_model(TrainedModel model, const mpi::Communicator& world,
   world.broadcast(&model.of_ema, sizeof model.of_ema, 0);
   model.test = world.broadcast(model.test, 0);
   model.val = world.broadcast(model.val, 0);
+  world.broadcast(&model.fold, sizeof model.fold, 0);
   io::Checkpoint content{.metadata = std::move(model.metadata)};
   broadcast_content(world, model.path, content);
   const bool takes_tensors = needs_tensors || world.rank() == 0;
@@ -104,9 +108,12 @@ TrainedModel broadcast_model(TrainedModel model, const mpi::Communicator& world,
 
 MeasuredData find_measured_data(const Parameters& params, const TrainedModel& model, const std::string& command) {
   if (!params.data.test.empty()) return {.path = params.data.test, .key = "data.test"};
+  if (params.data.fold > 0) return {.path = params.data.train, .key = "data.train", .fold = params.data.fold};
   if (!params.data.val.empty()) return {.path = params.data.val, .key = "data.val"};
   if (!model.test.empty()) return {.path = model.test, .key = "data.test", .is_of_model = true};
-  if (!model.val.empty()) return {.path = model.val, .key = "data.val", .is_of_model = true};
+  if (!model.val.empty())
+    return {
+        .path = model.val, .key = model.fold > 0 ? "data.train" : "data.val", .is_of_model = true, .fold = model.fold};
   refuse(
       "convoy {} needs data: {} does not say what it was measured on. Give data.test or data.val in a parameter file, "
       "under [data], or as --data.test=PATH.",

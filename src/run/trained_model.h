@@ -23,7 +23,9 @@ struct TrainedModel {
   std::vector<io::NamedTensor> tensors;  ///< parameters and running statistics; empty on ranks that do not need them
   io::ModelMetadata metadata;            ///< how samples become input, with the image size that the parameters ask for
   std::int64_t train_hash = 0;           ///< on rank 0: hash of the content of the training data; 0: not known
-  std::string test, val;                 ///< data.test and data.val of its training; empty if not known
+  std::string test = {};                 ///< data.test of its training; empty if not known
+  std::string val = {};                  ///< data.val of its training, or data.train if it left out a fold
+  std::int64_t fold = 0;                 ///< data.fold of its training
 
   /// The network as messages name it: "'runs/a/checkpoints/best.h5'".
   std::string owner() const { return "'" + path + "'"; }
@@ -38,9 +40,10 @@ inline constexpr const char* kOtherClassesRemedy =
 
 /// The data set that a trained network is measured on.
 struct MeasuredData {
-  std::string path, key;  ///< path of the data set, and the key that names it: data.test or data.val
+  std::string path, key;  ///< path of the data set, and the key that names it: data.test, data.val or data.train
   /// True: the parameters name no data set, so `path` is the one of the network's training.
   bool is_of_model = false;
+  std::int64_t fold = 0;  ///< the only fold of data.train that is measured; 0: all samples
 };
 
 /// Returns the data set that the parameters name or, if they name none, the one that the model's training named. Throws

@@ -80,9 +80,9 @@ ops::TargetLossKind kind_of(LossKind loss) {
   }
 }
 
-/// The mean error of outputs (N,1,1,K) against targets (N,1,1,K): numbers or several labels. Targets lie in the memory
-/// of the device, all micro-batches of a step next to each other, because a schedule may load several before the first
-/// loss. Scores are overwritten by the next micro-batch: the device works in order.
+/// The mean error of outputs (N,D,H,W,K) against targets of the same shape: numbers or several labels. Targets lie in
+/// the memory of the device, all micro-batches of a step next to each other, because a schedule may load several before
+/// the first loss. Scores are overwritten by the next micro-batch: the device works in order.
 class TargetLoss final : public StepLoss {
  public:
   TargetLoss(const RankRuntime& runtime, std::int64_t num_micro_batches, bool in_training)
@@ -93,6 +93,7 @@ class TargetLoss final : public StepLoss {
     const Target& target = runtime.plan().target();
     op_ = runtime.operations().create<ops::TargetLossOp>(
         {.n = spec.batch.micro,
+         .num_pixels = target.shape.length(),
          .num_outputs = spec.network.num_classes,
          .kind = kind_of(runtime.plan().loss()),
          .huber_delta = static_cast<float>(spec.train.huber_delta),

@@ -1,5 +1,6 @@
 /// The layout never changes the answer of a network of arrays: from shards to checkpoints, on every grid, after
 /// restarts, in bf16, with inputs that several stages read.
+#include <algorithm>
 #include <string>
 #include <vector>
 
@@ -61,9 +62,19 @@ class NumberLayout : public ArrayLayout {
   NumberLayout() : ArrayLayout(write_small_numbers) {}
 };
 
+class LabelLayout : public ArrayLayout {
+ protected:
+  LabelLayout() : ArrayLayout(write_small_labels) {}
+};
+
 class RowLayout : public ArrayLayout {
  protected:
   RowLayout() : ArrayLayout(write_small_rows) {}
+};
+
+class FieldLayout : public ArrayLayout {
+ protected:
+  FieldLayout() : ArrayLayout(write_small_fields) {}
 };
 
 // A network whose second cell reads an array, too.
@@ -81,7 +92,7 @@ return cell("head", function(x) return logits("fc", x, num_classes) end, x)
 
 TEST_F(ArrayLayout, APerceptronGivesTheSameBitsOnEveryGridAndResumed) {
   expect_same_bits_everywhere();
-  EXPECT_CONTAINS(output_, "640 training samples spectrum 20, patch 6x5x7, 4 classes");
+  EXPECT_CONTAINS(output_, "640 training samples of spectrum (20), patch (6, 5, 7), 4 classes");
   expect_other_bits("as they are", {"--augment.normalize=false"});
   const ProcessResult evaluated =
       run_program({.arguments = {"evaluate", directory_ / "1x1", "--data.test=" + (directory_ / "small/test")}});
@@ -116,14 +127,46 @@ TEST_F(ArrayLayout, AllAugmentationsGiveTheSameBitsOnEveryGrid) {
 TEST_F(NumberLayout, APerceptronGivesTheSameBitsOnEveryGridAndResumed) {
   features_ = {"--augment.mixup=0.4", "--augment.noise=0.1"};
   expect_same_bits_everywhere();
-  EXPECT_CONTAINS(output_, "640 training samples spectrum 20, patch 6x5x7, 2 numbers");
+  EXPECT_CONTAINS(output_, "640 training samples of spectrum (20), patch (6, 5, 7), 2 numbers");
   expect_other_bits("not mixed", {"--augment.mixup=0"});
+}
+
+TEST_F(LabelLayout, APerceptronGivesTheSameBitsOnEveryGridAndResumed) {
+  features_ = {"--train.class_weights=1,2,0.5,3", "--augment.mixup=0.4", "--augment.factor=0.2"};
+  expect_same_bits_everywhere();
+  EXPECT_CONTAINS(output_, "640 training samples of spectrum (20), patch (6, 5, 7), 4 labels");
+  expect_other_bits("not weighted", {"--train.class_weights="});
+}
+
+// Each replica has two of six micro-batches.
+TEST_F(LabelLayout, ThreeReplicasGiveTheSameBitsAsOneRank) {
+  std::ranges::replace(arguments_, std::string("--batch.global=64"), std::string("--batch.global=48"));
+  train("1x1", {1, 1}, kSteps);
+  for (const Grid& grid : {Grid{1, 3}, Grid{2, 3}}) {
+    train(name_of(grid), grid, kSteps);
+    expect_same_run("1x1", name_of(grid), kSteps);
+  }
+  train("pieces", {2, 3}, 5);
+  train("pieces", {2, 1}, kSteps);
+  expect_same_run("1x1", "pieces", kSteps);
 }
 
 TEST_F(RowLayout, TwoLayersGiveTheSameBitsOnEveryGridAndResumed) {
   features_ = {"--train.loss=huber"};
   expect_same_bits_everywhere();
-  EXPECT_CONTAINS(output_, "640 training samples values 3x1x32, 192 numbers");
+  EXPECT_CONTAINS(output_, "640 training samples of values (3, 32), 192 numbers");
+}
+
+// The last stage reads the fields, and moves them as the first stage moves the images.
+TEST_F(FieldLayout, MovedImagesAndFieldsGiveTheSameBitsOnEveryGridAndResumed) {
+  features_ = {"--train.loss=huber", "--augment.flip=true", "--augment.flip_rows=true", "--augment.turn=true",
+               "--augment.crop_padding=2"};
+  expect_same_bits_everywhere();
+  EXPECT_CONTAINS(output_, "640 training samples of image (8, 8, 3), 2 numbers at each of 8 x 8 pixels");
+  train("3x1", {3, 1}, kSteps);
+  expect_same_run("1x1", "3x1", kSteps);
+  expect_other_bits("not turned", {"--augment.turn=false"});
+  expect_other_bits("mse", {"--train.loss=mse"});
 }
 
 TEST_F(ArrayLayout, KeysOfImagesAndNetworksOfTextsAreRefusedByName) {
@@ -138,7 +181,7 @@ TEST_F(ArrayLayout, KeysOfImagesAndNetworksOfTextsAreRefusedByName) {
   EXPECT_CONTAINS(refusal({"--augment.mean=imagenet", "--augment.stddev=imagenet"}),
                   "augment.mean and augment.stddev are those of images");
   use_network("--model.name=resnet20");
-  EXPECT_CONTAINS(refusal({}), "the network reads images, and the data holds arrays: spectrum 20, patch 6x5x7");
+  EXPECT_CONTAINS(refusal({}), "the network reads images, and the data holds arrays: spectrum (20), patch (6, 5, 7)");
   use_network("--model.name=transformer");
   EXPECT_CONTAINS(refusal({}), "the network reads text, and the data holds");
 }

@@ -7,6 +7,9 @@
 #include <fmt/core.h>
 #include <gtest/gtest.h>
 
+#include "convoy/io/array_reader.h"
+#include "convoy/io/dataset.h"
+
 #include "app/prediction.h"
 #include "app/program.h"
 #include "app/small_arrays.h"
@@ -72,6 +75,84 @@ TEST_F(ArrayPrediction, NumbersHaveTheSameBytesOnEveryGridAndTheErrorsThatEvalua
     EXPECT_EQ(errors[1 + k][0], rows[0][1 + k]);
     EXPECT_NEAR(std::stod(errors[1 + k][2]), std::sqrt(squares / 96), 1e-7 * std::sqrt(squares / 96));
   }
+}
+
+TEST_F(ArrayPrediction, FieldsHaveTheSameBytesOnEveryGridAndTheErrorsThatEvaluateMeasures) {
+  train(write_small_fields(directory_ / "small"));
+  const ProcessResult first = predict("1x1.npy");
+  EXPECT_CONTAINS(first.output, ": 96 samples  RMSE ");
+  predict("1x1.h5");
+  for (const auto& [stages, replicas] : {std::pair{1, 2}, {2, 1}, {2, 2}, {3, 1}}) {
+    const std::string name = fmt::format("{}x{}", stages, replicas);
+    for (const std::string end : {".h5", ".npy"}) {
+      predict(name + end, {fmt::format("--grid.stages={}", stages)}, stages * replicas);
+      EXPECT_TRUE(text(name + end) == text("1x1" + end)) << name << end;
+    }
+  }
+  const auto reader = io::open_npy(directory_ / "1x1.npy");
+  ASSERT_EQ(to_string(reader->form()), "float32 (96, 2, 8, 8)") << "as in the files that were imported";
+  std::vector<float> predicted(std::size_t{96} * 128), target(128);
+  reader->read(0, 96, std::as_writable_bytes(std::span(predicted)));
+  const io::Dataset test(directory_ / "small/test", "data.test");
+  double squares[2] = {}, counts[2] = {};
+  for (std::int64_t i = 0; i < 96; ++i) {
+    test.read_target(i, target);
+    for (std::size_t p = 0; p < 64; ++p)
+      for (std::size_t k = 0; k < 2; ++k) {
+        if (std::isnan(target[2 * p + k])) continue;
+        const double y = predicted[static_cast<std::size_t>(i) * 128 + k * 64 + p];
+        squares[k] += (y - target[2 * p + k]) * (y - target[2 * p + k]);
+        ++counts[k];
+      }
+  }
+  const ProcessResult evaluated = start("evaluate", {"--evaluate.confusion=true"}, 2);
+  ASSERT_EQ(evaluated.status, 0) << evaluated.output;
+  const Rows errors = read_rows(run_ + "/targets.csv");
+  EXPECT_EQ(counts[1], 96 * 56) << "the last row of pixels has no slope";
+  for (std::size_t k = 0; k < 2; ++k) {
+    EXPECT_EQ(std::stod(errors[1 + k][1]), counts[k]);
+    EXPECT_NEAR(std::stod(errors[1 + k][2]), std::sqrt(squares[k] / counts[k]),
+                1e-7 * std::sqrt(squares[k] / counts[k]));
+  }
+  const ProcessResult table = start("predict", {"--predict.output=" + (directory_ / "p.csv")});
+  EXPECT_EQ(table.status, 2);
+  EXPECT_CONTAINS(table.output, "the network answers 8 x 8 pixels for each sample, which are no row of a table");
+}
+
+// As in input/arrays.md: an import, a training, and predictions of the user's own files with their true fields.
+TEST_F(ArrayPrediction, FieldsOfAUsersFilesAreImportedLearntAndPredicted) {
+  constexpr std::size_t kCount = 80, kPixels = 36;
+  std::vector<float> images(kCount * kPixels), fields(2 * images.size());
+  for (std::size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>(i * 37 % 101) / 50 - 1;
+  for (std::size_t n = 0; n < kCount; ++n)
+    for (std::size_t p = 0; p < kPixels; ++p) {
+      const float x = images[n * kPixels + p];
+      fields[2 * n * kPixels + p] = 3 * x;
+      fields[(2 * n + 1) * kPixels + p] = 1000 - x;
+    }
+  write_text(directory_ / "x.npy", npy({.shape = "(80, 6, 6)"}, bytes_of_numbers(images)));
+  write_text(directory_ / "y.npy", npy({.shape = "(80, 2, 6, 6)"}, bytes_of_numbers(fields)));
+  const ProcessResult imported = run_program(
+      {.arguments = {"import", "--import.source=" + (directory_ / "x.npy"), "--import.target=y.npy",
+                     "--import.axes=none", "--import.test_fraction=0.2", "--import.output=" + (directory_ / "data")}});
+  ASSERT_EQ(imported.status, 0) << imported.output;
+  EXPECT_CONTAINS(imported.output,
+                  "train: 64 samples of image float32 (6, 6, 1), target float32 (6, 6, 2), 2 numbers at each of 6 x 6 "
+                  "pixels -> ");
+  const ProcessResult told = run_program({.arguments = {"info", directory_ / "data"}});
+  EXPECT_CONTAINS(told.output, "2 at each of 6 x 6 pixels: y_0, y_1");
+  train({"train", "--data.train=" + (directory_ / "data"), "--data.test=" + (directory_ / "data"),
+         "--model.file=" CONVOY_TEST_FILES "/golden/field.lua", "--batch.global=32", "--batch.micro=8",
+         "--optimizer.lr=0.1", "--run.threads=1", "--run.device=cpu"});
+  const std::vector<std::string> own = {"--predict.data=" + (directory_ / "x.npy"), "--import.target=y.npy",
+                                        "--import.axes=none"};
+  const ProcessResult one = predict("own.npy", own);
+  EXPECT_CONTAINS(one.output, ": 80 samples  RMSE ");
+  EXPECT_EQ(predict("two.npy", own + std::vector<std::string>{"--grid.stages=2"}, 2).status, 0);
+  EXPECT_TRUE(text("own.npy") == text("two.npy"));
+  EXPECT_EQ(to_string(io::open_npy(directory_ / "own.npy")->form()), "float32 (80, 2, 6, 6)");
+  predict("blind.npy", {"--predict.data=" + (directory_ / "x.npy"), "--import.axes=none"});
+  EXPECT_TRUE(text("own.npy") == text("blind.npy")) << "true fields do not change the predicted ones";
 }
 
 TEST_F(ArrayPrediction, FilesOfAUserNeedNoImportAndEachRankTellsItsPart) {

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <functional>
+#include <limits>
 #include <span>
 
 #include <fmt/core.h>
@@ -19,6 +20,7 @@ namespace {
 
 constexpr int kNumClasses = 4;
 constexpr int kNumSpectrum = 20, kNumPixels = 30, kNumChannels = 7;
+constexpr int kFieldSide = 8, kFieldColours = 3;
 constexpr int kNumRows = 3, kNumColumns = 32, kNumOutputs = 64;
 
 struct Sample {
@@ -62,6 +64,14 @@ Sample sample_of_class(const RandomKey& key, int label) {
   return sample;
 }
 
+Sample sample_of_labels(const RandomKey& key, int label) {
+  Sample sample = sample_of_class(key, label);
+  for (int k = 0; k < kNumClasses; ++k)
+    sample.target.push_back(k == label || random_below(key, 2000 + static_cast<std::uint64_t>(k), 5) == 0 ? 1 : 0);
+  if (key.item % 10 == 7) sample.target[(key.item / 10) % kNumClasses] = std::numeric_limits<float>::quiet_NaN();
+  return sample;
+}
+
 Sample sample_of_numbers(const RandomKey& key, int label) {
   Sample sample = sample_of_class(key, label);
   sample.target = {10 * static_cast<float>(label) + normal(key, 1000),
@@ -83,6 +93,27 @@ Sample sample_of_rows(const RandomKey& key, int /*label*/) {
   return sample;
 }
 
+Sample sample_of_fields(const RandomKey& key, int label) {
+  constexpr int kRow = kFieldSide * kFieldColours;
+  std::vector<std::int16_t> image;
+  for (int i = 0; i < kFieldSide * kRow; ++i) {
+    const auto noise = static_cast<int>(random_below(key, static_cast<std::uint64_t>(i), 9));
+    image.push_back(static_cast<std::int16_t>(noise - 3 + label));
+  }
+  std::vector<float> field;
+  for (int p = 0; p < kFieldSide * kFieldSide; ++p) {
+    const std::int16_t* const pixel = image.data() + p * kFieldColours;
+    const bool is_last_row = p >= (kFieldSide - 1) * kFieldSide;
+    field.push_back(static_cast<float>(pixel[0] * pixel[1]) * 0.25f + 100);
+    field.push_back(is_last_row ? std::numeric_limits<float>::quiet_NaN()
+                                : static_cast<float>(pixel[2] - pixel[kRow + 2]));
+  }
+  Sample sample;
+  append(sample.record, image);
+  append(sample.record, field);
+  return sample;
+}
+
 struct ArraySplit {
   std::string name;
   int count = 0, num_shards = 1;
@@ -93,7 +124,7 @@ void write_shards(const std::string& folder, const ArraySplit& split, io::Datase
   info.num_samples = split.count;
   info.source = "made for a test";
   const bool has_classes = info.target.kind == TargetKind::kClass;
-  if (has_classes) info.class_counts.assign(kNumClasses, split.count / kNumClasses);
+  if (info.target.kind != TargetKind::kNumbers) info.class_counts.assign(kNumClasses, split.count / kNumClasses);
   for (int s = 0, i = 0; s < split.num_shards; ++s) {
     io::ShardWriter writer({io::shard_path(folder, split.name, s, split.num_shards), s, split.num_shards}, info);
     for (; i < split.count * (s + 1) / split.num_shards; ++i) {
@@ -145,11 +176,34 @@ std::vector<std::string> write_small_classes(const std::string& folder) {
   return write_splits(folder, spectra_and_patches(), sample_of_class);
 }
 
+// The stored counts are those of the classes: only balanced class weights read them.
+std::vector<std::string> write_small_labels(const std::string& folder) {
+  io::DatasetInfo info = spectra_and_patches();
+  info.target = {.kind = TargetKind::kLabels, .shape = Shape::vectors(1, kNumClasses)};
+  return write_splits(folder, info, sample_of_labels);
+}
+
 std::vector<std::string> write_small_numbers(const std::string& folder) {
   io::DatasetInfo info = spectra_and_patches();
   info.class_names = {"place", "light"};
   info.target = numbers(2, 15, 11);
   return write_splits(folder, info, sample_of_numbers);
+}
+
+std::vector<std::string> write_small_fields(const std::string& folder) {
+  io::DatasetInfo info{.kind = input_kinds::kArrays,
+                       .class_names = {"product", "slope"},
+                       .arrays = {array_of("image", ElementType::kInt16, {kFieldSide, kFieldSide, kFieldColours})},
+                       .target = {.kind = TargetKind::kNumbers,
+                                  .shape = Shape::images(1, kFieldSide, kFieldSide, 2),
+                                  .dims = {kFieldSide, kFieldSide, 2},
+                                  .channel_axis = ChannelAxis::kFirst,
+                                  .mean = {102, 0.5},
+                                  .stddev = {4, 3.5}}};
+  std::vector<std::string> arguments = write_splits(folder, info, sample_of_fields);
+  arguments.pop_back();
+  arguments.back() = "--model.file=" CONVOY_TEST_FILES "/golden/field.lua";
+  return arguments;
 }
 
 std::vector<std::string> write_small_rows(const std::string& folder) {

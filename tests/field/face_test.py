@@ -43,9 +43,9 @@ class Face(field.Case):
 
     def test_a_word_of_the_help_that_is_no_name_is_searched_in_all_texts(self):
         self.expect(self.convoy("help", "early"), 0, "\n  train.patience_epochs ")
-        fold = self.convoy("help", "fold")
-        self.expect(fold, 0, "\n  import.val_fraction ")
-        self.assertNotIn("import.source", fold.output)  # a folder is no fold
+        over = self.convoy("help", "over")
+        self.expect(over, 0, "\n  train.clip_norm ")
+        self.assertNotIn("import.val_fraction", over.output)  # sets that overlap
         self.expect(self.convoy("help", "optimizer.lrr"), 2, "Nearest: optimizer.lr.")
         self.expect(self.convoy("help", "xyzzyxyzzy"), 2, "there is no such key, section or command.")
 

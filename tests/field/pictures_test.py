@@ -246,7 +246,7 @@ class OtherFormats(field.Case):
             self.assertNotIn("no such folder", answer.output)
         self.expect(self.convoy("import", "--import.source=x.npz", "--import.output=data"), 2, "import.target is needed")
         self.expect(self.convoy("import", "--import.source=absent", "--import.output=data"), 2,
-                    "import.source = absent: there is no such folder")
+                    "import.source = absent: there is no such file or folder")
 
     def test_a_source_without_a_good_image_does_not_ask_for_other_shards(self):
         for name in ("a", "b"):

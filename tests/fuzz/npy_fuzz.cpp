@@ -1,4 +1,6 @@
 /// Arrays in NumPy's format. A sample has the same values when it is read alone and with all others.
+#include <algorithm>
+
 #include "convoy/io/array_reader.h"
 
 #include "fuzz/fuzz.h"

@@ -1,4 +1,5 @@
 /// Tables of numbers, CSV and TSV. Rows are the same when they are read one after the other and each by itself.
+#include <algorithm>
 #include <bit>
 
 #include "data/arrays/number_table.h"

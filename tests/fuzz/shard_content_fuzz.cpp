@@ -1,4 +1,5 @@
 /// Shards that are valid HDF5 files with contradictory numbers: they test the reader alone, not HDF5.
+#include <algorithm>
 #include <bit>
 #include <limits>
 
@@ -53,6 +54,18 @@ convoy::io::ArrayInfo some_array(Input& input) {
   return array;
 }
 
+// Makes the targets a member of the records.
+void add_field(convoy::io::ShardHead& head, Input& input) {
+  convoy::Target& target = head.info.target;
+  target.dims = some_array(input).dims;
+  if (target.dims.empty()) return;
+  if (input.below(4) != 0) target.dims.back() = std::max<std::int64_t>(1, std::ssize(head.info.class_names));
+  target.shape = convoy::Shape::vectors(1, 1);
+  for (const std::int64_t dim : target.dims) target.shape.c *= dim;
+  target.channel_axis = static_cast<convoy::ChannelAxis>(input.below(3));
+  head.hashes.resize(head.hashes.size() + static_cast<std::size_t>(head.info.num_samples));
+}
+
 void add_arrays(convoy::io::ShardHead& head, Input& input) {
   head.info.kind = convoy::input_kinds::kArrays;
   for (std::size_t count = 1 + input.below(4); count > 0; --count) head.info.arrays.push_back(some_array(input));
@@ -64,6 +77,7 @@ void add_arrays(convoy::io::ShardHead& head, Input& input) {
   for (float& target : head.targets) target = std::bit_cast<float>(static_cast<std::uint32_t>(input.number()));
   head.hashes.resize(input.below(8) == 0 ? input.below(16) : samples * head.info.arrays.size());
   if (input.flag()) head.info.class_counts.resize(outputs), head.labels.resize(samples);
+  if (input.below(4) == 1) add_field(head, input);
 }
 
 convoy::io::ShardHead some_head(Input& input) {

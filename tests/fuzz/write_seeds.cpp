@@ -22,6 +22,7 @@
 #include "params/key_table.h"
 #include "unit/data/idx_files.h"
 #include "unit/data/image_files.h"
+#include "unit/data/picture_files.h"
 #include "unit/io/array_files.h"
 #include "unit/io/array_samples.h"
 #include "unit/io/checkpoint_samples.h"
@@ -154,6 +155,13 @@ void add_shards(const Seeds& seeds) {
     test::write_arrays(directory.path(), test::arrays_info(kind));
     seeds.add("shard", fmt::format("of_arrays_with_{}", outputs_of(kind)), io::read_file(directory / "train.h5"));
   }
+  io::DatasetInfo folds = test::arrays_info();
+  folds.num_folds = 2;
+  folds.fold_mean.assign(2 * 7, 0.5);
+  folds.fold_stddev = folds.fold_mean;
+  const test::TemporaryDirectory of_folds;
+  test::write_arrays(of_folds.path(), folds);
+  seeds.add("shard", "of_folds", io::read_file(of_folds / "train.h5"));
   for (int i = 0; i < 8; ++i) {
     std::string numbers;
     for (int k = 0; k < 96; ++k) numbers += static_cast<char>((k * (i + 3)) % 7 + (k % 5 == i % 5 ? 1 : 0));
@@ -203,6 +211,23 @@ void add_networks(const Seeds& seeds) {
                                  .num_classes = fuzz::kNumOutputs};
     seeds.add("network_list", network.source.name, kind + to_text(run_network_file(network.source, request).list));
   }
+}
+
+// --- Pictures with their own numbers ---------------------------------------------------------------------------------
+
+void add_pictures(const Seeds& seeds) {
+  const std::vector<std::uint16_t> numbers(5 * 4 * 3, 517);
+  seeds.add("picture", "png", test::make_deep_png(5, 4, 3, numbers));
+  for (const std::string mode : {"wl", "wb", "w8"})
+    for (const int compression : {1, 5, 8})
+      for (const int tile : {0, 16})
+        seeds.add("picture", fmt::format("tiff_{}_{}_{}", mode, compression, tile),
+                  test::make_tiff_picture({.channels = 3,
+                                           .is_separate = compression == 5,
+                                           .tile = tile,
+                                           .compression = compression,
+                                           .mode = mode},
+                                          std::as_bytes(std::span(numbers))));
 }
 
 // --- Images ----------------------------------------------------------------------------------------------------------
@@ -280,6 +305,7 @@ void write_all(const std::string& folder) {
   add_run_files(seeds);
   add_networks(seeds);
   add_images(seeds);
+  add_pictures(seeds);
   add_texts(seeds);
   add_arrays(seeds);
 }

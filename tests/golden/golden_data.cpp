@@ -58,6 +58,10 @@ void set_network_of_arrays(const nlohmann::json& golden, NetworkSpec& network) {
   const bool are_labels = golden["loss"] == name_of(LossKind::kBinaryCrossEntropy);
   network.target = {.kind = are_labels ? TargetKind::kLabels : TargetKind::kNumbers,
                     .shape = Shape::vectors(1, network.num_classes)};
+  if (golden.contains("target")) {
+    network.target.dims = golden["target"].get<std::vector<std::int64_t>>();
+    network.target.shape = array_shape(network.target.dims);
+  }
   if (!are_labels) {
     network.target.mean = golden["mean"].get<std::vector<double>>();
     network.target.stddev = golden["stddev"].get<std::vector<double>>();

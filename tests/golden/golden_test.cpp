@@ -88,6 +88,12 @@ TEST_F(Golden, LossesOfNumbersAndLabelsOnTwoMicroBatchesEqualPyTorchs) {
       expect_golden(name, kind);
 }
 
+// Numbers at each pixel of an image.
+TEST_F(Golden, LossesOfFieldsOnTwoMicroBatchesEqualPyTorchs) {
+  for (const ScheduleKind kind : {ScheduleKind::kNaive, ScheduleKind::kGpipe, ScheduleKind::k1F1B})
+    for (const char* name : {"field_mse-b6-m3", "field_huber-b6-m3"}) expect_golden(name, kind);
+}
+
 // Images of seven channels, as arrays of floats.
 TEST_F(Golden, ResnetsOnPatchesOfSevenChannelsEqualPyTorch) {
   expect_golden("patches_mse-b6-m3", ScheduleKind::k1F1B);

@@ -1,5 +1,6 @@
 /// However many ranks import arrays, the same files appear: those of the same samples in NumPy's and HDF5's files and
 /// in tables, with the statistics of the split train.
+#include <cmath>
 #include <set>
 
 #include <fmt/format.h>

@@ -1,4 +1,6 @@
 /// What cannot be imported of arrays is refused by name on every rank, and leaves nothing; bad values are counted.
+#include <limits>
+
 #include <fmt/format.h>
 #include <gtest/gtest.h>
 
@@ -159,7 +161,9 @@ TEST_F(ArrayRefusals, RequestsThatCannotBeAreRefusedByName) {
   EXPECT_CONTAINS(refusal(), "import.id = group|name: it has 2 values for each sample");
   params_.id = "";
   params_.target = "x.npy";
-  EXPECT_CONTAINS(refusal(), "Fields as targets are not possible yet");
+  params_.target_kind = TargetRequest::kLabels;
+  EXPECT_CONTAINS(refusal(), "has the shape (4, 5, 3), a class or labels at each pixel. This is not possible yet");
+  params_.target_kind = TargetRequest::kAuto;
   params_.target = "energy";
   params_.size = 16;
   EXPECT_CONTAINS(refusal(), "import.size is for images; '" + root_ + "/t.csv' holds arrays. Leave it out");
@@ -181,6 +185,11 @@ TEST_F(ArrayRefusals, NamesThatAreNotThereAreAnsweredWithThoseThatAre) {
                      positions().data());
     test::write_hdf5(root_ + "/all.h5", "data/label", H5T_STD_I64LE, H5T_NATIVE_INT64, {kSamples}, classes().data());
   });
+  write("x.npy", npy({.shape = "(2, 3)"}, std::string(24, '\0')));
+  params_.source = root_ + "/x.npy";
+  params_.target = "y.npy";
+  EXPECT_CONTAINS(refusal(),
+                  "import.target = y.npy: there is no such file. The folder '" + root_ + "' has: all.h5, x.npy");
   params_.source = root_ + "/all.h5";
   params_.target = "/data/labels";
   EXPECT_CONTAINS(refusal(), "has no array of this name. It has: data/label, data/patches. Nearest: data/label");

@@ -1,5 +1,6 @@
 /// Users' arrays and tables that are read without an import: on any number of ranks, each sample has the same values,
 /// target and name.
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -47,7 +48,7 @@ class ArrayStoreTest : public testing::Test {
   }
   static ArrayFileOptions options(TargetKind kind = TargetKind::kNumbers) {
     return {.arrays = {{.name = "values", .dims = {2}, .channel_names = {"a", "b"}}},
-            .kind = kind,
+            .answer = {.kind = kind},
             .output_names = {"energy", "gap"}};
   }
   static OpenedSamples open(const std::string& path, const ArrayFileOptions& options) {
@@ -144,6 +145,40 @@ TEST_F(ArrayStoreTest, LabelsAreColumnsOrLists) {
   }
 }
 
+// The loader is ahead of the scores, so fields are read at two places in turn.
+TEST_F(ArrayStoreTest, FieldsAreReadWhereverTheLoaderAndTheScoresAre) {
+  Floats images(static_cast<std::size_t>(kSamples * 6 * 2)), fields(static_cast<std::size_t>(kSamples * 2 * 6));
+  for (std::size_t i = 0; i < fields.size(); ++i) images[i] = 1, fields[i] = static_cast<float>(i);
+  const std::string path = write("x.npy", npy({.shape = "(50, 2, 3, 2)"}, bytes_of_numbers(images)));
+  write("y.npy", npy({.shape = "(50, 2, 2, 3)"}, bytes_of_numbers(fields)));
+  ArrayFileOptions wanted{.arrays = {{.name = "image", .dims = {2, 3, 2}}},
+                          .answer = {.kind = TargetKind::kNumbers,
+                                     .shape = Shape::images(1, 2, 3, 2),
+                                     .dims = {2, 3, 2},
+                                     .channel_axis = ChannelAxis::kFirst},
+                          .output_names = {"u", "v"},
+                          .target = "y.npy",
+                          .axes = AxesKind::kAuto};
+  const OpenedSamples opened = open(path, wanted);
+  const io::SampleStore& store = *opened.store;
+  EXPECT_EQ(store.info().num_target_values(), 12);
+  for (int i = 0; i < kSamples; ++i)
+    for (const int sample : {i, std::max(0, i - 20)}) {
+      const auto first = static_cast<float>(12 * sample);
+      EXPECT_EQ(target(store, sample, 12),
+                (Floats{first, first + 6, first + 1, first + 7, first + 2, first + 8, first + 3, first + 9, first + 4,
+                        first + 10, first + 5, first + 11}));
+    }
+  EXPECT_EQ(values(store, 3), Floats(12, 1));
+  wanted.answer.dims = {2, 2, 2};
+  EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
+                  "y.npy' is (2, 3, 2) for each sample, with channels last, but the network answers (2, 2, 2)");
+  wanted.answer.dims = {};
+  EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }), "but the network answers (2)");
+  wanted.target = "";
+  EXPECT_TRUE(open(path, wanted).store->info().class_names.empty()) << "no target is known";
+}
+
 TEST_F(ArrayStoreTest, SeveralArraysAreFoundByTheirNamesOrAsTheUserSays) {
   Floats images(static_cast<std::size_t>(2 * 3 * 4)), vectors = {1, 2, 3, 4, 5, 6};
   for (std::size_t i = 0; i < images.size(); ++i) images[i] = static_cast<float>(i);
@@ -157,7 +192,11 @@ TEST_F(ArrayStoreTest, SeveralArraysAreFoundByTheirNamesOrAsTheUserSays) {
   ArrayFileOptions wanted = options();
   wanted.arrays = {{.name = "position", .dims = {3}}, {.name = "image", .dims = {2, 2, 3}}};
   EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
-                  "has several arrays, and none is called 'image'. Name those that are meant, as in import.inputs = ");
+                  "has several arrays, and none is called 'image': pictures, position. Say which one is meant, as in "
+                  "import.inputs = \"image: pictures\"");
+  wanted.arrays.front() = {.name = "place", .dims = {3}};
+  EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }), "import.inputs = \"place: position\"");
+  wanted.arrays.front().name = "position";
   wanted.inputs = "image: pictures";
   EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
                   "import.inputs = image: pictures does not name 'position', which the network reads");
@@ -174,8 +213,13 @@ TEST_F(ArrayStoreTest, RefusesWhatDoesNotFitTheNetwork) {
   ArrayFileOptions wanted = options();
   wanted.arrays = {{.name = "image", .dims = {2, 2, 1}}};
   const std::string path = write("x.npy", npy({.shape = "(2, 3, 2, 2)"}, std::string(96, '\0')));
+  EXPECT_CONTAINS(
+      message_of<RequestError>([&] { open(path, wanted); }),
+      "x.npy': a sample is (3, 2, 2), but the network reads (2, 2, 1), with channels last. No order of its axes "
+      "gives that");
+  wanted.arrays = {{.name = "image", .dims = {2, 2, 2, 3}}};
   EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
-                  "x.npy': a sample is (3, 2, 2), but (2, 2, 1) with channels last was expected");
+                  "If the file holds a single sample, save it as x[None]");
   wanted = options();
   wanted.target = "gap";
   EXPECT_EQ(message_of<RequestError>([&] { open(write_table(), wanted); }),

@@ -178,7 +178,7 @@ TEST_F(ParallelImport, RefusesWhatItCannotDoBeforeItWrites) {
   EXPECT_CONTAINS(refusal(), "import.shards = 7, but split test has 6 images. Allowed: 1 to 6");
   params_.shards = 0;
   params_.source = root_ + "/absent";
-  EXPECT_CONTAINS(refusal(), "import.source = " + root_ + "/absent: there is no such folder");
+  EXPECT_CONTAINS(refusal(), "import.source = " + root_ + "/absent: there is no such file or folder");
   on_root([&] { fs::create_directories(root_ + "/absent"); });
   EXPECT_CONTAINS(refusal(), "holds no folders");
   params_.format = ImportFormat::kCifar;

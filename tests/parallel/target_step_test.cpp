@@ -59,6 +59,20 @@ Network one_layer(const NetworkSpec& spec) {
   return network;
 }
 
+/// Four cells that compute at each pixel of an image.
+Network pixel_layers(const NetworkSpec& spec) {
+  Network network;
+  Shape x = std::get<ImageShape>(spec.input).batch(spec.micro_batch);
+  for (const char* const name : {"first", "second", "third", "last"}) {
+    CellBuilder cell({.name = name, .type = spec.type});
+    const Value in = network.empty() ? cell.feature(features::kImage, {x, spec.type}) : cell.input(x);
+    const bool is_last = network.size() == 3;
+    network.push_back(cell.finish(is_last ? pixel_logits("fc", in, spec.num_classes) : linear("fc", in, kInputs)));
+    x.c = kInputs;
+  }
+  return network;
+}
+
 /// A perceptron of four cells, a share for each of four stages.
 RuntimeSpec spec_of(const LossCase& loss, DataType type) {
   RuntimeSpec spec{.network = {.name = "mlp",
@@ -293,14 +307,23 @@ TEST(TargetStep, LossesOfAnEvaluationDoNotDependOnHowManyMicroBatchesAStepHas) {
   }
 }
 
-// A thousand numbers of a sample: their targets are most of what a rank of the last stage holds.
+// A thousand numbers of a sample, or ten at each of a hundred pixels: their targets are most of what a rank of the last
+// stage holds.
 TEST(TargetStep, PlansTheMemoryOfTargets) {
   constexpr std::int64_t kMany = 1000;
-  for (const bool trains : {true, false}) {
+  for (const auto& [trains, is_field] : {std::pair(true, false), {false, false}, {true, true}, {false, true}}) {
     for (const std::int64_t stages : all_stages()) {
       RuntimeSpec spec = spec_of(all_losses().front(), DataType::kFloat32);
       spec.network.num_classes = kMany;
       spec.network.target = {.kind = TargetKind::kNumbers, .shape = Shape::vectors(1, kMany)};
+      if (is_field) {
+        spec.network.input = ImageShape{10, 10, kInputs};
+        spec.network.settings = {};
+        spec.network.make_cells = pixel_layers;
+        spec.network.num_classes = 10;
+        spec.network.target.shape = Shape::images(1, 10, 10, 10);
+        spec.network.target.dims = {10, 10, 10};
+      }
       spec.network.trains = trains;
       spec.batch.global = 100 * kMicro;
       const ProcessGrid grid(world(), stages);

@@ -1,6 +1,7 @@
 /// The losses of targets by their definition, in long double: the oracle of TargetLossOp.
 #pragma once
 
+#include <algorithm>
 #include <cmath>
 #include <cstdint>
 

@@ -228,6 +228,22 @@ TEST_F(Jobs, TrainAnArrayOfSeedsInARunDirectoryEach) {
   EXPECT_TRUE(contains(result.output, "train.seed = 3; 4")) << "the table of the job that ends last\n" << result.output;
 }
 
+TEST_F(Jobs, TrainAnArrayOfFoldsAndSeedsInARunDirectoryEach) {
+  const std::string folds = run_directory() + "-data";
+  const ProcessResult imported = run(CONVOY_PROGRAM, {"import", "--import.source=" + data() + "/../idx",
+                                                      "--import.output=" + folds, "--import.folds=2"});
+  ASSERT_EQ(imported.status, 0) << imported.output;
+  const Words options = {"--ntasks=1", "--cpus-per-task=1"},
+              arguments = {run_directory(), parameters(), "--data.train=" + folds, "--train.max_steps=4"};
+  const ProcessResult result = submit_and_wait(options + Words{"--array=1-2"}, "folds.sh", arguments);
+  for (const std::string fold : {"1", "2"}) expect_trained(run_directory() + "/fold-" + fold, result);
+  EXPECT_TRUE(contains(result.output, "data.fold = 1; 2")) << "the table of the job that ends last\n" << result.output;
+  setenv("FOLDS", "2", 1);
+  const ProcessResult seeds = submit_and_wait(options + Words{"--array=4"}, "folds.sh", arguments);
+  unsetenv("FOLDS");
+  expect_trained(run_directory() + "/fold-2-seed-2", seeds);
+}
+
 TEST_F(Jobs, TrainAnArrayOfParameterFilesInARunDirectoryEach) {
   const std::string other = run_directory() + "-other.cfg";
   std::filesystem::copy_file(parameters(), other);

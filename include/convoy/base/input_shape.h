@@ -46,7 +46,7 @@ struct ArrayShapes {
 
 using InputShape = std::variant<ImageShape, TextShape, ArrayShapes>;
 
-/// "224x224x3", "256 tokens of 20000", "spectrum 1024, image 64x64x7"
+/// "224x224x3", "256 tokens of 20000", "spectrum (1024), image (64, 64, 7)"
 std::string to_string(const InputShape& s);
 
 /// The kind of input with this shape (input_kinds in convoy/base/features.h).

@@ -36,6 +36,7 @@ enum class Purpose : std::uint64_t {
   kNoise = 23,
   kValueFactor = 24,
   kSubset = 25,
+  kFold = 26,
 };
 
 /// The key of the random numbers for one purpose and one item in one epoch. `item` is a sample's index or the hash of a

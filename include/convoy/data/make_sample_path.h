@@ -26,8 +26,8 @@ struct SamplePathSpec {
   DataType type = DataType::kFloat32;  ///< storage type of the network's activations
 };
 
-/// Makes the sample path for images, texts or arrays. Throws RequestError if the parameters ask for something that these
-/// samples do not have.
+/// Makes the sample path for images, texts or arrays. Throws RequestError if the parameters ask for something that
+/// these samples do not have.
 std::unique_ptr<SamplePath> make_sample_path(const SamplePathSpec& spec);
 
 }  // namespace convoy

@@ -30,8 +30,8 @@ struct TextFileOptions {
 
 /// Options for reading users' arrays and tables.
 struct ArrayFileOptions {
-  std::vector<io::ArrayInfo> arrays;  ///< the arrays that the network reads
-  TargetKind kind = TargetKind::kClass;
+  std::vector<io::ArrayInfo> arrays;      ///< the arrays that the network reads
+  Target answer = {};                     ///< what the network answers
   std::vector<std::string> output_names;  ///< names of the classes, labels or numbers that the network predicts
   /// Where the arrays, the targets and the names of the samples are (import.inputs, import.target, import.id). Empty:
   /// arrays are found by their names and columns; targets are columns of a table with the names of labels or numbers,
@@ -47,6 +47,7 @@ struct SamplesPath {
   std::variant<ImageFileOptions, TextFileOptions, ArrayFileOptions> files;
   VerifyKind verify = VerifyKind::kEpoch;  ///< how often samples of an imported data set are verified
   std::string split = "test";              ///< split to open if the path is a folder of shards
+  std::int64_t fold = 0;                   ///< the only fold that is wanted of a data set; 0: all samples
 };
 
 /// The columns of a table other than those of texts and labels; predictions are written next to them.

@@ -16,9 +16,14 @@
 ///                                      were imported, and in older files
 ///            vocabulary_size           attribute of the file: tokens are smaller
 ///            num_tokens                attribute of the file: tokens of all texts, over all shards
+///   /folds                             uint16 (N): fold of each sample, from 1; absent without import.folds
+///   /fold_mean, /fold_deviation        double (F,V): statistics over the samples outside each of F folds, V values
+///                                      for the channels of images, or of all arrays one after the other, then numbers
+///   num_folds                          attribute of the file: F
 ///   arrays:  /samples                  (N) records, contiguous: a packed compound of all arrays of a sample, each with
 ///                                      dimensions (C), (T,C), (H,W,C) or (D,H,W,C); h5py gives f["samples"]["NAME"]
-///            /targets                  (N,K) uint8 labels or float32 numbers; absent if the target is a class
+///            /targets                  (N,K) uint8 labels or float32 numbers; absent if the target is a class, or
+///                                      the last array of the records, which is then called "target"
 ///            /target_kind, /arrays ... what else is known of them (src/io/stored_arrays.h)
 ///   /names                             texts: the files' names, relative to the imported folder; last, and not in
 ///                                      every shard
@@ -79,9 +84,14 @@ class Dataset final : public SampleStore {
   std::int32_t label(std::int64_t sample) const override;
   /// Returns an empty name if the sample's shard has no names. Each call reads the shard.
   std::string name(std::int64_t sample) const override;
+  /// The fold of a sample, from 1 to info().num_folds; 0 if there are none.
+  std::int64_t fold(std::int64_t sample) const;
   /// From now on the data set has only these samples: at least one, by ascending indices in those that it has now.
-  /// Counts of classes and content_hash() follow; means, standard deviations and the number of tokens do not.
-  void keep(const std::vector<std::int64_t>& samples);
+  /// Counts of classes and content_hash() follow; the number of tokens does not. Means and standard deviations become
+  /// those over the samples outside `fold`; 0: they stay.
+  void keep(const std::vector<std::int64_t>& samples, std::int64_t fold = 0);
+  /// Returns the data set with all samples again. Both read the same open files, copies and memory.
+  Dataset with_all() const;
 
   /// A hash of everything that a training reads: form of samples or vocabulary, classes, each sample's bytes and
   /// target, in order. It does not depend on the path or the number of shards. `of_all`: also of the samples that are

@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <span>
 #include <string>
+#include <vector>
 
 #include "convoy/io/atomic_file.h"
 
@@ -12,14 +13,14 @@ namespace convoy::io {
 /// Whether NpyWriter wrote the file. Throws Error if it cannot be read.
 bool is_own_npy(const std::string& path);
 
-/// Writes a file with an array (rows, width) of float32. All members throw Error. Until commit() there is only a
+/// Writes a file with an array of float32, row by row. All members throw Error. Until commit() there is only a
 /// temporary file, which the destructor removes.
 class NpyWriter {
  public:
-  /// `max_rows` is the number of rows that the file may get.
-  NpyWriter(const std::string& path, std::int64_t width, std::int64_t max_rows);
+  /// `dims` are the extents of a row, and `max_rows` is the number of rows that the file may get.
+  NpyWriter(const std::string& path, std::vector<std::int64_t> dims, std::int64_t max_rows);
 
-  /// Appends rows: (count, width) values.
+  /// Appends the values of rows.
   void append(std::span<const float> values);
   /// Completes the file and flushes it to the disk. Throws Error if the last row is not complete.
   void finish();
@@ -27,7 +28,8 @@ class NpyWriter {
   void commit() { file_.commit(); }
 
  private:
-  std::int64_t width_, num_values_ = 0;
+  std::vector<std::int64_t> dims_;
+  std::int64_t width_, num_values_ = 0;  ///< number of values of a row, and of all rows
   AtomicFile file_;
 };
 

@@ -7,9 +7,11 @@
 ///   several labels of a sample, or numbers:
 ///   /target_kind   text: "labels" or "numbers"
 ///   /output_names  texts (K): the names of the labels or numbers
-///   /targets       float32 (N,K): labels, 0 or 1, or true numbers; NaN: not known. Absent if none is known
+///   /targets       float32 (N,K): labels, 0 or 1, or true numbers; NaN: not known. Absent if none is known, and for
+///                  fields
 ///   /logits        float32 (N,K), contiguous, last: of each label; its probability is 1 / (1 + exp(-logit))
-///   /outputs       float32 (N,K), contiguous, last: predicted numbers, in their own units
+///   /outputs       float32 (N,K), contiguous, last: predicted numbers, in their own units; fields have the axes of
+///                  the files that were imported
 #pragma once
 
 #include <cstdint>
@@ -30,6 +32,9 @@ struct PredictedSamples {
   std::vector<std::string> names;        ///< (N) names of the samples
   std::vector<std::int32_t> labels;      ///< (N) classes; empty for labels and numbers
   std::vector<float> targets = {};       ///< (N,K) true labels or numbers; empty for classes, or if none is known
+  std::vector<std::int64_t> dims = {};   ///< extents of the outputs for a sample; empty: (K)
+
+  std::int64_t num_outputs() const;  ///< number of outputs for a sample
 };
 
 /// Whether the file holds predictions. Throws Error if it cannot be read.

@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "convoy/base/element_type.h"
@@ -27,8 +28,9 @@ struct TextInfo {
   bool operator==(const TextInfo&) const = default;
 };
 
-inline constexpr std::size_t kMaxArrays = 64;           ///< largest number of arrays of a sample
-inline constexpr std::int64_t kMaxTargetValues = 1024;  ///< largest number of labels or numbers of a sample's target
+inline constexpr std::size_t kMaxArrays = 64;  ///< largest number of arrays of a sample
+/// Largest number of labels or numbers of a sample that heads of shards have; more numbers are stored with its arrays.
+inline constexpr std::int64_t kMaxTargetValues = 1024;
 
 /// One of the arrays that each sample of a store has.
 struct ArrayInfo {
@@ -49,14 +51,24 @@ struct ArrayInfo {
 std::string describe_form(const ArrayInfo& array);
 /// "spectrum float32 (1024), position float32 (3)"
 std::string describe_forms(std::span<const ArrayInfo> arrays);
+/// "(64, 64, 2)"; "(5)" for a target with 5 outputs that is not in the record.
+std::string describe_extents(const Target& target, std::int64_t num_outputs);
+/// "64 x 64": the pixels of a field.
+std::string describe_pixels(const Target& target);
+/// " at each of 64 x 64 pixels" of a field; empty for other targets.
+std::string describe_place(const Target& target);
 /// Returns the array with this name; null if there is none.
 const ArrayInfo* find_array(std::span<const ArrayInfo> arrays, std::string_view name);
 
-/// Throws Error if no file can hold these arrays: more than kMaxArrays, two with one name, a name that is no feature's,
-/// not 1 to 4 extents of at least 1, or more than 2 GiB per sample.
-void check_arrays(std::span<const ArrayInfo> arrays);
-/// Throws Error if labels or numbers are not 1 to kMaxTargetValues.
-void check_target(TargetKind kind, std::int64_t num_outputs);
+/// Returns the arrays, and then the target if it is stored with them, as an array with the name features::kTarget.
+std::vector<ArrayInfo> record_of(std::vector<ArrayInfo> arrays, const Target& target);
+
+/// Throws Error if no file can hold these arrays and the target: no array or more than kMaxArrays, two with one name, a
+/// name that is no feature's, not 1 to 4 extents of at least 1, or more than 2 GiB per sample.
+void check_arrays(std::span<const ArrayInfo> arrays, const Target& target = {});
+/// Throws Error if a target cannot have this number of outputs: labels, and numbers in the heads of shards, are 1 to
+/// kMaxTargetValues; numbers that are stored with the arrays have one for each channel.
+void check_target(const Target& target, std::int64_t num_outputs);
 
 /// The properties of a split, which all its shards have in common, or of a folder of images or texts.
 struct DatasetInfo {
@@ -74,14 +86,30 @@ struct DatasetInfo {
   std::vector<double> channel_mean;    ///< (C) mean of values / 255 over all pixels; empty for a folder
   std::vector<double> channel_stddev;  ///< (C) standard deviation of values / 255 over all pixels; empty for a folder
   TextInfo text;                       ///< only if `kind` is kText; the members about images are then not set
-  std::vector<ArrayInfo> arrays;       ///< the arrays of each sample; only if `kind` is kArrays
+  std::vector<ArrayInfo> arrays;       ///< the inputs of each sample; only if `kind` is kArrays
   Target target;                       ///< what a network has to answer; always a class if `kind` is not kArrays
   std::string source;                  ///< the path that was imported, or the folder
+  std::int64_t num_folds = 0;          ///< number of folds that the samples belong to (import.folds); 0: to none
+  /// (F,V) means and standard deviations over the samples outside each of F folds, whose V values lie in the order of
+  /// statistics(); empty for texts, and if there are no folds.
+  std::vector<double> fold_mean, fold_stddev;
 
+  /// The arrays that are stored of a sample, one after the other: the inputs, and after them a target that is stored
+  /// with them.
+  std::vector<ArrayInfo> record() const { return record_of(arrays, target); }
+  /// Returns the lists of means and of standard deviations: of the channels of images, or of each array, and of numbers
+  /// that are the target.
+  std::vector<std::pair<std::vector<double>*, std::vector<double>*>> statistics();
+  /// Sets statistics() to those over the samples outside `fold`, a number from 1 to num_folds.
+  void use_statistics_outside(std::int64_t fold);
   /// Size in bytes of a stored sample: its pixels, or all its arrays. 0 if samples differ in size.
   std::int64_t record_bytes() const;
-  /// Number of values that are stored of the target of a sample: labels or numbers. 0 for a class.
-  std::int64_t num_target_values() const { return target.kind == TargetKind::kClass ? 0 : std::ssize(class_names); }
+  /// Number of values of the target of a sample: labels or numbers, at all pixels. 0 for a class.
+  std::int64_t num_target_values() const {
+    return target.kind == TargetKind::kClass ? 0 : target.num_values(std::ssize(class_names));
+  }
+  /// Number of values of the target of a sample that the heads of shards have.
+  std::int64_t num_values_in_head() const { return target.is_in_record() ? 0 : num_target_values(); }
 };
 
 /// Returns a sentence about classes without samples: "2 of 10 classes have no sample: cat, dog". Empty if all have
@@ -118,7 +146,7 @@ class SampleStore {
   virtual std::span<const std::byte> read_array(std::int64_t sample, std::size_t input,
                                                 std::vector<std::byte>& memory) const;
   /// Reads the labels (0 or 1) or the numbers of a sample's target into `values`, of info().num_target_values() values.
-  /// NaN stands for a value that is not known. Only for a store whose target is not a class.
+  /// NaN is a value that is not known. Only for a store whose target is not a class.
   virtual void read_target(std::int64_t sample, std::span<float> values) const;
   /// Whether reading is fast only if one thread reads the samples in ascending order.
   virtual bool reads_in_order() const { return false; }

@@ -41,14 +41,16 @@ struct ShardLocation {
 
 /// What is known about a sample: its class, or its labels or numbers.
 struct SampleAnswer {
-  std::int32_t label = -1;             ///< only if the target is a class
-  std::span<const float> target = {};  ///< (K) labels, 0 or 1, or finite numbers; NaN: not known
+  std::int32_t label = -1;  ///< only if the target is a class
+  /// (K) labels, 0 or 1, or finite numbers; NaN: not known. Empty for a target that is in the record.
+  std::span<const float> target = {};
+  std::int64_t fold = 0;  ///< from 1 to DatasetInfo::num_folds; 0 if there are none
 };
 
-/// Writes one shard. The constructor takes from `info` the form of samples and targets, the classes and the source, and
-/// the maximal number of samples of this shard (num_samples); finish() takes the counts and statistics. Space for the
-/// head is reserved before the samples; if samples were skipped, they are moved to follow the shorter head. All members
-/// throw Error. Until commit() there is only a temporary file, which the destructor removes.
+/// Writes one shard. The constructor takes from `info` the form of samples and targets, the classes, the number of
+/// folds and the source, and the maximal number of samples of this shard (num_samples); finish() takes the counts and
+/// statistics. Space for the head is reserved before the samples; if samples were skipped, they are moved to follow the
+/// shorter head. All members throw Error. Until commit() there is only a temporary file, which the destructor removes.
 class ShardWriter {
  public:
   ShardWriter(const ShardLocation& location, const DatasetInfo& info);
@@ -56,14 +58,14 @@ class ShardWriter {
   ShardWriter(ShardWriter&&) noexcept;
 
   /// Appends a sample: H*W*C bytes of pixels, the bytes of an image file, the tokens of a text with 2 or 4 bytes each,
-  /// as the vocabulary needs, or the values of all arrays, one array after the other. Names are stored only if all
-  /// samples have one.
+  /// as the vocabulary needs, or the record of arrays (DatasetInfo::record()). Names are stored only if all samples
+  /// have one.
   void append(std::span<const std::byte> sample, const SampleAnswer& answer, std::string_view name);
   std::int64_t num_samples() const;
   /// Ends the samples and writes their names. Closes the file descriptor.
   void end_samples();
-  /// Writes the head with class_counts, means and standard deviations (of channels, arrays and targets) from `info`,
-  /// which describes the whole split, and flushes the file to the disk.
+  /// Writes the head with class_counts, means and standard deviations (of channels, arrays, targets and folds) from
+  /// `info`, which describes the whole split, and flushes the file to the disk.
   void finish(const DatasetInfo& info);
   /// Renames the file to its final name.
   void commit();

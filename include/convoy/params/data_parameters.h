@@ -9,6 +9,8 @@
 
 namespace convoy {
 
+inline constexpr std::int64_t kMaxFolds = 65535;  ///< largest number of folds of a data set
+
 /// How many samples of a data set are used: a share in percent, or a number; 0 and 0: all.
 struct SampleLimit {
   double percent = 0;
@@ -21,7 +23,8 @@ struct DataParams {
   std::string train;  ///< path of a shard, of a folder of shards, or a prefix such as data/fashion/train
   std::string val;    ///< path of the data set that selects the best checkpoint; empty: `test` selects it
   std::string test;
-  SampleLimit limit;  ///< how many samples of `train` are used
+  SampleLimit limit;      ///< how many samples of `train` are used
+  std::int64_t fold = 0;  ///< fold of `train` (from 1) that is measured in place of `val`, and not trained on; 0: none
   bool shuffle = true;
   bool balanced = false;            ///< whether each class is drawn equally often
   std::int64_t loader_threads = 1;  ///< number of threads of each rank that read samples
@@ -81,7 +84,8 @@ struct ImportParams {
   bool splits = true;  ///< whether folders named train*, val* and test* are splits; false: they are classes
   double max_class_fraction = 0.1;  ///< largest number of a table's classes, as a share of its texts
   double val_fraction = 0;          ///< share of each class of train that becomes the split val
-  // Of arrays and tables of numbers; the texts are explained in data/arrays/array_files.h.
+  std::int64_t folds = 0;           ///< number of folds that the samples of train are dealt to; 0: none
+  // These are for arrays and tables of numbers; the texts are explained in data/arrays/array_files.h.
   std::string inputs;             ///< arrays of a sample: "spectrum: x, position: all.npz:p"
   std::string target, id, group;  ///< where the target, a sample's name and its group are
   TargetRequest target_kind = TargetRequest::kAuto;

@@ -32,8 +32,13 @@ bool changes_values(const AugmentParams& params) {
 }
 
 ArrayEditor::ArrayEditor(const AugmentParams& params, std::uint64_t seed, const Shape& shape, std::uint64_t number,
-                         bool moves)
-    : params_(params), seed_(seed), shape_(shape), number_(number), moves_(moves && moves_pixels(params)) {}
+                         bool moves, float outside)
+    : params_(params),
+      seed_(seed),
+      shape_(shape),
+      number_(number),
+      moves_(moves && moves_pixels(params)),
+      outside_(outside) {}
 
 void ArrayEditor::edit(std::int64_t epoch, std::int64_t sample, std::span<const float> from,
                        std::span<float> to) const {
@@ -75,7 +80,7 @@ void ArrayEditor::move(const PixelMoves& moves, std::span<const float> from, std
       y += moves.dy, x += moves.dx;
       if (reflects) y = reflected(y, height), x = reflected(x, width);
       if (y < 0 || y >= height || x < 0 || x >= width)
-        std::fill_n(pixel, channels, 0.0f);
+        std::fill_n(pixel, channels, outside_);
       else
         std::copy_n(from.data() + (y * width + x) * channels, channels, pixel);
     }

@@ -26,13 +26,15 @@ struct PixelMoves {
 class ArrayEditor {
  public:
   /// `shape` is that of a sample (n = 1), `number` the array's among those of the network. `moves`: whether its pixels
-  /// are moved if the parameters say so.
-  ArrayEditor(const AugmentParams& params, std::uint64_t seed, const Shape& shape, std::uint64_t number, bool moves);
+  /// are moved if the parameters say so. `outside` is the value of pixels from outside the array.
+  ArrayEditor(const AugmentParams& params, std::uint64_t seed, const Shape& shape, std::uint64_t number, bool moves,
+              float outside = 0);
 
   /// Whether edit() changes anything.
   bool edits() const { return moves_ || changes_values(params_); }
   /// Writes the changed array to `to`. Both have the normalised values of all pixels and do not overlap.
-  ///   crop: pixels from outside the array are 0, the mean of normalised values, or reflected (augment.border)
+  ///   crop: pixels from outside the array are `outside`, for inputs the mean of normalised values, or reflected
+  ///   (augment.border)
   ///   factor, noise: value * factor + stddev * normal, each operation rounded to float32
   void edit(std::int64_t epoch, std::int64_t sample, std::span<const float> from, std::span<float> to) const;
 
@@ -47,6 +49,7 @@ class ArrayEditor {
   Shape shape_;
   std::uint64_t number_;
   bool moves_;
+  float outside_;
 };
 
 /// Writes (1 - share) * own + share * partner to `own`; each operation is rounded to float32.

@@ -4,6 +4,9 @@
 #include <algorithm>
 #include <filesystem>
 #include <fstream>
+#include <functional>
+#include <numeric>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -13,10 +16,10 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
-#include "convoy/io/array_reader.h"
 #include "convoy/io/foreign_kind.h"
 
 #include "data/arrays/number_table.h"
+#include "data/arrays/picture_file.h"
 #include "data/folder_walk.h"
 
 namespace convoy {
@@ -73,10 +76,10 @@ bool contains(const std::vector<std::string>& names, const std::string& name) {
 [[noreturn]] void refuse_other_kind(const std::string& path) {
   std::string first(8, '\0');
   std::ifstream(path, std::ios::binary).read(first.data(), std::ssize(first));
-  if (first.starts_with("\x89PNG") || first.starts_with("\xff\xd8\xff"))
+  if (is_picture(path) || first.starts_with("\xff\xd8\xff"))
     refuse(
-        "'{}' is a picture. Arrays of pictures are not possible yet: write them as one .npy, or import them as images "
-        "of 8 bits (import.format = folder)",
+        "'{}' is a picture. A folder of pictures is imported with the numbers of its files by import.format = arrays, "
+        "and as images of 8 bits by import.format = folder",
         path);
   const auto kind = io::find_foreign_kind(path);
   refuse("'{}' is {}, and holds no arrays. Expected: .npy, .npz, HDF5, .csv or .tsv{}{}", path,
@@ -185,7 +188,36 @@ std::string list_of_inputs(const std::vector<std::string>& names) {
   return shown(pairs);
 }
 
+// Returns the first array of numbers whose samples have as many values as these extents; the first array if there is
+// none.
+std::string find_of_size(const ArrayFiles& files, const std::vector<std::string>& names,
+                         const std::vector<std::int64_t>& dims) {
+  const auto count = [](std::span<const std::int64_t> extents) {
+    return std::accumulate(extents.begin(), extents.end(), std::int64_t{1}, std::multiplies<>());
+  };
+  for (const std::string& name : names) {
+    try {
+      const io::ArrayForm form = open_array(files.kind, files.paths.front(), name)->form();
+      if (form.type && !form.dims.empty() && count(std::span(form.dims).subspan(1)) == count(dims)) return name;
+    } catch (const Error&) {
+      continue;  // what cannot be read cannot be meant
+    }
+  }
+  return names.front();
+}
+
 }  // namespace
+
+std::unique_ptr<io::ArrayReader> open_array(ArrayFileKind kind, const std::string& path, const std::string& array) {
+  switch (kind) {
+    case ArrayFileKind::kNpz:
+      return io::open_npz(path, array);
+    case ArrayFileKind::kHdf5:
+      return io::open_hdf5(path, array);
+    default:
+      return io::open_npy(path);
+  }
+}
 
 std::optional<ArrayFileKind> find_array_file_kind(const std::string& path) {
   if (!is_file(path)) return std::nullopt;
@@ -294,12 +326,18 @@ void ArrayFinder::refuse_where(const std::string& where, const std::string& key)
   std::vector<std::string> names;
   const auto files = own_files({});
   if (files) names = names_in(*files);
-  if (names.empty())
-    for (const std::string& path : array_files_at(source_, key_)) names.push_back(fs::path(path).filename().string());
+  const bool has_names = !names.empty(), is_table = files && files->kind == ArrayFileKind::kTable;
+  const std::string parent = is_folder_ ? source_ : fs::path(source_).parent_path().string();
+  const std::string folder = parent.empty() ? "." : parent;
+  if (!has_names)
+    for (const std::string& path : array_files_at(folder, key_)) names.push_back(fs::path(path).filename().string());
   const std::string near = nearest(where, names);
+  const std::string hint = near.empty() ? "" : fmt::format(". Nearest: {}", excerpt(near));
+  if (!has_names)
+    refuse("{} = {}: there is no such file. The folder '{}' has: {}{}", key, excerpt(where), folder, shown(names),
+           hint);
   refuse("{} = {}: there is no such file, and '{}' has no {} of this name. It has: {}{}", key, excerpt(where), source_,
-         files && files->kind == ArrayFileKind::kTable ? "column" : "array", shown(names),
-         near.empty() ? "" : fmt::format(". Nearest: {}", excerpt(near)));
+         is_table ? "column" : "array", shown(names), hint);
 }
 
 // Finds the part of files that are known, by its name if it has one.
@@ -317,9 +355,12 @@ PartLocation ArrayFinder::find_only(const ArrayFiles& files, const PartSpec& par
   if (names.empty())
     refuse("{}: '{}' has nothing but {}, which is used otherwise", key, files.paths.front(), shown(others));
   if (files.kind == ArrayFileKind::kTable) return {.files = files, .columns = names};
+  if (names.size() > 1 && part.name.empty())
+    refuse("{}: '{}' has several arrays. Name those that the network may read, as in {} = \"{}\"", key,
+           files.paths.front(), key, list_of_inputs(names));
   if (names.size() > 1)
-    refuse("{}: '{}' has several arrays{}. Name those that are meant, as in {} = \"{}\"", key, files.paths.front(),
-           part.name.empty() ? "" : fmt::format(", and none is called '{}'", part.name), key, list_of_inputs(names));
+    refuse("{}: '{}' has several arrays, and none is called '{}': {}. Say which one is meant, as in {} = \"{}: {}\"",
+           key, files.paths.front(), part.name, shown(names), key, part.name, find_of_size(files, names, part.dims));
   return {.files = files, .array = names.front()};
 }
 

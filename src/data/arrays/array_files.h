@@ -2,15 +2,19 @@
 #pragma once
 
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
+#include "convoy/io/array_reader.h"
+
 namespace convoy {
 
-enum class ArrayFileKind { kNpy, kNpz, kHdf5, kTable };
+/// kPictures: files of one sample each (data/arrays/picture_part.h).
+enum class ArrayFileKind { kNpy, kNpz, kHdf5, kTable, kPictures };
 
 /// Returns the kind of a file by its first bytes, else by its name; nothing if it holds no arrays and is no table.
 std::optional<ArrayFileKind> find_array_file_kind(const std::string& path);
@@ -77,5 +81,9 @@ class ArrayFinder {
 
 /// Returns the names of the arrays or columns in the first of the files; empty for .npy.
 std::vector<std::string> names_in(const ArrayFiles& files);
+
+/// Opens an array of one file of arrays. `array` is its name, and is not used for .npy. Throws RequestError as the
+/// readers of convoy/io/array_reader.h do.
+std::unique_ptr<io::ArrayReader> open_array(ArrayFileKind kind, const std::string& path, const std::string& array);
 
 }  // namespace convoy

@@ -4,6 +4,7 @@
 #include <cmath>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -30,7 +31,10 @@ namespace {
 // have about a million of them, and the head of a shard stays small.
 constexpr std::int64_t kBytesPerSample = 100;
 
-/// The sums of one shard of train: those of each input, then those of numbers that are answered.
+// Largest number of means that the folds may have: their sums are kept for each shard that a rank writes.
+constexpr std::int64_t kMaxFoldValues = std::int64_t{1} << 20;
+
+/// The sums of one shard of train, by fold: those of each input, then those of numbers that are answered.
 struct ShardSums {
   std::int64_t shard = 0;
   std::vector<ChannelSums> channels;
@@ -71,8 +75,10 @@ class ArrayImport final : public ImportInput {
   bool are_numbers() const { return arrays_.target().kind == TargetKind::kNumbers; }
   io::SampleAnswer read_answer(std::size_t split, std::int64_t sample);
   std::string find_fault(const io::SampleAnswer& answer);
-  void add_to_sums();
+  void add_to_sums(std::int64_t fold);
   void end_shard();
+  std::int64_t num_channels() const;
+  std::int64_t num_folds() const { return std::max<std::int64_t>(1, params_.folds); }
   void sum_shards();
   static std::string describe_loss(const std::string& what, bool is_table, const LossOfPrecision& loss);
 
@@ -90,6 +96,7 @@ class ArrayImport final : public ImportInput {
   std::int64_t shard_ = 0;               ///< its number
   std::vector<ShardSums> shards_;        ///< the shards of train that this rank has written
   std::vector<ChannelSums> sums_;        ///< of all shards, known after sum_up()
+  std::vector<ChannelSums> outside_;     ///< (folds, channels) those outside each fold; empty without folds
 };
 
 void ArrayImport::check_request() const {
@@ -106,20 +113,37 @@ void ArrayImport::check_request() const {
   refuse_key("import.vocabulary", params_.vocabulary == usual.vocabulary, "texts");
   refuse_key("import.text_column", params_.text_column == usual.text_column, "texts");
   refuse_key("import.label_column", params_.label_column == usual.label_column, "texts");
+  if (params_.folds * num_channels() > kMaxFoldValues)
+    refuse("import.folds = {}: a sample has {} channels and numbers, each with a mean for each fold. Allowed: up to {}",
+           params_.folds, num_channels(), kMaxFoldValues / num_channels());
+}
+
+std::int64_t ArrayImport::num_channels() const {
+  std::int64_t count = are_numbers() ? std::ssize(arrays_.target().names) : 0;
+  for (const io::ArrayInfo& input : inputs()) count += input.channels();
+  return count;
 }
 
 void ArrayImport::describe(io::DatasetInfo& info) const {
   const TargetForm& target = arrays_.target();
   info.arrays = inputs();
+  info.target = arrays_.form_of_target();
   info.target.kind = target.kind;
-  info.target.shape = Shape::vectors(1, target.kind == TargetKind::kClass ? 1 : std::ssize(target.names));
+  if (!info.target.is_in_record())
+    info.target.shape = Shape::vectors(1, target.kind == TargetKind::kClass ? 1 : std::ssize(target.names));
 }
 
 // --- Samples ---------------------------------------------------------------------------------------------------------
 
-// The answer stays valid until the next call.
+// Reads the target of the sample in record_. The answer stays valid until the next call.
 io::SampleAnswer ArrayImport::read_answer(std::size_t split, std::int64_t sample) {
   if (arrays_.target().kind == TargetKind::kClass) return {.label = arrays_.listing().splits[split].label(sample)};
+  if (arrays_.form_of_target().is_in_record()) {
+    target_.resize(static_cast<std::size_t>(arrays_.form_of_target().shape.count()));
+    const auto bytes = std::as_writable_bytes(std::span(target_));
+    std::ranges::copy(std::span(record_).last(bytes.size()), bytes.begin());
+    return {};
+  }
   const io::SampleAnswer answer = readers_[arrays_.source_index(split)].read(arrays_.row(split, sample));
   target_.assign(answer.target.begin(), answer.target.end());
   return {.target = target_};
@@ -130,10 +154,9 @@ std::string ArrayImport::find_fault(const io::SampleAnswer& answer) {
   std::string fault = bad_.look(record_);
   if (!fault.empty()) return fault;
   if (arrays_.target().kind == TargetKind::kClass) return answer.label < 0 ? "it has no class" : "";
-  if (std::ranges::any_of(answer.target, [](float value) { return std::isinf(value); }))
-    return "its target is infinite";
-  const auto num_missing = std::ranges::count_if(answer.target, [](float value) { return std::isnan(value); });
-  if (num_missing == std::ssize(answer.target)) return "its target is missing";
+  if (std::ranges::any_of(target_, [](float value) { return std::isinf(value); })) return "its target is infinite";
+  const auto num_missing = std::ranges::count_if(target_, [](float value) { return std::isnan(value); });
+  if (num_missing == std::ssize(target_)) return "its target is missing";
   num_missing_ += num_missing;
   return "";
 }
@@ -150,7 +173,7 @@ std::span<const std::byte> ArrayImport::read(std::size_t split, std::int64_t sam
   }
   const std::string fault = find_fault(answer_);
   if (fault.empty()) {
-    if (!moments_.empty()) add_to_sums();
+    if (!moments_.empty()) add_to_sums(std::max<std::int64_t>(0, arrays_.listing().splits[split].fold(sample) - 1));
     return record_;
   }
   if (params_.bad_values == BadValuesKind::kSkip || params_.strict) fail("{}", fault);
@@ -167,48 +190,49 @@ void ArrayImport::begin_shard(std::size_t split, std::int64_t shard) {
   end_shard();
   if (split != 0) return;
   shard_ = shard;
-  for (const io::ArrayInfo& input : inputs()) moments_.emplace_back(input.type, input.channels());
-  if (are_numbers()) moments_.emplace_back(ElementType::kFloat32, std::ssize(arrays_.target().names));
+  for (const io::ArrayInfo& input : inputs()) moments_.emplace_back(input.type, input.channels(), num_folds());
+  if (are_numbers()) moments_.emplace_back(ElementType::kFloat32, std::ssize(arrays_.target().names), num_folds());
 }
 
-void ArrayImport::add_to_sums() {
+void ArrayImport::add_to_sums(std::int64_t fold) {
   std::span<const std::byte> rest = record_;
   for (std::size_t i = 0; i < inputs().size(); ++i) {
     const auto size = static_cast<std::size_t>(inputs()[i].bytes());
-    moments_[i].add(rest.first(size));
+    moments_[i].add(rest.first(size), fold);
     rest = rest.subspan(size);
   }
-  if (are_numbers()) moments_.back().add(std::as_bytes(std::span(target_)));
+  if (are_numbers()) moments_.back().add(std::as_bytes(std::span(target_)), fold);
 }
 
 void ArrayImport::end_shard() {
   if (moments_.empty()) return;
   ShardSums& sums = shards_.emplace_back();
   sums.shard = shard_;
-  for (const ChannelMoments& moments : moments_) {
-    const std::vector<ChannelSums> channels = moments.sums();
-    sums.channels.insert(sums.channels.end(), channels.begin(), channels.end());
-  }
+  for (std::int64_t fold = 0; fold < num_folds(); ++fold)
+    for (const ChannelMoments& moments : moments_) {
+      const std::vector<ChannelSums> channels = moments.sums(fold);
+      sums.channels.insert(sums.channels.end(), channels.begin(), channels.end());
+    }
   moments_.clear();
 }
 
-// Adds up the sums of all shards in their order, on all ranks.
+// Adds up the sums of all shards in their order, and those of all folds in theirs, on all ranks.
 void ArrayImport::sum_shards() {
   end_shard();
-  std::int64_t num_channels = are_numbers() ? std::ssize(arrays_.target().names) : 0;
-  for (const io::ArrayInfo& input : inputs()) num_channels += input.channels();
-  sums_.resize(static_cast<std::size_t>(num_channels));
   const std::int64_t num_shards = world_.max(shards_.empty() ? 0 : shards_.back().shard + 1);
-  std::vector<ChannelSums> sums(sums_.size());
+  std::vector<ChannelSums> sums(static_cast<std::size_t>(num_folds() * num_channels())), of_folds(sums.size());
   auto mine = shards_.begin();
   for (std::int64_t shard = 0; shard < num_shards; ++shard) {
     const bool is_mine = mine != shards_.end() && mine->shard == shard;
     const auto owner = static_cast<int>(world_.max(is_mine ? world_.rank() : -1));
     if (is_mine) sums = std::move((mine++)->channels);
     world_.broadcast(sums.data(), std::ssize(std::as_bytes(std::span(sums))), owner);
-    for (std::size_t i = 0; i < sums.size(); ++i) sums_[i].add(sums[i]);
+    for (std::size_t i = 0; i < sums.size(); ++i) of_folds[i].add(sums[i]);
   }
   shards_.clear();
+  sums_.resize(static_cast<std::size_t>(num_channels()));
+  for (std::size_t i = 0; i < of_folds.size(); ++i) sums_[i % sums_.size()].add(of_folds[i]);
+  if (params_.folds > 0) outside_ = sums_outside_folds(of_folds, static_cast<std::size_t>(params_.folds));
 }
 
 void ArrayImport::sum_up(std::size_t split, io::DatasetInfo& info) {
@@ -217,17 +241,20 @@ void ArrayImport::sum_up(std::size_t split, io::DatasetInfo& info) {
     bad_.gather(world_);
     num_missing_ = world_.sum(num_missing_);
   }
-  auto next = sums_.begin();
+  std::span<const ChannelSums> next = sums_;
   const auto take = [&](std::int64_t channels, std::vector<double>& mean, std::vector<double>& stddev) {
     mean.clear();
     stddev.clear();
-    for (std::int64_t c = 0; c < channels; ++c, ++next) {
-      mean.push_back(next->mean());
-      stddev.push_back(next->stddev());
+    for (const ChannelSums& sums : next.first(static_cast<std::size_t>(channels))) {
+      mean.push_back(sums.mean());
+      stddev.push_back(sums.stddev());
     }
+    next = next.subspan(static_cast<std::size_t>(channels));
   };
   for (io::ArrayInfo& array : info.arrays) take(array.channels(), array.mean, array.stddev);
   if (are_numbers()) take(std::ssize(arrays_.target().names), info.target.mean, info.target.stddev);
+  next = outside_;
+  if (info.num_folds > 0) take(std::ssize(next), info.fold_mean, info.fold_stddev);
 }
 
 void ArrayImport::check_samples() const {
@@ -237,9 +264,14 @@ void ArrayImport::check_samples() const {
         params_.source, counted(bad_.num_samples(), "sample"), bad_.describe());
   if (!are_numbers()) return;
   const std::vector<std::string>& names = arrays_.target().names;
-  for (std::size_t k = 0; k < names.size(); ++k)
-    if (sums_[sums_.size() - names.size() + k].count == 0)
-      refuse("import.target: no sample of split train has a value of '{}'", names[k]);
+  for (std::size_t k = 0; k < names.size(); ++k) {
+    const std::size_t channel = sums_.size() - names.size() + k;
+    if (sums_[channel].count == 0) refuse("import.target: no sample of split train has a value of '{}'", names[k]);
+    for (std::size_t fold = 0; fold * sums_.size() < outside_.size(); ++fold)
+      if (outside_[fold * sums_.size() + channel].count == 0)
+        refuse("import.folds = {}: no sample outside fold {} has a value of '{}'. Leave that number out", params_.folds,
+               fold + 1, names[k]);
+  }
 }
 
 // --- What the user is told -------------------------------------------------------------------------------------------

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstring>
-#include <filesystem>
 #include <system_error>
 #include <utility>
 
@@ -18,16 +17,13 @@
 #include "convoy/comm/packed.h"
 #include "convoy/io/shard_files.h"
 
+#include "data/arrays/array_splits.h"
 #include "data/arrays/row_list.h"
-#include "data/folder_walk.h"
 #include "data/text/check_text.h"
-#include "data/text/text_table.h"
 
 namespace convoy {
 
 namespace {
-
-namespace fs = std::filesystem;
 
 constexpr std::int64_t kRowsPerBlock = 4096;
 constexpr const char* kSourceKey = "import.source";
@@ -40,50 +36,6 @@ ArraySourceSpec spec_of(const ImportParams& params, const std::string& path) {
           .id = params.id,
           .group = params.group,
           .axes = params.axes};
-}
-
-// --- Splits of the source --------------------------------------------------------------------------------------------
-
-// Files of arrays and folders of such files in the source, by the splits that their names mean; the last list has the
-// others.
-std::vector<std::vector<std::string>> entries_by_split(const std::string& source) {
-  std::vector<std::vector<std::string>> entries(io::kSplitNames.size() + 1);
-  std::vector<fs::path> paths = files_in(source, kSourceKey);
-  std::erase_if(paths, [](const fs::path& path) { return !find_array_file_kind(path.string()); });
-  for (const fs::path& folder : folders_in(source, kSourceKey)) {
-    const std::vector<fs::path> files = files_in(folder, kSourceKey);
-    if (std::ranges::any_of(files,
-                            [](const fs::path& path) { return find_array_file_kind(path.string()).has_value(); }))
-      paths.push_back(folder);
-  }
-  for (const fs::path& path : paths)
-    entries[split_of_table(path.filename().string()).value_or(io::kSplitNames.size())].push_back(path.string());
-  return entries;
-}
-
-// The splits of the source, by the names of its files and folders, with their paths. A source without such names is the
-// split train.
-std::vector<std::pair<std::string, std::string>> splits_of(const ImportParams& params) {
-  const std::string train = io::kSplitNames.front();
-  std::error_code error;
-  if (!params.splits || !fs::is_directory(params.source, error)) return {{train, params.source}};
-  const auto entries = entries_by_split(params.source);
-  const bool has_others = !entries[1].empty() || !entries[2].empty();
-  if (entries[0].empty() || (!has_others && (entries[0].size() > 1 || !entries.back().empty())))
-    return {{train, params.source}};
-  std::vector<std::pair<std::string, std::string>> splits;
-  for (std::size_t i = 0; i < io::kSplitNames.size(); ++i) {
-    if (entries[i].size() > 1)
-      refuse(
-          "{} = {}: '{}' and '{}' both belong to split {}. Put the files of each split into a folder of their own, "
-          "train, val and test, with the same names in each",
-          kSourceKey, params.source, entries[i][0], entries[i][1], io::kSplitNames[i]);
-    if (!entries[i].empty()) splits.emplace_back(io::kSplitNames[i], entries[i].front());
-  }
-  if (!entries.back().empty())
-    log_warning(fmt::format("{} = {}: these belong to no split and are not imported: {}", kSourceKey, params.source,
-                            examples(entries.back())));
-  return splits;
 }
 
 // --- Forms as bytes --------------------------------------------------------------------------------------------------
@@ -141,20 +93,22 @@ std::int64_t SplitRows::row(std::int64_t sample) {
 
 ArrayListing::ArrayListing(const ImportParams& params, const mpi::Communicator& world)
     : params_(params), world_(world) {
+  std::vector<SplitPath> splits;  // on rank 0
   std::vector<std::byte> found;
   mpi::on_root(world_, [&] {
+    splits = find_splits(params_);
     mpi::Packer packed;
-    for (const auto& [name, path] : splits_of(params_)) {
-      packed.add(name);
-      packed.add(path);
+    for (const SplitPath& split : splits) {
+      packed.add(split.name);
+      packed.add(split.path);
     }
     found = packed.bytes();
-    check_request();
+    check_request(splits.front().pictures && splits.front().pictures->are_classes_folders);
   });
   found = world_.broadcast(found, 0);
   for (mpi::Unpacker packed(found); !packed.is_empty();) {
     const std::string name(packed.text());
-    open(name, std::string(packed.text()));
+    open(name, std::string(packed.text()), splits.empty() ? std::nullopt : splits[sources_.size()].pictures);
   }
   mpi::on_root(world_, [this] { check_inputs(); });
   groups_.resize(sources_.size());
@@ -163,8 +117,11 @@ ArrayListing::ArrayListing(const ImportParams& params, const mpi::Communicator& 
   mpi::on_root(world_, [this] { check_groups_of_splits(); });
 }
 
-void ArrayListing::check_request() const {
-  if (params_.target.empty())
+void ArrayListing::check_request(bool are_classes_folders) const {
+  if (are_classes_folders && params_.target_kind != TargetRequest::kAuto &&
+      params_.target_kind != TargetRequest::kClass)
+    refuse("import.target_kind: without import.target, the folders of pictures are their classes. Leave it out");
+  if (params_.target.empty() && !are_classes_folders)
     refuse(
         "import.target is needed: the array, file or column with what the network has to answer, for example y.npy, "
         "all.npz:y, or a column's name");
@@ -178,8 +135,10 @@ void ArrayListing::check_request() const {
 }
 
 // Opens a split. One of test without a target is left out: no accuracy can be measured on it.
-void ArrayListing::open(const std::string& split, const std::string& path) {
+void ArrayListing::open(const std::string& split, const std::string& path,
+                        const std::optional<PictureSource>& pictures) {
   ArraySourceSpec spec = spec_of(params_, path);
+  spec.pictures = pictures;
   try {
     sources_.push_back(std::make_unique<ArraySource>(spec, world_));
   } catch (const RequestError&) {
@@ -202,10 +161,13 @@ void ArrayListing::open(const std::string& split, const std::string& path) {
 }
 
 void ArrayListing::check_inputs() const {
+  const auto record = [this](std::size_t i) {
+    return io::record_of(sources_[i]->inputs(), sources_[i]->form_of_target());
+  };
   for (std::size_t i = 1; i < sources_.size(); ++i)
-    if (sources_[i]->inputs() != sources_[0]->inputs())
+    if (record(i) != record(0))
       refuse("{} = {}: samples of {} are {}, and those of {} {}", kSourceKey, params_.source, names_[0],
-             io::describe_forms(sources_[0]->inputs()), names_[i], io::describe_forms(sources_[i]->inputs()));
+             io::describe_forms(record(0)), names_[i], io::describe_forms(record(i)));
 }
 
 std::uint64_t ArrayListing::group_of(ArraySource& source, std::int64_t row) const {
@@ -226,8 +188,9 @@ void ArrayListing::list_train() {
   std::vector<std::byte> form;
   std::vector<std::int32_t> labels;
   mpi::on_root(world_, [&] {
-    TargetScan scan(*source.target(), params_.target_kind, params_.max_class_fraction, source.target_name(),
-                    source.target_place());
+    TargetScan scan(*source.target(), params_.target.empty() ? TargetRequest::kClass : params_.target_kind,
+                    params_.max_class_fraction, source.target_name(), source.target_place(),
+                    source.form_of_target().dims);
     try {
       for (std::int64_t row = 0; (scan.wants_rows() || source.group() != nullptr) && source.has(row); ++row) {
         if (scan.wants_rows()) scan.add(row);
@@ -347,11 +310,28 @@ std::vector<std::byte> ArrayListing::divide_on_root(std::uint64_t seed) {
 }
 
 void ArrayListing::divide(std::uint64_t seed) {
+  divide_train(seed);
+  if (params_.folds > 0) deal_train(seed);
+  groups_ = {};  // no longer needed
+}
+
+void ArrayListing::deal_train(std::uint64_t seed) {
+  SourceSplit& train = listing_.splits.front();
+  mpi::on_root(world_, [&] {
+    std::vector<std::uint64_t> groups;
+    for (std::int64_t i = 0; !params_.group.empty() && i < train.size(); ++i)
+      groups.push_back(groups_.front()[static_cast<std::size_t>(row(0, i))]);
+    train.folds = deal_folds({.num_rows = train.size(), .labels = train.labels, .groups = groups}, params_.folds, seed);
+  });
+  train.folds.resize(static_cast<std::size_t>(train.size()));
+  world_.broadcast(train.folds.data(), std::ssize(std::as_bytes(std::span(train.folds))), 0);
+}
+
+void ArrayListing::divide_train(std::uint64_t seed) {
   const bool divides =
       params_.val_fraction > 0 || params_.test_fraction > 0 || !params_.val_rows.empty() || !params_.test_rows.empty();
   std::vector<std::byte> bytes;
   if (divides) mpi::on_root(world_, [&] { bytes = divide_on_root(seed); });
-  groups_ = {};  // no longer needed
   if (!divides) return;
   bytes = world_.broadcast(bytes, 0);
   auto splits = std::make_shared<std::vector<RowSplit>>(bytes.size());

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -44,13 +45,15 @@ class ArrayListing {
   /// RequestError on all ranks if the source or a key is wrong, or a group is in two splits.
   ArrayListing(const ImportParams& params, const mpi::Communicator& world);
 
-  /// Divides the rows of train among train, val and test, as the keys say. Throws RequestError on all ranks if the keys
-  /// contradict each other or the source, or if a group would be in two splits.
+  /// Divides the rows of train among train, val and test, and the samples of train among folds, as the keys say. Throws
+  /// RequestError on all ranks if the keys contradict each other or the source, or if a group would be in two splits.
   void divide(std::uint64_t seed);
 
   /// Names of the classes, labels or numbers, and the splits; samples have no names here.
   SourceListing& listing() { return listing_; }
   const TargetForm& target() const { return target_; }
+  /// The form of a target that is in the records (ArraySource::form_of_target()).
+  const Target& form_of_target() const { return sources_.front()->form_of_target(); }
   /// The source of a split, and the row of a sample in it.
   ArraySource& source(std::size_t split) { return *sources_[places_[split].source]; }
   std::int64_t row(std::size_t split, std::int64_t sample) { return places_[split].rows.row(sample); }
@@ -69,7 +72,7 @@ class ArrayListing {
     SplitRows rows;
   };
 
-  void open(const std::string& split, const std::string& path);
+  void open(const std::string& split, const std::string& path, const std::optional<PictureSource>& pictures);
   void check_inputs() const;
   void list_train();
   void list_other(std::size_t source);
@@ -77,9 +80,11 @@ class ArrayListing {
   std::uint64_t group_of(ArraySource& source, std::int64_t row) const;
   void add_split(std::string name, std::vector<std::int32_t> labels, Place place);
   void check_groups_of_splits();
-  void check_request() const;
+  void check_request(bool are_classes_folders) const;
   RowSplitSpec split_spec(std::uint64_t seed) const;
   std::vector<std::byte> divide_on_root(std::uint64_t seed);
+  void divide_train(std::uint64_t seed);
+  void deal_train(std::uint64_t seed);
   [[noreturn]] void refuse_shared_group(ArraySource& a, std::int64_t row_a, ArraySource& b, std::int64_t row_b) const;
 
   const ImportParams& params_;

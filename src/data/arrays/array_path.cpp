@@ -49,7 +49,15 @@ std::string moving_key(const AugmentParams& params) {
                             : fmt::format("augment.crop_padding = {}", params.crop_padding);
 }
 
-void check_moves(const AugmentParams& params, const io::ArraysInput& read) {
+// A field must have the pixels of the array that moves, so that both are moved alike.
+void check_moved_field(const AugmentParams& params, const io::ArrayInfo& array, const Target& target) {
+  const Shape& field = target.shape;
+  if (target.is_field() && (field.d != 1 || field.h != array.dims[0] || field.w != array.dims[1]))
+    refuse("{} moves the pixels of '{}', {} x {}, but the field that is answered has {} pixels. Leave it out",
+           moving_key(params), array.name, array.dims[0], array.dims[1], io::describe_pixels(target));
+}
+
+void check_moves(const AugmentParams& params, const io::ArraysInput& read, const Target& target) {
   if (!moves_pixels(params)) return;
   const auto are_pixels = [](const io::ArrayInfo& array) { return has_rows_and_columns(array_shape(array.dims)); };
   if (std::ranges::count_if(read.inputs, are_pixels) != 1)
@@ -63,6 +71,7 @@ void check_moves(const AugmentParams& params, const io::ArraysInput& read) {
   if (params.border == BorderKind::kReflect && params.crop_padding > max)
     refuse("augment.crop_padding = {} with augment.border = reflect: '{}' of {} x {} pixels allows at most {}.",
            params.crop_padding, array.name, height, width, max);
+  check_moved_field(params, array, target);
 }
 
 class ArrayPath final : public SamplePath {
@@ -71,15 +80,19 @@ class ArrayPath final : public SamplePath {
     if (spec.view == SampleView::kTraining) mixing_ = {.params = spec.params.augment, .seed = spec.params.train.seed};
     const std::int64_t n = spec.params.batch.micro;
     for (const io::ArrayInfo& array : spec.metadata.arrays()->inputs) add_input(array, spec);
-    if (inputs_.size() == 1 && features_.front().name != features::kImage) {
+    const std::size_t num_inputs = parts_.size();
+    if (target_.kind == TargetKind::kClass) {
+      features_.push_back({.name = features::kLabel, .spec = features::label_spec(n)});
+    } else {
+      if (target_.is_in_record()) add_target();
+      features_.push_back(
+          {.name = features::kTarget, .spec = features::target_spec(target_, n), .read_ahead = target_.is_in_record()});
+    }
+    if (num_inputs == 1 && features_.front().name != features::kImage) {
       FeatureSpec only = features_.front();
       only.name = features::kImage;
       features_.push_back(std::move(only));
     }
-    if (target_.kind != TargetKind::kClass)
-      features_.push_back({.name = features::kTarget, .spec = features::target_spec(target_, n)});
-    else
-      features_.push_back({.name = features::kLabel, .spec = features::label_spec(n)});
     if (target_.kind == TargetKind::kClass && mixing_.params.mixes())
       features_.push_back({.name = features::kMixedLabel, .spec = features::mixed_label_spec(n)});
   }
@@ -90,9 +103,9 @@ class ArrayPath final : public SamplePath {
     const auto found = std::ranges::find(features_, feature, &FeatureSpec::name);
     if (found == features_.end() || !found->read_ahead) fail("arrays: {} is not read ahead", feature);
     const auto number = static_cast<std::size_t>(found - features_.begin());
-    const ArrayInput& input = inputs_[number < inputs_.size() ? number : 0];  // features::kImage is the only array
+    const ArrayPart& part = parts_[number < parts_.size() ? number : 0];  // features::kImage is the only array
     return make_row_reader(found->spec, backend,
-                           [this, &input] { return std::make_unique<ArrayWriter>(samples_, input, mixing_); });
+                           [this, &part] { return std::make_unique<ArrayWriter>(samples_, part, mixing_); });
   }
 
   void look_up(std::string_view feature, const BatchSamples& batch, void* to) const override {
@@ -127,13 +140,24 @@ class ArrayPath final : public SamplePath {
     const Shape shape = array_shape(read.dims);
     const bool normalizes = spec.metadata.arrays()->normalizes;
     const std::vector<double> none;
-    inputs_.push_back({.number = static_cast<std::size_t>(array - stored.data()),
-                       .shape = shape,
-                       .converter = {array->type, normalizes ? read.mean : none, normalizes ? read.stddev : none},
-                       .editor = {mixing_.params, mixing_.seed, shape, inputs_.size(), has_rows_and_columns(shape)}});
+    parts_.push_back({.number = static_cast<std::size_t>(array - stored.data()),
+                      .shape = shape,
+                      .converter = {array->type, normalizes ? read.mean : none, normalizes ? read.stddev : none},
+                      .editor = {mixing_.params, mixing_.seed, shape, parts_.size(), has_rows_and_columns(shape)}});
     FeatureSpec feature{.name = read.name, .spec = {.shape = shape, .type = spec.type}, .read_ahead = true};
     feature.spec.shape.n = spec.params.batch.micro;
     features_.push_back(std::move(feature));
+  }
+
+  // A field is moved as the array with its pixels, with the same random numbers. What comes from outside is not known.
+  void add_target() {
+    AugmentParams params = mixing_.params;
+    params.factor = params.noise = 0;
+    parts_.push_back({.is_target = true,
+                      .shape = target_.shape,
+                      .converter = {ElementType::kFloat32, {}, {}},
+                      .editor = {params, mixing_.seed, target_.shape, parts_.size(), target_.is_field(), kNotKnown},
+                      .padding = kNotKnown});
   }
 
   std::int32_t label(const BatchSamples& batch, std::int64_t i) const {
@@ -144,7 +168,7 @@ class ArrayPath final : public SamplePath {
   void read_target(const BatchSamples& batch, std::int64_t i, std::span<float> values) const {
     const std::int64_t sample = batch.samples[static_cast<std::size_t>(i)];
     if (sample == kNoSample)
-      std::ranges::fill(values, std::numeric_limits<float>::quiet_NaN());
+      std::ranges::fill(values, kNotKnown);
     else
       samples_.read_target(sample, values);
   }
@@ -162,11 +186,13 @@ class ArrayPath final : public SamplePath {
     }
   }
 
+  static constexpr float kNotKnown = std::numeric_limits<float>::quiet_NaN();
+
   const io::SampleStore& samples_;
   Target target_;
   ArrayMixing mixing_;
-  std::vector<ArrayInput> inputs_;
-  std::vector<FeatureSpec> features_;  ///< first one for each of inputs_, in this order
+  std::vector<ArrayPart> parts_;       ///< the inputs, then the target if it is read ahead
+  std::vector<FeatureSpec> features_;  ///< first one for each of parts_, in this order
 };
 
 }  // namespace
@@ -177,7 +203,7 @@ std::unique_ptr<SamplePath> make_array_path(const SamplePathSpec& spec) {
   refuse_mirrors(spec.view, data);
   if (spec.metadata.arrays() == nullptr)
     fail("a network of {} cannot read the arrays from {}", spec.metadata.kind(), data.source);
-  check_moves(spec.params.augment, *spec.metadata.arrays());
+  check_moves(spec.params.augment, *spec.metadata.arrays(), spec.metadata.target);
   return std::make_unique<ArrayPath>(spec);
 }
 

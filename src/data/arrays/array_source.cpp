@@ -10,6 +10,7 @@
 #include <fmt/ranges.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/input_shape.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
@@ -61,9 +62,34 @@ std::vector<PartLocation> unpack_locations(std::span<const std::byte> bytes) {
 
 // --- Finding ---------------------------------------------------------------------------------------------------------
 
+// Finds the folder of pictures, then the target and the names of the pictures, and the groups.
+std::vector<PartLocation> find_picture_parts(const ArraySourceSpec& spec, std::vector<std::string>& notes) {
+  if (spec.inputs.size() > 1 || (!spec.inputs.empty() && !spec.inputs.front().where.empty()))
+    refuse("{}: a sample of '{}' is one picture. Leave it out", kInputsKey, spec.path);
+  if (spec.axes != AxesKind::kAuto) refuse("import.axes: pictures have rows, columns and channels. Leave it out");
+  const ArrayFinder finder(spec.path, spec.key);
+  const PartLocation folder{.files = {.kind = ArrayFileKind::kPictures, .paths = {spec.path}}};
+  std::vector<PartLocation> all = {folder};
+  std::optional<PartLocation> group;
+  if (!spec.group.empty()) group = finder.find(spec.group, "import.group");
+  if (!spec.target.empty())
+    all.push_back(finder.find(spec.target, "import.target"));
+  else if (spec.pictures->are_classes_folders)
+    all.push_back(folder);
+  if (!spec.id.empty())
+    all.push_back(finder.find(spec.id, "import.id"));
+  else if (!spec.target.empty() || group)
+    all.push_back(find_picture_names(group ? *group : all.back(), spec.path, notes));
+  else
+    all.push_back({.files = {.kind = ArrayFileKind::kPictures, .paths = spec.pictures->names}, .array = spec.path});
+  if (group) all.push_back(*group);
+  return all;
+}
+
 // Finds inputs, then the target, the ids and the groups. The latter are looked for first, as a single input is what
 // they leave.
-std::vector<PartLocation> find_parts(const ArraySourceSpec& spec) {
+std::vector<PartLocation> find_parts(const ArraySourceSpec& spec, std::vector<std::string>& notes) {
+  if (spec.pictures) return find_picture_parts(spec, notes);
   const ArrayFinder finder(spec.path, spec.key);
   std::vector<PartLocation> others;
   const auto find_other = [&](const std::string& where, const char* key) {
@@ -98,10 +124,12 @@ std::string name_of(const PartLocation& location) {
 
 // --- Axes ------------------------------------------------------------------------------------------------------------
 
-/// Extents as they are stored, channels last, and whether the file has channels first.
+/// Extents as they are stored, channels last, and where the file has the channels.
 struct Axes {
   std::vector<std::int64_t> dims;
-  bool has_channels_first = false;
+  ChannelAxis channels = ChannelAxis::kLast;
+
+  bool has_channels_first() const { return channels == ChannelAxis::kFirst; }
 };
 
 std::string shown_dims(const std::vector<std::int64_t>& dims) {
@@ -110,10 +138,13 @@ std::string shown_dims(const std::vector<std::int64_t>& dims) {
 
 Axes axes_of(const std::vector<std::int64_t>& dims, AxesKind axes) {
   Axes stored{.dims = dims};
-  if (axes == AxesKind::kNone) stored.dims.push_back(1);
+  if (axes == AxesKind::kNone) {
+    stored.dims.push_back(1);
+    stored.channels = ChannelAxis::kNone;
+  }
   if (axes != AxesKind::kChannelsFirst) return stored;
-  std::ranges::rotate(stored.dims, stored.dims.begin() + 1);
-  stored.has_channels_first = true;
+  std::rotate(stored.dims.begin(), stored.dims.begin() + 1, stored.dims.end());
+  stored.channels = ChannelAxis::kFirst;
   return stored;
 }
 
@@ -143,8 +174,9 @@ Axes find_axes(const std::vector<std::int64_t>& dims, AxesKind axes, const std::
       if (Axes stored = axes_of(dims, kind); stored.dims == expected) possible.push_back(std::move(stored));
     if (possible.size() == 1) return possible.front();
     if (possible.empty())
-      refuse("{}: a sample is {}, but {} with channels last was expected", part, shown_dims(dims),
-             shown_dims(expected));
+      refuse("{}: a sample is {}, but the network reads {}, with channels last. No order of its axes gives that{}",
+             part, shown_dims(dims), shown_dims(expected),
+             dims.size() + 1 == expected.size() ? ". If the file holds a single sample, save it as x[None]" : "");
   } else if (dims.size() > 2 && dims.front() != dims.back()) {
     const bool is_first = dims.front() < dims.back();
     notes.push_back(fmt::format(
@@ -156,9 +188,29 @@ Axes find_axes(const std::vector<std::int64_t>& dims, AxesKind axes, const std::
   refuse("{}: a sample is {}. Which axis is that of the channels? {}", part, shown_dims(dims), meanings_of(dims));
 }
 
+// Finds the axis of the channels of a target: it has the pixels of an input, and may have no axis of channels. A target
+// with other pixels is read as an input.
+Axes find_target_axes(const std::vector<std::int64_t>& dims, AxesKind axes, const std::vector<io::ArrayInfo>& inputs,
+                      bool has_channels_first, const std::string& part, std::vector<std::string>& notes) {
+  if (dims.size() < 2) return {.dims = dims};
+  const auto usual = has_channels_first ? AxesKind::kChannelsFirst : AxesKind::kChannelsLast;
+  const auto other = has_channels_first ? AxesKind::kChannelsLast : AxesKind::kChannelsFirst;
+  std::vector<AxesKind> kinds = {usual, AxesKind::kNone, other};
+  if (axes == AxesKind::kChannelsFirst || axes == AxesKind::kChannelsLast) kinds = {axes, AxesKind::kNone};
+  for (const AxesKind kind : kinds) {
+    Axes stored = axes_of(dims, kind);
+    for (const io::ArrayInfo& input : inputs)
+      if (std::ranges::equal(input.dims.begin(), input.dims.end() - 1, stored.dims.begin(), stored.dims.end() - 1))
+        return stored;
+  }
+  return find_axes(dims, axes, {}, part, notes);
+}
+
 }  // namespace
 
 std::string describe(const PartLocation& location) {
+  if (location.files.kind == ArrayFileKind::kPictures)
+    return fmt::format("'{}'", location.array.empty() ? location.files.paths.front() : location.array);
   const std::string file = location.files.paths.size() > 1
                                ? std::filesystem::path(location.files.paths.front()).parent_path().string()
                                : location.files.paths.front();
@@ -172,7 +224,7 @@ std::string describe(const PartLocation& location) {
 
 ArraySource::ArraySource(const ArraySourceSpec& spec, const mpi::Communicator& world) : key_(spec.key) {
   std::vector<std::byte> found;
-  mpi::on_root(world, [&] { found = pack(find_parts(spec)); });
+  mpi::on_root(world, [&] { found = pack(find_parts(spec, notes_)); });
   locations_ = unpack_locations(world.broadcast(found, 0));
   mpi::on_all(world, [&] { open(spec, locations_); });
   if (world.rank() != 0) notes_.clear();
@@ -182,45 +234,81 @@ ArraySource::~ArraySource() = default;
 ArraySource::ArraySource(ArraySource&&) noexcept = default;
 
 void ArraySource::open(const ArraySourceSpec& spec, const std::vector<PartLocation>& locations) {
-  const std::int64_t block_bytes = kReadAheadBytes / std::ssize(locations);
+  if (locations.front().files.kind == ArrayFileKind::kPictures) return open_pictures(spec, locations);
   auto next = locations.begin();
   const std::vector<PartSpec> only(1);
-  for (const PartSpec& part : spec.inputs.empty() ? only : spec.inputs) add_input(part, *next++, spec, block_bytes);
+  for (const PartSpec& part : spec.inputs.empty() ? only : spec.inputs) add_input(part, *next++, spec);
   if (!spec.target.empty()) {
     target_place_ = describe(*next);
     target_name_ = name_of(*next);
-    target_ = open_part(*next++, tables_, block_bytes);
+    target_ = add_part(*next++);
+    add_target(spec.axes);
   }
-  if (!spec.id.empty()) id_ = open_part(*next++, tables_, block_bytes);
-  if (!spec.group.empty()) group_ = open_part(*next++, tables_, block_bytes);
+  if (!spec.id.empty()) id_ = add_part(*next++);
+  if (!spec.group.empty()) group_ = add_part(*next++);
   if (id_ != nullptr && id_->num_values() != 1)
     refuse("import.id = {}: it has {} values for each sample. Give an array or a column with one", spec.id,
            id_->num_values());
   check_names();
-  for (const InputPart& input : parts_) all_parts_.push_back(input.part.get());
-  for (SamplePart* const other : {target_.get(), id_.get(), group_.get()})
-    if (other != nullptr) all_parts_.push_back(other);
 }
 
-void ArraySource::add_input(const PartSpec& spec, const PartLocation& location, const ArraySourceSpec& source,
-                            std::int64_t block_bytes) {
+SamplePart* ArraySource::add_part(const PartLocation& location) {
+  return all_parts_.emplace_back(open_part(location, tables_, kReadAheadBytes / std::ssize(locations_))).get();
+}
+
+void ArraySource::add_input(const PartSpec& spec, const PartLocation& location, const ArraySourceSpec& source) {
   const bool is_only = source.inputs.size() < 2;
-  InputPart& input = parts_.emplace_back();
-  input.part = open_part(location, tables_, block_bytes);
-  if (!input.part->type()) refuse("{}: {} holds texts, and an input is numbers", kInputsKey, describe(location));
-  Axes stored = find_axes(input.part->dims(), source.axes, spec.dims, describe(location), notes_);
-  input.has_channels_first = stored.has_channels_first;
+  const SamplePart& part = *add_part(location);
+  if (!part.type()) refuse("{}: {} holds texts, and an input is numbers", kInputsKey, describe(location));
+  Axes stored = find_axes(part.dims(), source.axes, spec.dims, describe(location), notes_);
+  const bool has_channels_first = stored.has_channels_first();
   io::ArrayInfo& info = inputs_.emplace_back();
   const std::string usual = !is_only ? name_of(location) : stored.dims.size() > 2 ? features::kImage : kValues;
   info.name = spec.name.empty() ? usual : spec.name;
-  info.type = input.part->type() == ElementType::kFloat64 ? ElementType::kFloat32 : *input.part->type();
+  info.type = part.type() == ElementType::kFloat64 ? ElementType::kFloat32 : *part.type();
   info.dims = std::move(stored.dims);
-  info.channel_names = input.part->columns();
+  info.channel_names = part.columns();
+  stored_.push_back({all_parts_.back().get(), info.type, info.channels(), has_channels_first});
+}
+
+void ArraySource::add_target(AxesKind axes) {
+  if (!target_->type() || (target_->dims().size() < 2 && target_->num_values() <= io::kMaxTargetValues)) return;
+  const auto is_first = [](const StoredPart& part) { return part.has_channels_first; };
+  Axes stored =
+      find_target_axes(target_->dims(), axes, inputs_, std::ranges::any_of(stored_, is_first), target_place_, notes_);
+  form_of_target_ = {.shape = array_shape(stored.dims), .dims = stored.dims, .channel_axis = stored.channels};
+  stored_.push_back({target_, ElementType::kFloat32, stored.dims.back(), stored.has_channels_first()});
+}
+
+void ArraySource::open_pictures(const ArraySourceSpec& spec, const std::vector<PartLocation>& locations) {
+  const bool has_target = locations.size() > (spec.group.empty() ? 2u : 3u);
+  std::unique_ptr<SamplePart> names = open_picture_names(locations[has_target ? 2 : 1], tables_, kReadAheadBytes);
+  id_ = names.get();
+  const SamplePart& pictures = *all_parts_.emplace_back(open_pictures_called(*id_, spec.path));
+  io::ArrayInfo& info = inputs_.emplace_back();
+  info = {.name = features::kImage, .type = *pictures.type(), .dims = pictures.dims()};
+  if (info.type == ElementType::kFloat64) info.type = ElementType::kFloat32;
+  stored_.push_back({all_parts_.back().get(), info.type, info.channels()});
+  if (!spec.inputs.empty()) {
+    info.name = spec.inputs.front().name;
+    if (!spec.inputs.front().dims.empty() && spec.inputs.front().dims != info.dims)
+      refuse("{} = {}: a picture is {}, but {} with channels last was expected", key_, spec.path, shown_dims(info.dims),
+             shown_dims(spec.inputs.front().dims));
+  }
+  if (has_target) {
+    const bool are_folders = locations[1].files.kind == ArrayFileKind::kPictures;
+    target_place_ = describe(locations[1]);
+    target_name_ = are_folders ? "class" : name_of(locations[1]);
+    target_ = are_folders ? all_parts_.emplace_back(open_picture_classes(*id_)).get() : add_part(locations[1]);
+  }
+  all_parts_.push_back(std::move(names));
+  if (!spec.group.empty()) group_ = add_part(locations.back());
+  check_names();
 }
 
 void ArraySource::check_names() {
   try {
-    io::check_arrays(inputs_);
+    io::check_arrays(inputs_, form_of_target_);
   } catch (const Error& error) {
     refuse("{}: {}", kInputsKey, error.what());
   }
@@ -229,7 +317,7 @@ void ArraySource::check_names() {
 // --- Counting --------------------------------------------------------------------------------------------------------
 
 bool ArraySource::has(std::int64_t row) {
-  return std::ranges::all_of(all_parts_, [row](SamplePart* part) { return part->has(row); });
+  return std::ranges::all_of(all_parts_, [row](const auto& part) { return part->has(row); });
 }
 
 void ArraySource::count(const mpi::Communicator& world) {
@@ -250,7 +338,7 @@ void ArraySource::count(const mpi::Communicator& world) {
     world.broadcast(&num_rows, sizeof num_rows, 0);
     table->set_marks(std::move(marks), num_rows);
   }
-  num_samples_ = parts_.front().part->num_samples();
+  num_samples_ = all_parts_.front()->num_samples();
 }
 
 void ArraySource::check_counts(const std::vector<PartLocation>& locations) {
@@ -265,28 +353,29 @@ void ArraySource::check_counts(const std::vector<PartLocation>& locations) {
 
 std::int64_t ArraySource::record_bytes() const {
   std::int64_t bytes = 0;
-  for (const io::ArrayInfo& input : inputs_) bytes += input.bytes();
+  for (const StoredPart& part : stored_) bytes += part.part->num_values() * size_of(part.type);
   return bytes;
 }
 
-// Returns the values of an input, with float64 rounded, still in the file's order.
-std::span<const std::byte> ArraySource::as_stored(InputPart& input, std::int64_t row) {
-  const std::span<const std::byte> values = input.part->values(row);
-  if (input.part->type() != ElementType::kFloat64) return values;
-  const std::span doubles(reinterpret_cast<const double*>(values.data()), values.size() / sizeof(double));
-  rounded_.resize(doubles.size());
-  if (const std::int64_t beyond = round_to_float32(doubles, rounded_, input.loss); beyond >= 0)
+// Returns the values of a part in the type of the record, still in the file's order.
+std::span<const std::byte> ArraySource::as_stored(StoredPart& part, std::int64_t row) {
+  const std::span<const std::byte> values = part.part->values(row);
+  if (part.part->type() == part.type) return values;
+  doubles_.resize(static_cast<std::size_t>(part.part->num_values()));
+  rounded_.resize(doubles_.size());
+  convert_to_doubles(*part.part->type(), values, doubles_);
+  if (const std::int64_t beyond = round_to_float32(doubles_, rounded_, part.loss); beyond >= 0)
     fail("{}: value {} of the sample is {}, which is beyond float32. Scale it, or take its logarithm",
-         input.part->place(row), beyond, doubles[static_cast<std::size_t>(beyond)]);
+         part.part->place(row), beyond, doubles_[static_cast<std::size_t>(beyond)]);
   return std::as_bytes(std::span(rounded_));
 }
 
 void ArraySource::read_record(std::int64_t row, std::span<std::byte> record) {
-  for (std::size_t i = 0; i < parts_.size(); ++i) {
-    const std::span<const std::byte> values = as_stored(parts_[i], row);
+  for (StoredPart& part : stored_) {
+    const std::span<const std::byte> values = as_stored(part, row);
     const std::span<std::byte> to = record.first(values.size());
-    if (parts_[i].has_channels_first)
-      move_channels_last(inputs_[i].channels(), size_of(inputs_[i].type), values, to);
+    if (part.has_channels_first)
+      move_channels_last(part.channels, size_of(part.type), values, to);
     else
       std::ranges::copy(values, to.begin());
     record = record.subspan(values.size());
@@ -299,7 +388,7 @@ std::string ArraySource::name(std::int64_t row) {
 
 std::vector<LossOfPrecision> ArraySource::losses() const {
   std::vector<LossOfPrecision> losses;
-  for (const InputPart& input : parts_) losses.push_back(input.loss);
+  for (const StoredPart& part : stored_) losses.push_back(part.loss);
   return losses;
 }
 

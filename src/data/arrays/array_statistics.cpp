@@ -74,27 +74,44 @@ double ChannelSums::stddev() const {
   return std::sqrt(std::max(variance.high, 0.0));
 }
 
+std::vector<ChannelSums> sums_outside_folds(std::span<const ChannelSums> of_folds, std::size_t num_folds) {
+  const std::size_t channels = of_folds.size() / num_folds;
+  std::vector<ChannelSums> outside(of_folds.size());  // first those of the folds before each one
+  for (std::size_t i = channels; i < outside.size(); ++i) {
+    outside[i] = outside[i - channels];
+    outside[i].add(of_folds[i - channels]);
+  }
+  std::vector<ChannelSums> after(channels);
+  for (std::size_t i = of_folds.size(); i-- > 0;) {
+    ChannelSums& next = after[i % channels];
+    outside[i].add(next);
+    next.add(of_folds[i]);
+  }
+  return outside;
+}
+
 // --- Sums of an array ------------------------------------------------------------------------------------------------
 
-ChannelMoments::ChannelMoments(ElementType type, std::int64_t channels)
+ChannelMoments::ChannelMoments(ElementType type, std::int64_t channels, std::int64_t num_folds)
     : type_(type),
       channels_(static_cast<std::size_t>(channels)),
       num_lanes_(channels_ < kLanes ? kLanes : 1),
       doubles_(std::max<std::size_t>(kBlock / (channels_ * num_lanes_), 1) * channels_ * num_lanes_),
-      counts_(channels_),
-      sum_high_(channels_ * num_lanes_),
+      counts_(static_cast<std::size_t>(num_folds) * channels_),
+      sum_high_(counts_.size() * num_lanes_),
       sum_low_(sum_high_.size()),
       square_high_(sum_high_.size()),
       square_low_(sum_high_.size()) {}
 
 // Adds values, the first of which is of channel 0 and lane 0. kHasExactSquares: a double holds the square of each.
 template <bool kHasExactSquares>
-void ChannelMoments::add_doubles(std::span<const double> values) {
+void ChannelMoments::add_doubles(std::span<const double> values, std::size_t fold) {
+  const std::size_t size = channels_ * num_lanes_, first = fold * size;
   while (!values.empty()) {
-    const std::size_t count = std::min(values.size(), sum_high_.size());
+    const std::size_t count = std::min(values.size(), size);
     const double* const x = values.data();
-    double *const sum_high = sum_high_.data(), *const sum_low = sum_low_.data();
-    double *const square_high = square_high_.data(), *const square_low = square_low_.data();
+    double *const sum_high = sum_high_.data() + first, *const sum_low = sum_low_.data() + first;
+    double *const square_high = square_high_.data() + first, *const square_low = square_low_.data() + first;
     for (std::size_t i = 0; i < count; ++i) {
       const DoubleDouble sum = two_sum(sum_high[i], x[i]);
       const DoubleDouble square = kHasExactSquares ? DoubleDouble{x[i] * x[i], 0} : two_product(x[i], x[i]);
@@ -109,36 +126,39 @@ void ChannelMoments::add_doubles(std::span<const double> values) {
 }
 
 // A NaN adds nothing, not even to the number of values.
-void ChannelMoments::leave_out_missing(std::span<double> values) {
+void ChannelMoments::leave_out_missing(std::span<double> values, std::size_t fold) {
   for (std::size_t i = 0; i < values.size(); ++i) {
     if (!std::isnan(values[i])) continue;
     values[i] = 0;
-    --counts_[i % channels_];
+    --counts_[fold * channels_ + i % channels_];
   }
 }
 
-void ChannelMoments::add(std::span<const std::byte> sample) {
+void ChannelMoments::add(std::span<const std::byte> sample, std::int64_t fold_number) {
+  const auto fold = static_cast<std::size_t>(fold_number);
   const std::size_t value_bytes = static_cast<std::size_t>(size_of(type_));
   for (std::span<const std::byte> rest = sample; !rest.empty();) {
     const auto part = rest.first(std::min(rest.size(), doubles_.size() * value_bytes));
     const std::span doubles = std::span(doubles_).first(part.size() / value_bytes);
     convert_to_doubles(type_, part, doubles);
-    if (find_not_finite(type_, part) >= 0) leave_out_missing(doubles);
+    if (find_not_finite(type_, part) >= 0) leave_out_missing(doubles, fold);
     if (size_of(type_) <= 2 || type_ == ElementType::kFloat32)
-      add_doubles<true>(doubles);
+      add_doubles<true>(doubles, fold);
     else
-      add_doubles<false>(doubles);
+      add_doubles<false>(doubles, fold);
     rest = rest.subspan(part.size());
   }
   const auto pixels = static_cast<std::int64_t>(sample.size() / value_bytes / channels_);
-  for (std::int64_t& count : counts_) count += pixels;
+  for (std::size_t c = 0; c < channels_; ++c) counts_[fold * channels_ + c] += pixels;
 }
 
-std::vector<ChannelSums> ChannelMoments::sums() const {
+std::vector<ChannelSums> ChannelMoments::sums(std::int64_t fold_number) const {
+  const auto fold = static_cast<std::size_t>(fold_number);
   std::vector<ChannelSums> sums(channels_);
   for (std::size_t c = 0; c < channels_; ++c) {
-    sums[c].count = counts_[c];
-    for (std::size_t i = c; i < sum_high_.size(); i += channels_) {
+    sums[c].count = counts_[fold * channels_ + c];
+    for (std::size_t lane = 0; lane < num_lanes_; ++lane) {
+      const std::size_t i = (fold * num_lanes_ + lane) * channels_ + c;
       sums[c].sum = sum_of(sums[c].sum, two_sum(sum_high_[i], sum_low_[i]));
       sums[c].squares = sum_of(sums[c].squares, two_sum(square_high_[i], square_low_[i]));
     }

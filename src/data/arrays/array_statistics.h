@@ -30,27 +30,32 @@ struct ChannelSums {
   double stddev() const;
 };
 
-/// Adds up the values of one array over the samples of one shard. 64-bit integers count as the nearest doubles.
+/// Returns the sums over the samples outside each fold: (folds, channels), as those of the folds are given. Folds are
+/// added, never subtracted, so that no digit is lost.
+std::vector<ChannelSums> sums_outside_folds(std::span<const ChannelSums> of_folds, std::size_t num_folds);
+
+/// Adds up the values of one array over the samples of one shard, separately for each fold. 64-bit integers count as
+/// the nearest doubles.
 class ChannelMoments {
  public:
-  ChannelMoments(ElementType type, std::int64_t channels);
+  ChannelMoments(ElementType type, std::int64_t channels, std::int64_t num_folds = 1);
 
-  /// Adds a sample, whose channels vary fastest. A NaN does not count; other values must be finite.
-  void add(std::span<const std::byte> sample);
-  /// The sums of each channel.
-  std::vector<ChannelSums> sums() const;
+  /// Adds a sample of a fold (from 0), whose channels vary fastest. A NaN does not count; other values must be finite.
+  void add(std::span<const std::byte> sample, std::int64_t fold = 0);
+  /// The sums of each channel over the samples of a fold.
+  std::vector<ChannelSums> sums(std::int64_t fold = 0) const;
 
  private:
   template <bool kHasExactSquares>
-  void add_doubles(std::span<const double> values);
-  void leave_out_missing(std::span<double> values);
+  void add_doubles(std::span<const double> values, std::size_t fold);
+  void leave_out_missing(std::span<double> values, std::size_t fold);
 
   ElementType type_;
   std::size_t channels_, num_lanes_;
   std::vector<double> doubles_;
-  std::vector<std::int64_t> counts_;  ///< (channels) values that are not NaN
-  // (num_lanes, channels): sums over the pixels of each sample whose indices are equal modulo num_lanes. Lanes let any
-  // processor add several pixels at once; their number is fixed, since it could change the last bit.
+  std::vector<std::int64_t> counts_;  ///< (folds, channels) values that are not NaN
+  // (folds, num_lanes, channels): sums over the pixels of each sample whose indices are equal modulo num_lanes. Lanes
+  // let any processor add several pixels at once; their number is fixed, since it could change the last bit.
   std::vector<double> sum_high_, sum_low_, square_high_, square_low_;
 };
 

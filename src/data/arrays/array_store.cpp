@@ -5,6 +5,7 @@
 #include <cstring>
 #include <filesystem>
 #include <limits>
+#include <optional>
 #include <utility>
 
 #include <fmt/format.h>
@@ -44,7 +45,7 @@ std::vector<PartSpec> parts_of(const ArrayFileOptions& options) {
 // Returns import.target or, if that is empty, the columns of a table that are named as the labels or numbers of the
 // network; empty if there are none.
 std::string find_target(const std::string& path, const ArrayFileOptions& options) {
-  if (!options.target.empty() || options.kind == TargetKind::kClass) return options.target;
+  if (!options.target.empty() || options.answer.kind == TargetKind::kClass) return options.target;
   if (!std::filesystem::is_regular_file(path) || find_array_file_kind(path) != ArrayFileKind::kTable) return "";
   const std::vector<std::string> names = names_in({.kind = ArrayFileKind::kTable, .paths = {path}});
   for (const std::string& name : options.output_names)
@@ -56,19 +57,23 @@ std::string find_target(const std::string& path, const ArrayFileOptions& options
 TargetForm form_of(const ArraySource& source, const ArrayFileOptions& options) {
   const SamplePart& part = *source.target();
   const std::int64_t given = part.num_values(), wanted = std::ssize(options.output_names);
-  TargetForm form{.kind = options.kind, .names = options.output_names};
-  if (options.kind == TargetKind::kClass) {
+  TargetForm form{.kind = options.answer.kind, .names = options.output_names};
+  if (const Target& found = source.form_of_target(); found.dims != options.answer.dims)
+    refuse("import.target: {} is {} for each sample, with channels last, but the network answers {}",
+           source.target_place(), io::describe_extents(found, given), io::describe_extents(options.answer, wanted));
+  if (options.answer.is_in_record()) return form;
+  if (options.answer.kind == TargetKind::kClass) {
     if (given == 1) return form;
     refuse("import.target: {} has {} for each sample, but the network predicts one class", source.target_place(),
            counted(given, "value"));
   }
-  if (options.kind == TargetKind::kNumbers && !part.type())
+  if (options.answer.kind == TargetKind::kNumbers && !part.type())
     refuse("import.target: {} holds texts, but the network predicts numbers", source.target_place());
-  form.are_lists = options.kind == TargetKind::kLabels && given == 1 && (wanted > 1 || !part.type());
+  form.are_lists = options.answer.kind == TargetKind::kLabels && given == 1 && (wanted > 1 || !part.type());
   if (form.are_lists) return form;
   if (given != wanted)
     refuse("import.target: {} has {} for each sample, but the network predicts {} {}", source.target_place(),
-           counted(given, "value"), wanted, outputs_of(options.kind));
+           counted(given, "value"), wanted, outputs_of(options.answer.kind));
   if (!part.columns().empty() && part.columns() != options.output_names)
     refuse("import.target: the columns are {}, but the network predicts {}. Give them in this order",
            fmt::join(part.columns(), ", "), fmt::join(options.output_names, ", "));
@@ -120,14 +125,23 @@ ArrayStore::ArrayStore(const std::string& path, const std::string& key, const Ar
                        const mpi::Communicator& world) {
   std::vector<PartSpec> parts;
   std::string target;
-  mpi::on_root(world, [&] { target = find_target(path, options); });
+  std::optional<PictureSource> pictures;
+  mpi::on_root(world, [&] {
+    target = find_target(path, options);
+    if (options.arrays.size() == 1 && holds_pictures(path, key)) pictures = list_pictures(path, key);
+  });
   target = world.broadcast(target, 0);
-  for (std::size_t i = 0; i < options.arrays.size(); ++i) {
-    ArraySourceSpec spec{.path = path, .key = key, .inputs = parts_of(options), .axes = options.axes};
-    if (i == 0) spec.target = target, spec.id = options.id;
-    readers_.push_back(std::make_unique<Reader>(spec, world));
-  }
+  ArraySourceSpec spec{.path = path, .key = key, .inputs = parts_of(options), .target = target, .axes = options.axes};
+  spec.id = options.id;
+  spec.pictures = std::move(pictures);
+  readers_.push_back(std::make_unique<Reader>(spec, world));
   const ArraySource& source = readers_.front()->source;
+  const bool has_target_in_record = source.form_of_target().is_in_record();
+  spec.id = "";
+  if (!has_target_in_record) spec.target = "";
+  while (readers_.size() < options.arrays.size()) readers_.push_back(std::make_unique<Reader>(spec, world));
+  for (auto& reader : target_readers_)
+    if (has_target_in_record) reader = std::make_unique<Reader>(spec, world);
   info_.kind = input_kinds::kArrays;
   info_.num_samples = source.num_samples();
   info_.arrays = source.inputs();
@@ -141,14 +155,14 @@ ArrayStore::~ArrayStore() = default;
 // Rank 0 reads for all.
 void ArrayStore::read_targets(const ArrayFileOptions& options, const mpi::Communicator& world) {
   info_.class_names = options.output_names;
-  info_.target = {.kind = options.kind,
-                  .shape = Shape::vectors(1, options.kind == TargetKind::kClass ? 1 : std::ssize(info_.class_names))};
+  info_.target = options.answer;
   mpi::on_root(world, [&] {
     ArraySource& source = readers_.front()->source;
     TargetReader reader(*source.target(), form_of(source, options));
+    if (info_.target.is_in_record()) return;
     for (std::int64_t row = 0; row < info_.num_samples; ++row) {
       const io::SampleAnswer answer = reader.read(row);
-      if (options.kind == TargetKind::kClass) labels_.push_back(answer.label);
+      if (options.answer.kind == TargetKind::kClass) labels_.push_back(answer.label);
       targets_.insert(targets_.end(), answer.target.begin(), answer.target.end());
     }
   });
@@ -168,7 +182,20 @@ std::span<const std::byte> ArrayStore::read_array(std::int64_t sample, std::size
   return memory;
 }
 
+// The loader reads ahead of the scores. Each keeps a reader of its own, the nearest before the sample that it wants.
+void ArrayStore::read_from_record(std::int64_t sample, std::span<float> values) const {
+  const std::lock_guard lock(targets_mutex_);
+  const auto distance = [sample](const std::unique_ptr<Reader>& reader) {
+    return reader->row > sample ? std::numeric_limits<std::int64_t>::max() : sample - reader->row;
+  };
+  Reader& reader = **std::ranges::min_element(target_readers_, {}, distance);
+  reader.read(sample);
+  const std::span<std::byte> bytes = std::as_writable_bytes(values);
+  std::ranges::copy(std::span(reader.record).last(bytes.size()), bytes.begin());
+}
+
 void ArrayStore::read_target(std::int64_t sample, std::span<float> values) const {
+  if (info_.target.is_in_record()) return read_from_record(sample, values);
   if (targets_.empty()) {
     std::ranges::fill(values, std::numeric_limits<float>::quiet_NaN());
     return;

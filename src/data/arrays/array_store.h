@@ -1,6 +1,7 @@
 /// A store of users' arrays and tables that are used without an import: samples are read when they are asked for.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -18,7 +19,8 @@
 namespace convoy {
 
 /// The arrays that a network reads, of samples in users' files. The targets of all samples are in memory, if the files
-/// have them: 4 bytes per label or number, on every rank.
+/// have them: 4 bytes per label or number, on every rank. Those that an import stores with the arrays are read when
+/// they are asked for.
 class ArrayStore final : public io::SampleStore {
  public:
   /// `path` is a file or a folder, and `key` the parameter that gave it, for messages. All ranks of `world` call it.
@@ -40,11 +42,15 @@ class ArrayStore final : public io::SampleStore {
  private:
   struct Reader;
   void read_targets(const ArrayFileOptions& options, const mpi::Communicator& world);
+  void read_from_record(std::int64_t sample, std::span<float> values) const;
 
   io::DatasetInfo info_;
   std::vector<std::unique_ptr<Reader>> readers_;  ///< one for each array, so that each is read in order
-  std::vector<std::int32_t> labels_;              ///< (N) classes; empty if they are not known
-  std::vector<float> targets_;                    ///< (N,K) labels or numbers; empty if they are not known
+  mutable std::mutex targets_mutex_;
+  /// Readers of targets that are stored with the arrays: for the loader, and for the scores of outputs. Else null.
+  std::array<std::unique_ptr<Reader>, 2> target_readers_;
+  std::vector<std::int32_t> labels_;  ///< (N) classes; empty if they are not known
+  std::vector<float> targets_;        ///< (N,K) labels or numbers; empty if they are not known
 };
 
 }  // namespace convoy

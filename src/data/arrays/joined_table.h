@@ -25,7 +25,7 @@ class JoinedTable {
 
   const std::vector<std::string>& paths() const { return paths_; }
   const std::vector<std::string>& names() const { return names_; }
-  /// Reads a row. Returns false if there are not so many. Throws Error as NumberTable::next() does.
+  /// Reads a row. Returns false if the table has fewer. Throws Error as NumberTable::next() does.
   bool go_to(std::int64_t row);
   /// The field of the row that go_to() has read. `column` is an index in names().
   std::string_view text(std::size_t column) const { return table_->text(column_of(column)); }

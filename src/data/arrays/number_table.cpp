@@ -48,7 +48,8 @@ void NumberTable::check_names() const {
   if (names_.size() == 1 && names_.front().find_first_of(";\t|,") != std::string::npos)
     fail(
         "'{}' seems to separate its columns by another character than its name says: .csv has commas, .tsv has tabs. "
-        "Its first row is '{}'",
+        "Its first row is '{}'. Rename it, or write it anew (pandas: read_csv(FILE, sep=...), then to_csv(NEW_FILE, "
+        "index=False))",
         path, excerpt(names_.front()));
   std::vector<std::string> sorted = names_;
   std::ranges::sort(sorted);
@@ -69,9 +70,9 @@ std::size_t NumberTable::column(std::string_view name) const {
 
 bool NumberTable::next() {
   if (!reader_.next()) return false;
-  if (reader_.fields().size() != names_.size())
+  if (reader_.num_fields() != names_.size())
     fail("'{}', line {}: the row has {}, but there are {}", reader_.path(), line(),
-         counted(std::ssize(reader_.fields()), "field"), counted(std::ssize(names_), "column"));
+         counted(static_cast<std::int64_t>(reader_.num_fields()), "field"), counted(std::ssize(names_), "column"));
   return true;
 }
 

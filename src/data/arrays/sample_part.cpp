@@ -18,17 +18,6 @@ namespace {
 
 constexpr std::int64_t kTextsOfBlock = 4096;
 
-std::unique_ptr<io::ArrayReader> open_array(ArrayFileKind kind, const std::string& path, const std::string& array) {
-  switch (kind) {
-    case ArrayFileKind::kNpz:
-      return io::open_npz(path, array);
-    case ArrayFileKind::kHdf5:
-      return io::open_hdf5(path, array);
-    default:
-      return io::open_npy(path);
-  }
-}
-
 /// An array of one file, or those of several files, one after the other.
 class ArrayPart final : public SamplePart {
  public:

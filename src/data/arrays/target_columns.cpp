@@ -14,6 +14,7 @@
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/io/sample_store.h"
+#include "convoy/ops/target_loss.h"
 
 #include "data/arrays/field_reader.h"
 #include "data/source_listing.h"
@@ -25,6 +26,7 @@ namespace {
 
 constexpr std::int64_t kFewClasses = 10;          // always allowed, however few samples there are
 constexpr std::size_t kMaxClasses = 1 << 17;      // more are no classes
+constexpr std::int64_t kMaxNumbers = 1 << 17;     // all shards and checkpoints hold their names
 constexpr std::size_t kMaxTextsOfNumbers = 1000;  // with fractions among them, more are no classes either
 constexpr float kNotKnown = std::numeric_limits<float>::quiet_NaN();
 
@@ -67,7 +69,13 @@ std::string describe_kind(const TargetForm& form) {
 TargetReader::TargetReader(SamplePart& part, TargetForm form) : part_(part), form_(std::move(form)) {
   for (const std::string& name : form_.names) numbers_.emplace(name, static_cast<std::int32_t>(numbers_.size()));
   if (form_.kind != TargetKind::kClass) values_.resize(form_.names.size());
-  doubles_.resize(static_cast<std::size_t>(part.num_values()));
+}
+
+// Targets in records are not read here: memory for their values is taken by the first that is.
+std::span<const double> TargetReader::doubles_of(std::int64_t row) {
+  doubles_.resize(static_cast<std::size_t>(part_.num_values()));
+  convert_to_doubles(*part_.type(), part_.values(row), doubles_);
+  return doubles_;
 }
 
 std::string_view TargetReader::class_text(std::int64_t row) {
@@ -75,8 +83,7 @@ std::string_view TargetReader::class_text(std::int64_t row) {
     const std::string_view text = part_.text(row, 0);
     return is_blank(text) ? std::string_view() : text;
   }
-  convert_to_doubles(*part_.type(), part_.values(row), doubles_);
-  const double value = doubles_.front();
+  const double value = doubles_of(row).front();
   if (std::isnan(value)) return {};
   if (std::trunc(value) != value || std::abs(value) >= 0x1p53)
     refuse("{}: the class is {}, which is no whole number. Give import.target_kind = numbers", part_.place(row), value);
@@ -107,29 +114,28 @@ void TargetReader::read_list(std::int64_t row) {
 }
 
 void TargetReader::read_values(std::int64_t row) {
-  convert_to_doubles(*part_.type(), part_.values(row), doubles_);
-  if (const std::int64_t beyond = round_to_float32(doubles_, values_, loss_); beyond >= 0)
+  if (const std::int64_t beyond = round_to_float32(doubles_of(row), values_, loss_); beyond >= 0)
     refuse("{}: the target is {}, which is beyond float32. Scale it, or take its logarithm", part_.place(row),
            doubles_[static_cast<std::size_t>(beyond)]);
   if (form_.kind != TargetKind::kLabels) return;
   const auto is_label = [](float value) { return std::isnan(value) || value == 0 || value == 1; };
   if (const auto wrong = std::ranges::find_if_not(values_, is_label); wrong != values_.end())
-    refuse("{}: label '{}' is {}, and not 0 or 1", part_.place(row),
-           excerpt(form_.names[static_cast<std::size_t>(wrong - values_.begin())]), *wrong);
+    refuse("{}: label '{}' is {}, and not 0 or 1. Is the target a class, or numbers (import.target_kind)?",
+           part_.place(row), excerpt(form_.names[static_cast<std::size_t>(wrong - values_.begin())]), *wrong);
 }
 
 // --- Finding out -----------------------------------------------------------------------------------------------------
 
 TargetScan::TargetScan(SamplePart& part, TargetRequest request, double max_class_fraction, std::string name,
-                       std::string place)
+                       std::string place, std::vector<std::int64_t> dims)
     : part_(part),
       reader_(part, {}),
       request_(request),
       max_class_fraction_(max_class_fraction),
       name_(std::move(name)),
-      place_(std::move(place)) {
+      place_(std::move(place)),
+      dims_(std::move(dims)) {
   check_shape();
-  doubles_.resize(static_cast<std::size_t>(part.num_values()));
   const bool is_auto = request == TargetRequest::kAuto, is_float = is_float_array(part);
   const bool has_texts = !part.type() || !part.columns().empty();
   if (request == TargetRequest::kNumbers || (is_auto && is_float)) listing_.form.kind = TargetKind::kNumbers;
@@ -138,23 +144,43 @@ TargetScan::TargetScan(SamplePart& part, TargetRequest request, double max_class
                 (request == TargetRequest::kLabels && has_texts && part.num_values() == 1);
 }
 
-void TargetScan::check_shape() const {
-  const std::vector<std::int64_t>& dims = part_.dims();
-  if (dims.size() > 1)
+// Numbers in the record are floats, or asked for: integers with pixels may be meant as classes.
+void TargetScan::check_record() const {
+  const bool are_numbers =
+      request_ == TargetRequest::kNumbers || (request_ == TargetRequest::kAuto && is_float_array(part_));
+  const std::string shape = fmt::format("({})", fmt::join(part_.dims(), ", "));
+  if (dims_.size() > 1 && !are_numbers)
     refuse(
-        "import.target: {}: the target of a sample has the shape ({}). Fields as targets are not possible yet: give "
-        "one value for each sample, or a row of values",
-        place_, fmt::join(dims, ", "));
+        "import.target: {}: the target of a sample has the shape {}, a class or labels at each pixel. This is not "
+        "possible yet. If the values are quantities, give import.target_kind = numbers",
+        place_, shape);
+  if (dims_.size() > 3)
+    refuse(
+        "import.target: {}: the target of a sample has the shape {}, a volume. This is not possible yet: give its "
+        "slices as channels (import.axes)",
+        place_, shape);
+  const std::int64_t max_outputs = are_numbers ? kMaxNumbers : io::kMaxTargetValues;
+  if (dims_.back() > max_outputs)
+    refuse("import.target: {} has {} {} for each sample. Allowed: 1 to {}{}", place_, dims_.back(),
+           dims_.size() > 1 ? "channels" : "values", max_outputs,
+           are_numbers ? "" : ", and more with import.target_kind = numbers");
+  if (part_.num_values() > ops::kMaxTargets)
+    refuse("import.target: {} has {} values for each sample. Allowed: 1 to {}", place_, part_.num_values(),
+           ops::kMaxTargets);
+}
+
+void TargetScan::check_shape() const {
+  if (!part_.type() && part_.dims().size() > 1)
+    refuse("import.target: {}: the target of a sample is ({}) texts. Give one text, or numbers", place_,
+           fmt::join(part_.dims(), ", "));
   if (!part_.type() && request_ == TargetRequest::kNumbers)
     refuse("import.target_kind = numbers, but {} holds texts", place_);
-  if (part_.num_values() > 1 && request_ == TargetRequest::kClass)
+  if (part_.num_values() > 1 && dims_.size() < 2 && request_ == TargetRequest::kClass)
     refuse(
         "import.target_kind = class, but {} has {} values for each sample, and a class is one. Of a row with a 1 for "
         "the class, numpy.argmax(y, axis=1) makes it",
         place_, part_.num_values());
-  if (part_.num_values() > io::kMaxTargetValues)
-    refuse("import.target: {} has {} values for each sample. Allowed: 1 to {}", place_, part_.num_values(),
-           io::kMaxTargetValues);
+  if (!dims_.empty()) check_record();
 }
 
 void TargetScan::add(std::int64_t row) {
@@ -166,8 +192,8 @@ void TargetScan::add(std::int64_t row) {
 }
 
 void TargetScan::add_values(std::int64_t row) {
-  convert_to_doubles(*part_.type(), part_.values(row), doubles_);
-  are_binary_ = std::ranges::all_of(doubles_, [](double v) { return std::isnan(v) || v == 0 || v == 1; });
+  are_binary_ =
+      std::ranges::all_of(reader_.doubles_of(row), [](double v) { return std::isnan(v) || v == 0 || v == 1; });
   wants_rows_ = are_binary_;
 }
 
@@ -288,8 +314,8 @@ void TargetScan::name_outputs() {
   std::vector<std::string>& names = listing_.form.names;
   names = part_.columns();
   if (!names.empty()) return;
-  for (std::int64_t k = 0; k < part_.num_values(); ++k)
-    names.push_back(part_.num_values() == 1 ? name_ : fmt::format("{}_{}", name_, k));
+  const std::int64_t count = dims_.empty() ? part_.num_values() : dims_.back();
+  for (std::int64_t k = 0; k < count; ++k) names.push_back(count == 1 ? name_ : fmt::format("{}_{}", name_, k));
 }
 
 }  // namespace convoy

@@ -46,6 +46,8 @@ class TargetReader {
   io::SampleAnswer read(std::int64_t row);
   /// The text of the class of a row; empty if it is blank.
   std::string_view class_text(std::int64_t row);
+  /// The values of a row; valid until the next call.
+  std::span<const double> doubles_of(std::int64_t row);
   /// What was lost of the numbers that were read.
   const LossOfPrecision& loss() const { return loss_; }
 
@@ -72,9 +74,11 @@ struct TargetListing {
 /// Finds out what a target is from the values of all rows, which are added in their order.
 class TargetScan {
  public:
-  /// `name` is that of the target, for outputs without a name of their own, and `place` what messages call it. Throws
-  /// RequestError if the request cannot be fulfilled: a class of several values, numbers that are texts, a field.
-  TargetScan(SamplePart& part, TargetRequest request, double max_class_fraction, std::string name, std::string place);
+  /// `name` is that of the target, for outputs without a name of their own, and `place` what messages call it. `dims`:
+  /// Target::dims. Throws RequestError if the request cannot be fulfilled: a class of several values, numbers that are
+  /// texts, a field that is no field of numbers.
+  TargetScan(SamplePart& part, TargetRequest request, double max_class_fraction, std::string name, std::string place,
+             std::vector<std::int64_t> dims = {});
 
   /// Whether rows are needed to know what the target is.
   bool wants_rows() const { return wants_rows_; }
@@ -87,6 +91,7 @@ class TargetScan {
   void add_text(std::int64_t row);
   std::int32_t number_of(std::string_view text);
   void check_shape() const;
+  void check_record() const;
   void drop_missing();
   void list_classes();
   void list_labels();
@@ -99,12 +104,12 @@ class TargetScan {
   TargetRequest request_;
   double max_class_fraction_;
   std::string name_, place_;
+  std::vector<std::int64_t> dims_;
   bool wants_rows_ = false;
   TargetListing listing_;
 
   // Several values: whether all are 0, 1 or missing.
   bool are_binary_ = true;
-  std::vector<double> doubles_;
   // One value: the different texts, by their numbers in the order of appearance.
   TextNumbers texts_;
   bool collects_ = true;  ///< false: there are more texts than classes can be

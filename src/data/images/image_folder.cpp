@@ -26,8 +26,8 @@ FileDescriptor open_image(const std::string& path) {
   }
 }
 
-/// Reads at most `max_bytes` of the file into `file`; returns the file's size. Throws Error if it cannot be read, or is
-/// longer than any image's file.
+}  // namespace
+
 std::uint64_t read_image_file(const std::string& path, std::uint64_t max_bytes, std::vector<std::byte>& file) {
   const FileDescriptor opened = open_image(path);
   const std::uint64_t size = io::file_size(opened, path);
@@ -36,8 +36,6 @@ std::uint64_t read_image_file(const std::string& path, std::uint64_t max_bytes, 
   io::read_at(opened, 0, file, path);
   return size;
 }
-
-}  // namespace
 
 // --- Imported --------------------------------------------------------------------------------------------------------
 

@@ -13,6 +13,10 @@
 
 namespace convoy {
 
+/// Reads at most `max_bytes` of the file into `file`; returns the file's size. Throws Error if it cannot be read, or is
+/// longer than any image's file.
+std::uint64_t read_image_file(const std::string& path, std::uint64_t max_bytes, std::vector<std::byte>& file);
+
 /// The images of an import: ROOT/[SPLIT/]CLASS/IMAGE.
 class FolderSource final : public ImageSource {
  public:

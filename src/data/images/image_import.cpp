@@ -1,6 +1,7 @@
 /// Imports images. Channels and size must be known before the first image is stored: each rank reads the headers of a
 /// range of the list, and rank 0 compares the sizes found. Then images are stored at that size, with their statistics.
 #include <algorithm>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <vector>
@@ -162,7 +163,8 @@ class ImageImport final : public ImportInput {
                : params_.channels == ChannelsKind::kColour ? 3
                : scan->any_colour()                        ? 3
                                                            : 1;
-    for (std::size_t i = 0; i < listing().splits.size(); ++i) counts_.emplace_back(image_.c);
+    for (std::size_t i = 0; i < listing().splits.size() + static_cast<std::size_t>(params_.folds); ++i)
+      counts_.emplace_back(image_.c);
   }
 
   std::int64_t mean_sample_bytes(std::size_t split_number) override {
@@ -188,17 +190,28 @@ class ImageImport final : public ImportInput {
   std::span<const std::byte> read(std::size_t split, std::int64_t sample) override {
     ImageView view = source_->read(listing().splits[split], sample, {.channels = image_.c});
     if (params_.storage == StorageKind::kRaw) view = at_size(view);
-    counts_[split].add(view.bytes());
+    const std::int64_t fold = listing().splits[split].fold(sample);
+    (fold == 0 ? counts_[split] : counts_of_fold(fold)).add(view.bytes());
     losses_.add(first_number(split) + sample, source_->file());
     ++num_read_;
     return params_.storage == StorageKind::kRaw ? std::as_bytes(view.bytes()) : source_->file();
   }
 
   void sum_up(std::size_t split, io::DatasetInfo& info) override {
-    const std::span<std::int64_t> counts = counts_[split].values();
-    std::vector<std::int64_t> pixels(counts.size());
-    world_.start_sum(counts, pixels).wait();
-    std::copy(pixels.begin(), pixels.end(), counts.begin());
+    const std::span<std::int64_t> all = counts_[split].values();
+    add_ranks(all);
+    for (std::int64_t fold = 1; fold <= info.num_folds; ++fold) {
+      const std::span<std::int64_t> counts = counts_of_fold(fold).values();
+      add_ranks(counts);
+      std::ranges::transform(all, counts, all.begin(), std::plus<>());
+    }
+    for (std::int64_t fold = 1; fold <= info.num_folds; ++fold) {
+      io::ChannelCounts outside = counts_[split];
+      std::ranges::transform(all, counts_of_fold(fold).values(), outside.values().begin(), std::minus<>());
+      outside.describe(info);
+      info.fold_mean.insert(info.fold_mean.end(), info.channel_mean.begin(), info.channel_mean.end());
+      info.fold_stddev.insert(info.fold_stddev.end(), info.channel_stddev.begin(), info.channel_stddev.end());
+    }
     counts_[split].describe(info);
   }
 
@@ -214,6 +227,16 @@ class ImageImport final : public ImportInput {
   }
 
  private:
+  io::ChannelCounts& counts_of_fold(std::int64_t fold) {
+    return counts_[listing().splits.size() + static_cast<std::size_t>(fold - 1)];
+  }
+
+  /// Replaces the counts by their sums over all ranks.
+  void add_ranks(std::span<std::int64_t> counts) {
+    const std::vector<std::int64_t> mine(counts.begin(), counts.end());
+    world_.start_sum(mine, counts).wait();
+  }
+
   /// Returns the number of the split's first image, counted over all splits in their order.
   std::int64_t first_number(std::size_t split) const {
     std::int64_t number = 0;
@@ -237,7 +260,7 @@ class ImageImport final : public ImportInput {
   mpi::Communicator world_;
   std::unique_ptr<ImageSource> source_;
   ImageShape image_;                       ///< shape of the images in shards; 0, 0, C if files are kept
-  std::vector<io::ChannelCounts> counts_;  ///< counts of each split
+  std::vector<io::ChannelCounts> counts_;  ///< counts of each split, or of each fold of train, which come last
   ImageLosses losses_;
   std::int64_t num_read_ = 0;  ///< good images, by this rank
   Resampler resampler_;

@@ -73,7 +73,8 @@ std::vector<std::string> ImageLosses::describe(std::int64_t num_images,
     sentences.push_back(fmt::format("{}. {}", sentence, remedy));
   };
   add(low_bits_, "16 bits per channel, of which the upper 8 are kept",
-      "Stretch such images to the full range first if they use only a part of it");
+      "Stretch such images to the full range first if they use only a part of it, or import them as arrays, which keep "
+      "all bits (import.format = arrays)");
   add(alpha_, "an alpha channel or transparent colours, which are left out",
       "Draw such images on a background first if the colours of their transparent parts must not be visible");
   return sentences;

@@ -106,8 +106,8 @@ constexpr NumberType kNumberTypes[] = {
 const char* remedy_for(char kind) {
   switch (kind) {
     case 'O':
-      return "holds Python objects (pickles), which are never opened. Convert it with x.astype('float32'), and save it "
-             "again";
+      return "holds Python objects (pickles), which are never opened. Convert numbers with x.astype('float32'), texts "
+             "with x.astype(str), and save it again";
     case 'c':
       return "holds complex numbers. Save real and imaginary parts as channels";
     case 'M':

@@ -161,4 +161,10 @@ Value logits(const std::string& name, const Value& x, std::int64_t num_outputs) 
   return add_linear(x, named(name, num_outputs), {.shape = Shape::vectors(shape.n, shape.length() * num_outputs)});
 }
 
+Value pixel_logits(const std::string& name, const Value& x, std::int64_t num_outputs) {
+  Shape y = x.shape();
+  y.c = num_outputs;
+  return add_linear(x, named(name, num_outputs), {.shape = y});
+}
+
 }  // namespace convoy

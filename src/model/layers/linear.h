@@ -34,4 +34,7 @@ Value linear(const std::string& name, const Value& x, std::int64_t num_outputs);
 /// become one vector.    x (N,T,1,C)   y (N,1,1,T*K), K = num_outputs
 Value logits(const std::string& name, const Value& x, std::int64_t num_outputs);
 
+/// Adds the linear layer NAME, whose output is float32, for each pixel.    x (N,H,W,C)   y (N,H,W,K), K = num_outputs
+Value pixel_logits(const std::string& name, const Value& x, std::int64_t num_outputs);
+
 }  // namespace convoy

@@ -68,7 +68,7 @@ TEST(ArrayShapes, AreFoundByNameAndTheOnlyOneWithRowsAndColumnsAsAnImage) {
   for (const Shape& shape :
        {Shape::vectors(1, 8), Shape::sequences(1, 8, 6), Shape{.n = 1, .d = 2, .h = 8, .w = 6, .c = 7}})
     EXPECT_EQ((ArrayShapes{{{"patch", shape}}}.find("image")), nullptr) << to_string(shape);
-  EXPECT_EQ(to_string(InputShape(two)), "spectrum 1024, image 2x8x6x7");
+  EXPECT_EQ(to_string(InputShape(two)), "spectrum (1024), image (2, 8, 6, 7)");
   EXPECT_STREQ(kind_of(InputShape(two)), "arrays");
 }
 

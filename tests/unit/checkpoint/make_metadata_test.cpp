@@ -150,6 +150,10 @@ TEST(ModelMetadata, TargetsMustBeOfTheNetworksKindAndNames) {
   EXPECT_EQ(refusal_of([](auto&) {}), test::kNothingThrown);
   EXPECT_CONTAINS(refusal_of([](auto& d) { d.target.kind = TargetKind::kLabels; }),
                   "data.val has labels as targets, but data.train has numbers.");
+  EXPECT_CONTAINS(refusal_of([](auto& d) {
+                    d.target.dims = {8, 8, 2};
+                  }),
+                  "data.val: the target of a sample is (8, 8, 2), with channels last, but that of data.train is (2).");
   EXPECT_CONTAINS(refusal_of([](auto& d) { d.class_names.pop_back(); }),
                   "data.val has 1 numbers, but data.train has 2.");
   EXPECT_CONTAINS(refusal_of([](auto& d) { d.class_names[1] = "mass"; }),
@@ -159,7 +163,7 @@ TEST(ModelMetadata, TargetsMustBeOfTheNetworksKindAndNames) {
 TEST(ModelMetadata, OfArraysNeedsANetworkThatReadsThem) {
   Parameters params;
   EXPECT_CONTAINS(test::message_of<RequestError>([&] { model_metadata(params, arrays()); }),
-                  "the network reads images, and the data holds arrays: image 8x8x7, values 2");
+                  "the network reads images, and the data holds arrays: image (8, 8, 7), values (2)");
   params.model.name = "mlp";
   const io::ModelMetadata metadata = model_metadata(params, arrays());
   ASSERT_NE(metadata.arrays(), nullptr);

@@ -16,6 +16,7 @@
 #include "convoy/data/make_sample_path.h"
 #include "convoy/device/device.h"
 #include "convoy/io/dataset.h"
+#include "convoy/io/shard_writer.h"
 #include "convoy/ops/softmax_cross_entropy.h"
 #include "convoy/params/parameters.h"
 
@@ -256,6 +257,100 @@ TEST_F(EditedArrays, AreEditedByTheirSampleAndEpochForEveryNumberOfThreads) {
         first += count;
       }
   }
+}
+
+/// Samples of an image (6, 6, 2) and of a field with the same values.
+class EditedFields : public EditedArrays {
+ protected:
+  static constexpr std::int64_t kSide = 6, kCount = kSide * kSide * 2;
+
+  EditedFields() {
+    const Target target{.kind = TargetKind::kNumbers,
+                        .shape = Shape::images(1, kSide, kSide, 2),
+                        .dims = {kSide, kSide, 2},
+                        .mean = {1000, -1000},
+                        .stddev = {10, 0.1}};
+    const io::DatasetInfo info{.kind = input_kinds::kArrays,
+                               .num_samples = test::kNumArraySamples,
+                               .class_names = {"u", "v"},
+                               .arrays = {test::make_array("picture", ElementType::kFloat32, {kSide, kSide, 2})},
+                               .target = target};
+    io::ShardWriter writer({directory_ / "train.h5"}, info);
+    for (int i = 0; i < test::kNumArraySamples; ++i) {
+      Values values;
+      for (int k = 0; k < kCount; ++k) values.push_back(static_cast<float>(1 + i * kCount + k));
+      values.insert(values.end(), values.begin(), values.end());
+      writer.append(std::as_bytes(std::span(values)), {}, "");
+    }
+    writer.end_samples();
+    writer.finish(info);
+    writer.commit();
+    dataset_ = std::make_unique<io::Dataset>(directory_.path(), "data.train");
+    metadata_ = {.name = "",
+                 .input = io::ArraysInput{.inputs = info.arrays, .normalizes = false},
+                 .class_names = info.class_names,
+                 .target = target};
+    params_.train.seed = kSeed;
+  }
+
+  /// Expects that a value of the field is that of the image, and not known where the image shows a border or padding.
+  /// Returns how many are not known.
+  static std::int64_t expect_alike(const Values& images, const Values& fields) {
+    EXPECT_EQ(images.size(), fields.size());
+    std::int64_t num_unknown = 0;
+    for (std::size_t i = 0; i < images.size(); ++i) {
+      num_unknown += std::isnan(fields[i]) ? 1 : 0;
+      EXPECT_TRUE(fields[i] == images[i] || (images[i] == 0 && std::isnan(fields[i]))) << i << ": " << fields[i];
+    }
+    return num_unknown;
+  }
+};
+
+TEST_F(EditedFields, MoveAsTheImagesOfTheirSamplesForEveryNumberOfThreads) {
+  constexpr std::int64_t kPadding = 6 * kCount;  // 2 samples in every second of 6 steps
+  EXPECT_EQ(expect_alike(load<float>(*path(), "picture"), load<float>(*path(), features::kTarget)), kPadding);
+  const Values still = load<float>(*path(), features::kTarget);
+  for (const BorderKind border : {BorderKind::kBlack, BorderKind::kReflect}) {
+    params_.augment = {.crop_padding = 2, .border = border, .flip = true, .flip_rows = true, .turn = true};
+    const Values fields = load<float>(*path(), features::kTarget);
+    EXPECT_NE(fields, still);
+    const std::int64_t num_unknown = expect_alike(load<float>(*path(), "image"), fields);
+    if (border == BorderKind::kReflect)
+      EXPECT_EQ(num_unknown, kPadding) << "mirrored pixels are known";
+    else
+      EXPECT_GT(num_unknown, kPadding);
+    for (const std::int64_t threads : {2, 5})
+      expect_alike(load<float>(*path(), "image", threads), load<float>(*path(), features::kTarget, threads));
+    expect_alike(load<float>(*path(SampleView::kEvaluation), "image"),
+                 load<float>(*path(SampleView::kEvaluation), features::kTarget));
+  }
+}
+
+TEST_F(EditedFields, GetNoNoiseAndNoFactorAndAreMixedAsTheirImages) {
+  const auto same = [](float a, float b) { return a == b || (std::isnan(a) && std::isnan(b)); };
+  const Values still = load<float>(*path(), features::kTarget);
+  params_.augment = {.factor = 0.5, .noise = 0.1};
+  EXPECT_TRUE(std::ranges::equal(load<float>(*path(), features::kTarget), still, same));
+  params_.augment = {.flip = true, .mixup = 0.4};
+  const Values images = load<float>(*path(), "image"), fields = load<float>(*path(), features::kTarget);
+  EXPECT_FALSE(std::ranges::equal(fields, still, same));
+  std::int64_t num_known = 0;
+  for (std::size_t i = 0; i < fields.size(); ++i) {
+    if (std::isnan(fields[i])) continue;  // a padding sample, or mixed with one
+    EXPECT_EQ(fields[i], images[i]);
+    ++num_known;
+  }
+  EXPECT_GE(num_known, 12 * kCount);
+}
+
+TEST_F(EditedFields, OfAnotherSizeThanTheImageAreNotMoved) {
+  metadata_.target.dims = {3, 3, 2};
+  metadata_.target.shape = Shape::images(1, 3, 3, 2);
+  params_.augment = {.flip = true};
+  EXPECT_EQ(
+      message_of<RequestError>([&] { path(); }),
+      "augment.flip = true moves the pixels of 'picture', 6 x 6, but the field that is answered has 3 x 3 pixels. "
+      "Leave it out");
 }
 
 TEST_F(EditedArrays, AreMixedWithTheirLabelsOrTargets) {

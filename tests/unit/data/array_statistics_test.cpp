@@ -1,6 +1,7 @@
 /// Means and deviations are those of exact sums, whatever the type, the size and the number of shards.
 #include "data/arrays/array_statistics.h"
 
+#include <algorithm>
 #include <cmath>
 #include <cstring>
 #include <limits>
@@ -114,6 +115,33 @@ TEST(ChannelMoments, OtherTypesCountAsTheirNumbers) {
   const std::vector<std::uint16_t> halves = {0x3c00, 0xc000, 0x0001, 0x7bff};  // 1, -2, 2^-24, 65504
   const ChannelSums sums = sums_of(ElementType::kFloat16, halves, 1, 4, 1).front();
   EXPECT_EQ(sums.sum.high + sums.sum.low, 65503 + 0x1p-24);
+}
+
+// What is outside a fold is added as it would be without the fold, although that is 10^30 times larger.
+TEST(ChannelMoments, OutsideAFoldNothingOfItIsLeft) {
+  constexpr std::size_t kFolds = 4, kChannels = 3, kSize = 2 * kChannels;
+  std::vector<float> values = made_floats(kSize * 200);
+  const auto fold_of = [](std::size_t i) { return i / kSize * 7 % 11 % kFolds; };
+  for (std::size_t i = 0; i < values.size(); ++i)
+    if (fold_of(i) == 2) values[i] *= 0x1p100F;
+  ChannelMoments all(ElementType::kFloat32, kChannels, kFolds);
+  for (std::size_t i = 0; i < values.size(); i += kSize)
+    all.add(std::as_bytes(std::span(values).subspan(i, kSize)), static_cast<std::int64_t>(fold_of(i)));
+  std::vector<ChannelSums> of_folds;
+  for (std::size_t fold = 0; fold < kFolds; ++fold)
+    for (const ChannelSums& sums : all.sums(static_cast<std::int64_t>(fold))) of_folds.push_back(sums);
+  const std::vector<ChannelSums> outside = sums_outside_folds(of_folds, kFolds);
+  for (std::size_t fold = 0; fold < kFolds; ++fold) {
+    std::vector<float> others;
+    for (std::size_t i = 0; i < values.size(); ++i)
+      if (fold_of(i) != fold) others.push_back(values[i]);
+    const std::vector<ChannelSums> wanted = sums_of(ElementType::kFloat32, others, kChannels, 2, others.size());
+    for (std::size_t c = 0; c < kChannels; ++c) {
+      EXPECT_EQ(outside[fold * kChannels + c].count, wanted[c].count);
+      EXPECT_DOUBLE_EQ(outside[fold * kChannels + c].mean(), wanted[c].mean());
+      EXPECT_DOUBLE_EQ(outside[fold * kChannels + c].stddev(), wanted[c].stddev());
+    }
+  }
 }
 
 TEST(ChannelMoments, AMissingValueDoesNotCount) {

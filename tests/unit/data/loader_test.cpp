@@ -229,7 +229,9 @@ TEST_P(LoaderTest, MixesOrPastesAWholeMicroBatch) {
   std::set<std::pair<std::int64_t, bool>> kinds;
   for (std::int64_t m = 0; m < 40; ++m)
     for (std::int64_t i = 0; i < 4; ++i) {
-      const ops::ImageMix mix = draw_mix(augmentation.params, augmentation.seed, kImage, {.micro_batch = m, .samples = {1, 2, 3, 4}}, i).image;
+      const ops::ImageMix mix =
+          draw_mix(augmentation.params, augmentation.seed, kImage, {.micro_batch = m, .samples = {1, 2, 3, 4}}, i)
+              .image;
       kinds.insert({m, mix.share == 1});  // a box is pasted unchanged
     }
   EXPECT_EQ(kinds.size(), 40u) << "one kind in each";

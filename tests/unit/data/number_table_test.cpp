@@ -2,12 +2,16 @@
 /// its line.
 #include "data/arrays/number_table.h"
 
+#include <bit>
 #include <cmath>
+#include <cstdint>
+#include <cstdlib>
 #include <limits>
 
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/random.h"
 
 #include "unit/io/temporary_directory.h"
 #include "unit/messages.h"
@@ -107,6 +111,24 @@ TEST_F(NumberTableTest, NumbersAreTheNearestDoubles) {
   for (const char* const other :
        {"+", "-", "++1", "+-1", "1 2", "12a", "a", "0x10", "1,5", "1_0", "--", ".", "1e", "missing", "NAN1"})
     EXPECT_FALSE(read_number(other, number)) << other;
+}
+
+// Numbers of up to 15 digits are read another way than longer ones.
+TEST_F(NumberTableTest, DecimalsOfAnyLengthAreTheNearestDoubles) {
+  for (std::uint64_t i = 0; i < 200'000; ++i) {
+    const RandomKey key{.seed = 1, .item = i};
+    std::string field;
+    const std::uint64_t length = 1 + random_below(key, 0, 18), point = random_below(key, 1, 20);
+    for (std::uint64_t d = 0; d < length; ++d) {
+      if (d == point) field += '.';
+      field += static_cast<char>('0' + random_below(key, 2 + d, 10));
+    }
+    if (point == length) field += '.';
+    if (random_below(key, 30, 2) == 0) field.insert(0, 1, '-');
+    ASSERT_EQ(std::bit_cast<std::uint64_t>(number_of(field)),
+              std::bit_cast<std::uint64_t>(std::strtod(field.c_str(), nullptr)))
+        << field;
+  }
 }
 
 TEST_F(NumberTableTest, ColumnsAreFoundByName) {

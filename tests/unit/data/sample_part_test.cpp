@@ -161,7 +161,7 @@ TEST_F(SamplePartTest, ArraysAreFoundInArchivesAndFolders) {
   const PartLocation others[] = {y, archive.find("p", "k")};
   EXPECT_EQ(archive.find_input({}, "k", others).array, "x");
   EXPECT_CONTAINS(message_of<RequestError>([&] { archive.find_input({}, "import.inputs", std::span(&y, 1)); }),
-                  "has several arrays. Name those that are meant, as in import.inputs = \"x: x, p: p\"");
+                  "has several arrays. Name those that the network may read, as in import.inputs = \"x: x, p: p\"");
   EXPECT_CONTAINS(message_of<RequestError>([&] { archive.find("all.npz:z", "k"); }),
                   "has no array 'z'. It has: x, p, y");
 
@@ -192,7 +192,7 @@ TEST_F(SamplePartTest, OtherFilesAreNamed) {
   };
   EXPECT_CONTAINS(refusal(directory_ / "absent.npy"), "absent.npy: there is no such file or folder");
   EXPECT_CONTAINS(refusal(write("x.png", "\x89PNG\r\n\x1a\n")),
-                  "is a picture. Arrays of pictures are not possible yet");
+                  "is a picture. A folder of pictures is imported with the numbers of its files");
   EXPECT_CONTAINS(refusal(write("x.mat", "MATLAB 5.0 MAT-file")), "is a MATLAB file, and holds no arrays");
   write("mixed/a.csv", "a\n1\n");
   write("mixed/b.csv", "a\n1\n");

@@ -139,6 +139,70 @@ TEST(DivideRows, WhatCannotBeIsRefused) {
   EXPECT_CONTAINS(refusal({.num_rows = 2}, {.val_rows = {0}, .test_rows = {1}}), "leave no sample to train");
 }
 
+// Returns the smallest and the largest number of rows of a fold.
+template <typename IsCounted>
+std::pair<std::ptrdiff_t, std::ptrdiff_t> sizes_of(const std::vector<std::uint16_t>& folds, int num_folds,
+                                                   const IsCounted& is_counted) {
+  std::vector<std::ptrdiff_t> sizes(static_cast<std::size_t>(num_folds));
+  for (std::size_t i = 0; i < folds.size(); ++i)
+    if (is_counted(i)) ++sizes.at(folds[i] - 1u);
+  return {std::ranges::min(sizes), std::ranges::max(sizes)};
+}
+
+TEST(DealFolds, HaveTheSameShareOfEachClass) {
+  const std::vector<std::int32_t> labels = made_labels();
+  for (const int num_folds : {2, 5, 7, 143}) {
+    const auto folds = deal_folds({.num_rows = 143, .labels = labels}, num_folds, 7);
+    ASSERT_EQ(folds.size(), 143u);
+    const auto [min, max] = sizes_of(folds, num_folds, [](std::size_t) { return true; });
+    EXPECT_GE(min, 143 / num_folds);
+    EXPECT_LE(max - min, 1);
+    for (const std::int32_t label : {-1, 0, 1, 2}) {
+      const auto [fewest, most] = sizes_of(folds, num_folds, [&](std::size_t i) { return labels[i] == label; });
+      EXPECT_LE(most - fewest, 1) << num_folds << " folds, class " << label;
+    }
+  }
+}
+
+TEST(DealFolds, AreDrawnFromTheSeed) {
+  const auto folds = deal_folds({.num_rows = 1000}, 10, 7);
+  EXPECT_EQ(folds, deal_folds({.num_rows = 1000}, 10, 7));
+  EXPECT_NE(folds, deal_folds({.num_rows = 1000}, 10, 8));
+  // In a random order, 900 of the 999 pairs of neighbours are of two folds, with a deviation of 9.5.
+  int num_changes = 0;
+  for (std::size_t i = 1; i < folds.size(); ++i) num_changes += folds[i] != folds[i - 1] ? 1 : 0;
+  EXPECT_NEAR(num_changes, 900, 48);
+}
+
+TEST(DealFolds, AGroupIsInOneFoldAndSizesAreNearlyEqual) {
+  const std::vector<std::uint64_t> groups = made_groups();
+  const std::vector<std::uint64_t> reversed(groups.rbegin(), groups.rend());
+  for (const int num_folds : {2, 5, 30}) {
+    const auto folds = deal_folds({.num_rows = std::ssize(groups), .groups = groups}, num_folds, 3);
+    std::map<std::uint64_t, std::set<int>> folds_of_groups;
+    for (std::size_t i = 0; i < groups.size(); ++i) folds_of_groups[groups[i]].insert(folds[i]);
+    for (const auto& [group, its_folds] : folds_of_groups) EXPECT_EQ(its_folds.size(), 1u);
+    const auto [min, max] = sizes_of(folds, num_folds, [](std::size_t) { return true; });
+    EXPECT_GE(min, 1);
+    if (num_folds < 30) {
+      EXPECT_LE(max - min, 1) << "there are small groups, which come last";
+    }
+    const auto others = deal_folds({.num_rows = std::ssize(groups), .groups = reversed}, num_folds, 3);
+    EXPECT_TRUE(std::equal(folds.begin(), folds.end(), others.rbegin())) << "the order of the rows does not matter";
+  }
+}
+
+TEST(DealFolds, MoreFoldsThanRowsOrGroupsAreRefused) {
+  const std::vector<std::uint64_t> groups = {1, 2, 3, 1, 2, 3};
+  const auto refusal = [](const RowsToSplit& rows, std::int64_t num_folds) {
+    return message_of<RequestError>([&] { deal_folds(rows, num_folds, 1); });
+  };
+  EXPECT_EQ(refusal({.num_rows = 6, .groups = groups}, 4),
+            "import.folds = 4, but split train has only 3 groups. Allowed: 2 to 3");
+  EXPECT_EQ(refusal({.num_rows = 6}, 7), "import.folds = 7, but split train has only 6 samples. Allowed: 2 to 6");
+  EXPECT_EQ(refusal({.num_rows = 1}, 2), "import.folds = 2, but split train has only 1 sample. Leave import.folds out");
+}
+
 TEST(FindSharedGroup, NamesTwoOfItsRows) {
   using enum RowSplit;
   const std::vector<std::uint64_t> groups = {7, 3, 7, 3, 3};

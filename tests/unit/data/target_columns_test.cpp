@@ -38,13 +38,16 @@ class TargetColumns : public testing::Test {
     write("y.npy", npy(text, values));
     return open_part({.files = {ArrayFileKind::kNpy, {directory_ / "y.npy"}}}, tables_, 1 << 20);
   }
-  static TargetListing scan(SamplePart& part, TargetRequest request = TargetRequest::kAuto, double fraction = 0.1) {
-    TargetScan scan(part, request, fraction, "y", "'t.csv', column 'y'");
+  /// `dims`: the extents of a target that is stored with the arrays.
+  static TargetListing scan(SamplePart& part, TargetRequest request = TargetRequest::kAuto, double fraction = 0.1,
+                            const std::vector<std::int64_t>& dims = {}) {
+    TargetScan scan(part, request, fraction, "y", "'t.csv', column 'y'", dims);
     for (std::int64_t row = 0; scan.wants_rows() && part.has(row); ++row) scan.add(row);
     return scan.finish();
   }
-  std::string refusal(SamplePart& part, TargetRequest request = TargetRequest::kAuto) {
-    return message_of<RequestError>([&] { scan(part, request); });
+  std::string refusal(SamplePart& part, TargetRequest request = TargetRequest::kAuto,
+                      const std::vector<std::int64_t>& dims = {}) {
+    return message_of<RequestError>([&] { scan(part, request, 0.1, dims); });
   }
 
   test::TemporaryDirectory directory_;
@@ -160,20 +163,38 @@ TEST_F(TargetColumns, WholeFloatsMayBeClasses) {
 
 TEST_F(TargetColumns, WhatCannotBeIsRefusedByName) {
   const std::string two(8, '\0');
-  EXPECT_CONTAINS(refusal(*array({.descr = "<f4", .shape = "(1, 1, 2)"}, two)),
-                  "the target of a sample has the shape (1, 2). Fields as targets are not possible yet");
   EXPECT_CONTAINS(refusal(*array({.descr = "<f4", .shape = "(1, 2)"}, two), TargetRequest::kClass), "numpy.argmax");
   EXPECT_CONTAINS(refusal(*array({.descr = "<U1", .shape = "(2,)"}, bytes_of_numbers<std::int32_t>({'a', 'b'})),
                           TargetRequest::kNumbers),
                   "import.target_kind = numbers, but 't.csv', column 'y' holds texts");
-  EXPECT_CONTAINS(refusal(*array({.descr = "|u1", .shape = "(1, 1025)"}, std::string(1025, '\0'))),
-                  "has 1025 values for each sample. Allowed: 1 to 1024");
+  EXPECT_CONTAINS(
+      refusal(*array({.descr = "|u1", .shape = "(1, 1025)"}, std::string(1025, '\0')), TargetRequest::kLabels, {1025}),
+      "has 1025 values for each sample. Allowed: 1 to 1024, and more with import.target_kind = numbers");
   EXPECT_CONTAINS(refusal(*table("y\nred\nred\n", {"y"})), "has a single class, 'red'");
   EXPECT_CONTAINS(refusal(*table("y,z\n,1\n,2\n", {"y"})), "has no class");
   EXPECT_CONTAINS(refusal(*table("y\nred\n\"a\tb\"\n", {"y"})), "cannot be a class");
   const auto far = table("y\n1\n1e60\n", {"y"});
   TargetReader reader(*far, {.kind = TargetKind::kNumbers, .names = {"y"}});
   EXPECT_CONTAINS(message_of<RequestError>([&] { reader.read(1); }), "t.csv:3: the target is 1e+60, which is beyond");
+}
+
+TEST_F(TargetColumns, FloatsWithPixelsAreAFieldAndItsChannelsHaveNames) {
+  const auto floats = array({.descr = "<f8", .shape = "(1, 2, 1, 3)"}, std::string(48, '\0'));
+  const TargetListing listing = scan(*floats, TargetRequest::kAuto, 0.1, {1, 3, 2});
+  EXPECT_EQ(listing.form.kind, TargetKind::kNumbers);
+  EXPECT_EQ(listing.form.names, (Names{"y_0", "y_1"}));
+  EXPECT_CONTAINS(refusal(*floats, TargetRequest::kAuto, {2, 1, 3, 1}),
+                  "has the shape (2, 1, 3), a volume. This is not");
+  const auto many = array({.shape = "(1, 131073)"}, std::string(4 * 131'073, '\0'));
+  EXPECT_CONTAINS(refusal(*many, TargetRequest::kAuto, {131'073}),
+                  "has 131073 values for each sample. Allowed: 1 to 131072");
+  const auto bytes = array({.descr = "|u1", .shape = "(1, 2, 3)"}, std::string(6, '\0'));
+  EXPECT_EQ(scan(*bytes, TargetRequest::kNumbers, 0.1, {2, 3, 1}).form.names, (Names{"y"}));
+  for (const TargetRequest request : {TargetRequest::kAuto, TargetRequest::kClass, TargetRequest::kLabels})
+    EXPECT_CONTAINS(
+        refusal(*bytes, request, {2, 3, 1}),
+        "has the shape (2, 3), a class or labels at each pixel. This is not possible yet. If the values are "
+        "quantities, give import.target_kind = numbers");
 }
 
 }  // namespace

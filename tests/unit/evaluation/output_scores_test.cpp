@@ -25,7 +25,8 @@ class Targets final : public io::SampleStore {
     info_.kind = input_kinds::kArrays;
     info_.num_samples = std::ssize(rows_);
     info_.target = target;
-    for (std::size_t k = 0; k < rows_.front().size(); ++k) info_.class_names.push_back(std::to_string(k));
+    const auto num_outputs = std::ssize(rows_.front()) / target.shape.length();
+    for (std::int64_t k = 0; k < num_outputs; ++k) info_.class_names.push_back(std::to_string(k));
   }
 
   const io::DatasetInfo& info() const override { return info_; }
@@ -149,6 +150,24 @@ TEST(NumberScores, MeasureInTheUnitsOfTheTargets) {
   EXPECT_EQ(total.targets[0].magnitudes, 10);
   EXPECT_EQ(total.targets[1].count, 1);
   EXPECT_EQ(total.targets[1].magnitudes, 0.5);
+}
+
+TEST(NumberScores, MeasureTheChannelsOfAFieldOverItsPixels) {
+  const Target target{.kind = TargetKind::kNumbers,
+                      .shape = Shape::images(1, 1, 3, 2),
+                      .dims = {1, 3, 2},
+                      .mean = {100, 0},
+                      .stddev = {20, 1}};
+  const Targets targets(target, {{110, 1, 100, 2, kUnknown, 3}});
+  NumberScores scores(targets, target);
+  scores.add(0, std::vector<float>{1, 1, 0, 5, 9, 3});
+  StepMetrics total;
+  scores.write_to(total);
+  ASSERT_EQ(total.targets.size(), 2U);
+  EXPECT_EQ(total.targets[0].count, 2);
+  EXPECT_EQ(total.targets[0].squares, 100);
+  EXPECT_EQ(total.targets[1].count, 3);
+  EXPECT_EQ(total.targets[1].magnitudes, 3);
 }
 
 // What is measured is what predictions write: float32.

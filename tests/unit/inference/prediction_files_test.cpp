@@ -74,8 +74,8 @@ class PredictionFilesTest : public testing::Test {
     return {.name = "mlp", .input = io::ArraysInput{}, .class_names = std::move(names), .target = target};
   }
   static std::unique_ptr<Answers> answers(const io::ModelMetadata& known) {
-    return std::make_unique<Answers>(io::DatasetInfo{
-        .kind = input_kinds::kArrays, .class_names = known.class_names, .target = {.kind = known.target.kind}});
+    return std::make_unique<Answers>(
+        io::DatasetInfo{.kind = input_kinds::kArrays, .class_names = known.class_names, .target = known.target});
   }
 
   test::TemporaryDirectory directory_;
@@ -100,6 +100,52 @@ TEST_F(PredictionFilesTest, NumbersAreInTheirOwnUnitsWithTheTrueOnesNextToThem) 
   EXPECT_TRUE(io::is_predictions_file(directory_ / "p.h5"));
   EXPECT_EQ(top1_, "");
   EXPECT_EQ(num_written_, 3);
+}
+
+TEST_F(PredictionFilesTest, FieldsHaveTheAxesOfTheUsersFiles) {
+  Target field{.kind = TargetKind::kNumbers,
+               .shape = Shape::images(1, 1, 2, 2),
+               .dims = {1, 2, 2},
+               .mean = {100, 0},
+               .stddev = {10, 2}};
+  const std::vector<float> outputs = {1, 1, 2, 2, 0, 0, 0, 0, 3, 3, 4, 4};
+  const auto predicted = [&](const std::string& name, const io::ModelMetadata& network) {
+    predict(name, network, answers(network), outputs, /*has_bad=*/true);
+    return name;
+  };
+  const io::ModelMetadata last = metadata(field, {"u", "v"});
+  std::vector<float> values = array(predicted("p.npy", last), "float32 (3, 1, 2, 2)");
+  EXPECT_EQ((std::vector<float>(values.begin(), values.begin() + 4)), (std::vector<float>{110, 2, 120, 4}));
+  EXPECT_TRUE(std::isnan(values[4]) && std::isnan(values[7])) << "the sample is bad";
+  field.channel_axis = ChannelAxis::kFirst;
+  const io::ModelMetadata first = metadata(field, {"u", "v"});
+  values = array(predicted("p.npy", first), "float32 (3, 2, 1, 2)");
+  EXPECT_EQ((std::vector<float>(values.begin() + 8, values.end())), (std::vector<float>{130, 140, 6, 8}));
+  predicted("p.h5", first);
+  const auto reader = io::open_hdf5(directory_ / "p.h5", "outputs");
+  EXPECT_EQ(to_string(reader->form()), "float32 (2, 2, 1, 2)");
+  field = {.kind = TargetKind::kNumbers,
+           .shape = Shape::images(1, 2, 2, 1),
+           .dims = {2, 2, 1},
+           .channel_axis = ChannelAxis::kNone};
+  array(predicted("p.npy", metadata(field, {"depth"})), "float32 (3, 2, 2)");
+}
+
+TEST_F(PredictionFilesTest, FieldsAreNoTables) {
+  const Target field{.kind = TargetKind::kNumbers, .shape = Shape::images(1, 3, 2, 1), .dims = {3, 2, 1}};
+  const auto paths = [&](const Target& target) {
+    return without_table_of_field(prediction_paths(params_), params_, target).describe();
+  };
+  params_.run.directory = "runs/mine";
+  EXPECT_EQ(paths(field), "runs/mine/predictions.h5");
+  EXPECT_EQ(paths(kEnergies), "runs/mine/predictions.csv, runs/mine/predictions.h5");
+  params_.predict.output = "p.npy";
+  EXPECT_EQ(paths(field), "p.npy");
+  params_.predict.output = "p.csv";
+  EXPECT_EQ(
+      message_of<RequestError>([&] { paths(field); }),
+      "predict.output = p.csv: the network answers 3 x 2 pixels for each sample, which are no row of a table. Give "
+      "a name that ends in .npy or .h5");
 }
 
 TEST_F(PredictionFilesTest, NumbersThatNoSampleHasAreLeftOut) {
@@ -179,6 +225,11 @@ TEST_F(PredictionFilesTest, OnlyEarlierPredictionsAreReplaced) {
     EXPECT_EQ(refusal(name), test::kNothingThrown);
     EXPECT_EQ(refusal(name), test::kNothingThrown) << "its own, again";
   }
+  auto known = answers(network);
+  known->targets = {{1, 2}, {3, 4}, {5, 6}};
+  predict("p.csv", network, std::move(known), outputs);
+  EXPECT_TRUE(text("p.csv").starts_with("name,energy,gap,true_energy,true_gap\n")) << text("p.csv");
+  EXPECT_EQ(refusal("p.csv"), test::kNothingThrown) << "its own, with the true numbers";
   EXPECT_CONTAINS(refusal("p.npy", {directory_ / "p.npy"}), "is read by this command, and would be overwritten");
   // A user's targets, whose columns are the same.
   io::write_text_atomically(directory_ / "y.csv", "name,energy,gap\na,1,2\n");

@@ -48,6 +48,19 @@ inline io::DatasetInfo arrays_info(TargetKind kind = TargetKind::kClass) {
   return info;
 }
 
+/// The same arrays; the numbers are a field, or a long row of one channel for each of `dims`.back() names.
+inline io::DatasetInfo field_info(const std::vector<std::int64_t>& dims, const Shape& shape) {
+  io::DatasetInfo info = arrays_info(TargetKind::kNumbers);
+  info.target.dims = dims;
+  info.target.shape = shape;
+  info.target.channel_axis = ChannelAxis::kFirst;
+  info.class_names.clear();
+  for (std::int64_t k = 0; k < dims.back(); ++k) info.class_names.push_back("y" + std::to_string(k));
+  info.target.mean.assign(info.class_names.size(), 0.25);
+  info.target.stddev.assign(info.class_names.size(), 4);
+  return info;
+}
+
 inline std::vector<std::byte> known_record(const io::DatasetInfo& info, std::int64_t sample) {
   std::vector<std::byte> record(static_cast<std::size_t>(info.record_bytes()));
   for (std::size_t i = 0; i < record.size(); ++i) record[i] = static_cast<std::byte>(sample * 37 + 11 * i + i * i);
@@ -73,8 +86,12 @@ inline void write_arrays(const std::string& directory, const io::DatasetInfo& in
     io::ShardWriter writer({io::shard_path(directory, "train", s, num_shards), s, num_shards}, info);
     for (; i < std::ssize(samples) * (s + 1) / num_shards; ++i) {
       const std::int64_t sample = samples[static_cast<std::size_t>(i)];
+      const std::vector<float> target =
+          info.target.is_in_record() ? std::vector<float>() : known_target(info.target.kind, sample);
       writer.append(known_record(info, sample),
-                    {.label = static_cast<std::int32_t>(sample % 3), .target = known_target(info.target.kind, sample)},
+                    {.label = static_cast<std::int32_t>(sample % 3),
+                     .target = target,
+                     .fold = info.num_folds == 0 ? 0 : sample % info.num_folds + 1},
                     "row " + std::to_string(sample));
     }
     writer.end_samples();

@@ -100,6 +100,78 @@ TEST(ArrayShard, GivesClassesLabelsAndNumbersBack) {
     }
 }
 
+TEST(ArrayShard, GivesFieldsAndLongRowsBack) {
+  for (const auto& [dims, shape] : {std::pair(std::vector<std::int64_t>{2, 4, 3}, Shape::images(1, 2, 4, 3)),
+                                    std::pair(std::vector<std::int64_t>{5, 2}, Shape::sequences(1, 5, 2)),
+                                    std::pair(std::vector<std::int64_t>{1025}, Shape::vectors(1, 1025))})
+    for (const std::int64_t num_shards : {1, 2}) {
+      const TemporaryDirectory directory;
+      const DatasetInfo info = test::field_info(dims, shape);
+      write_arrays(directory.path(), info, num_shards);
+      const Dataset dataset(directory.path(), "data.train");
+      EXPECT_EQ(dataset.info().target, info.target);
+      EXPECT_EQ(dataset.info().arrays, info.arrays);
+      EXPECT_EQ(dataset.info().num_target_values(), shape.count());
+      for (const std::int64_t i : {5, 0, 3, 1, 4, 2}) {
+        std::vector<std::byte> record = read_record(dataset, i);
+        const std::vector<float> target = read_target(dataset, i);
+        const auto bytes = std::as_bytes(std::span(target));
+        record.insert(record.end(), bytes.begin(), bytes.end());
+        EXPECT_EQ(record, known_record(info, i));
+      }
+      for (const Verdict& verdict : verify(directory.path())) EXPECT_EQ(verdict.damage, std::nullopt);
+    }
+}
+
+TEST(ArrayShard, WhoseFieldHasChangedIsDamaged) {
+  const TemporaryDirectory directory;
+  const DatasetInfo info = test::field_info({2, 4, 3}, Shape::images(1, 2, 4, 3));
+  write_arrays(directory.path(), info);
+  std::vector<std::byte> bytes = read_file(directory / "train.h5");
+  const std::vector<std::byte> record = known_record(info, 3);
+  const auto found = std::search(bytes.begin(), bytes.end(), record.begin(), record.end());
+  ASSERT_NE(found, bytes.end());
+  *(found + std::ssize(record) - 1) ^= std::byte{1};  // the last byte of the field
+  test::write_bytes(directory / "train.h5", bytes);
+  const Dataset dataset(directory.path(), "data.train");
+  EXPECT_EQ(read_record(dataset, 3).size(), record.size() - 24 * sizeof(float)) << "the inputs are as they were";
+  read_target(dataset, 2);
+  EXPECT_CONTAINS(message_of<StoreError>([&] { read_target(dataset, 3); }), "the bytes of its sample 3 are not those");
+}
+
+// Folds of 6 samples: 1 and 2 in turn.
+TEST(ArrayShard, GivesFoldsAndTheStatisticsOutsideThemBack) {
+  for (const TargetKind kind : {kClass, kNumbers}) {
+    const TemporaryDirectory directory;
+    DatasetInfo info = arrays_info(kind);
+    info.num_folds = 2;
+    const std::size_t num_values = kind == kNumbers ? 10 : 7;
+    for (std::size_t i = 0; i < 2 * num_values; ++i) {
+      info.fold_mean.push_back(static_cast<double>(i) / 3);
+      info.fold_stddev.push_back(static_cast<double>(100 + i) / 7);
+    }
+    write_arrays(directory.path(), info, 2);
+    Dataset dataset(directory.path(), "data.train");
+    EXPECT_EQ(dataset.info().num_folds, 2);
+    EXPECT_EQ(dataset.info().arrays, info.arrays) << "those over all samples";
+    for (std::int64_t i = 0; i < kNumArraySamples; ++i) EXPECT_EQ(dataset.fold(i), i % 2 + 1);
+    dataset.keep({0, 2, 4}, /*fold=*/2);
+    EXPECT_EQ(dataset.fold(2), 1);
+    EXPECT_EQ(dataset.info().arrays[0].mean, std::vector(info.fold_mean.begin() + num_values,  //
+                                                         info.fold_mean.begin() + num_values + 2));
+    EXPECT_EQ(dataset.info().arrays[2].stddev, std::vector(info.fold_stddev.begin() + num_values + 4,  //
+                                                           info.fold_stddev.begin() + num_values + 7));
+    if (kind == kNumbers) {
+      EXPECT_EQ(dataset.info().target.mean, std::vector(info.fold_mean.end() - 3, info.fold_mean.end()));
+    }
+    const Dataset all = dataset.with_all();
+    EXPECT_EQ(all.info().num_samples, kNumArraySamples);
+    EXPECT_EQ(all.info().class_counts, info.class_counts);
+    EXPECT_EQ(all.content_hash(), Dataset(directory.path(), "data.train").content_hash());
+    EXPECT_CONTAINS(describe(directory.path()), "folds         2, of 3, 3 samples\n");
+  }
+}
+
 TEST(ArrayShard, OpenedAloneCountsItsOwnLabels) {
   for (const auto& [kind, counts] :
        {std::pair(kClass, std::vector<std::int64_t>{1, 1, 1}), std::pair(kLabels, std::vector<std::int64_t>{1, 1, 1}),
@@ -281,11 +353,12 @@ TEST(ArrayShard, IsDescribed) {
   const TemporaryDirectory directory;
   write_arrays(directory.path(), arrays_info(kNumbers));
   const std::string text = describe(directory.path()) + describe(directory / "train.h5");
-  for (const char* part : {"input         arrays\n", "arrays        a float32 (2), b int16 (3, 2), c uint8 (1, 2, 3)\n",
-                           "numbers       3: x, y, z\n",
-                           "  a             height: mean -0.3333, deviation 1; mass: mean 0.1667, deviation 0.5\n",
-                           "targets       x: mean 1, deviation 0; y: mean -2, deviation 3",
-                           "(hash of samples, labels and classes)", "names         of the samples\n"})
+  for (const char* part :
+       {"input         arrays\n", "arrays        a float32 (2), b int16 (3, 2), c uint8 (1, 2, 3)\n",
+        "numbers       3: x, y, z\n",
+        "  a             height: mean -0.3333, standard deviation 1; mass: mean 0.1667, standard deviation 0.5\n",
+        "targets       x: mean 1, standard deviation 0; y: mean -2, standard deviation 3",
+        "(hash of samples, labels and classes)", "names         of the samples\n"})
     EXPECT_CONTAINS(text, part);
   const TemporaryDirectory of_labels;
   write_arrays(of_labels.path(), arrays_info(kLabels));
@@ -372,9 +445,14 @@ class Compound {
 
 TEST(RecordType, IsReadAsItWasMade) {
   const hdf5::Lock lock = hdf5::lock_library();
-  const std::vector<ArrayInfo> arrays = read_record_type(
+  const Record record = read_record_type(
       Compound(10).add_array("a", 0, H5T_STD_U16LE, {2}).add_array("b", 4, H5T_STD_I8LE, {1, 6}).type());
-  EXPECT_EQ(describe_forms(arrays), "a uint16 (2), b int8 (1, 6)");
+  EXPECT_EQ(describe_forms(record.arrays), "a uint16 (2), b int8 (1, 6)");
+  EXPECT_FALSE(record.target.is_in_record());
+  const Record with_field = read_record_type(
+      Compound(26).add_array("a", 0, H5T_STD_U8LE, {2}).add_array("target", 2, H5T_IEEE_F32LE, {3, 2}).type());
+  EXPECT_EQ(describe_forms(with_field.arrays), "a uint8 (2)");
+  EXPECT_EQ(with_field.target.shape, Shape::sequences(1, 3, 2));
 }
 
 TEST(RecordType, OfAnyOtherFormIsRefused) {
@@ -397,7 +475,12 @@ TEST(RecordType, OfAnyOtherFormIsRefused) {
   EXPECT_CONTAINS(Compound(1).add_array("a", 0, H5T_STD_U8LE, std::vector<hsize_t>(32, 1)).refusal(), "not 1 to 4");
 
   EXPECT_CONTAINS(Compound(1).add_array("A", 0, H5T_STD_U8LE, {1}).refusal(), "cannot be the name of an array");
-  EXPECT_CONTAINS(Compound(4).add_array("target", 0, H5T_IEEE_F32LE, {1}).refusal(), "fields as targets are not poss");
+  EXPECT_CONTAINS(Compound(4).add_array("target", 0, H5T_IEEE_F32LE, {1}).refusal(), "what a network has to answer");
+  EXPECT_CONTAINS(
+      Compound(5).add_array("target", 0, H5T_IEEE_F32LE, {1}).add_array("a", 4, H5T_STD_U8LE, {1}).refusal(),
+      "what a network has to answer");
+  EXPECT_EQ(Compound(5).add_array("a", 0, H5T_STD_U8LE, {1}).add_array("target", 1, H5T_STD_I32LE, {1}).refusal(),
+            std::string(kGap) + ", or their targets are not float32");
   EXPECT_CONTAINS(Compound(std::size_t{1} << 31).add_array("a", 0, H5T_STD_U8LE, {1 << 16, 1 << 15}).refusal(),
                   "its samples have 2.0 GiB or more each");
   Compound many(65);
@@ -438,6 +521,26 @@ TEST_F(HostileArrayShard, IsReadIfNothingIsWrong) {
     EXPECT_EQ(refusal(kind, [](ShardHead&) {}), test::kNothingThrown);
 }
 
+TEST_F(HostileArrayShard, WithOtherFoldsIsRefused) {
+  const auto of = [&](TargetKind kind, const std::function<void(ShardHead&)>& change) {
+    return refusal(kind, [&](ShardHead& head) {
+      head.info.num_folds = 2;
+      head.folds = {2, 1};
+      head.info.fold_mean.resize(kind == kNumbers ? 20 : 14);  // of 2 + 2 + 3 channels, and 3 numbers
+      head.info.fold_stddev.resize(head.info.fold_mean.size());
+      change(head);
+    });
+  };
+  for (const std::vector<std::uint16_t>& folds : {std::vector<std::uint16_t>{1}, {0, 1}, {3, 1}})
+    EXPECT_CONTAINS(of(kClass, [&](ShardHead& h) { h.folds = folds; }),
+                    "its 'folds' are not those of 2 samples, each from 1 to 2");
+  EXPECT_CONTAINS(of(kClass, [](ShardHead& h) { h.info.num_folds = 1; }), "it has 1 folds, and not 2 to 65535");
+  EXPECT_CONTAINS(of(kClass, [](ShardHead& h) { h.info.fold_mean.resize(16); }),
+                  "its 'fold_mean' has the dimensions 2 x 8, not 2 x 7");
+  EXPECT_CONTAINS(of(kNumbers, [](ShardHead& h) { h.info.fold_stddev[19] = NAN; }),
+                  "its 'fold_deviation' are not finite numbers");
+}
+
 TEST_F(HostileArrayShard, WithOtherCountsIsRefused) {
   const auto of = [&](TargetKind kind, const std::function<void(ShardHead&)>& change) { return refusal(kind, change); };
   EXPECT_CONTAINS(of(kClass, [](ShardHead& h) { h.labels = {0}; }), "it holds 2 samples and 1 labels");
@@ -459,7 +562,7 @@ TEST_F(HostileArrayShard, WithOtherCountsIsRefused) {
   EXPECT_CONTAINS(of(kClass, [](ShardHead& h) { h.info.num_samples = 3; }), "truncated file");
 }
 
-// Later versions may have folds and other targets: a word of their files is changed here.
+// Later versions may have other targets: a word of their files is changed here.
 TEST_F(HostileArrayShard, OfALaterVersionIsRefusedByName) {
   const auto refusal_after = [&](std::string_view word, std::string_view other) {
     refusal(kNumbers, [](ShardHead&) {});

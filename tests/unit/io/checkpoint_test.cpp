@@ -333,9 +333,24 @@ TEST(Checkpoint, OfANetworkOfArraysKeepsTheirFormsStatisticsAndTargets) {
     const Checkpoint read = decode_checkpoint(bytes, "a.h5");
     expect_equal(read, checkpoint);
     EXPECT_STREQ(read.metadata.kind(), "arrays");
-    EXPECT_EQ(to_string(read.metadata.shape()), "a 2, b 3x1x2, c 1x2x3");
+    EXPECT_EQ(to_string(read.metadata.shape()), "a (2), b (3, 2), c (1, 2, 3)");
     EXPECT_EQ(message_of<RequestError>([&] { read.metadata.image(); }),
               "the network resnet20 reads arrays, and not images");
+  }
+}
+
+TEST(Checkpoint, OfANetworkThatAnswersAFieldKeepsItsForm) {
+  for (const ChannelAxis axis : {ChannelAxis::kLast, ChannelAxis::kFirst, ChannelAxis::kNone}) {
+    DatasetInfo data = test::field_info({2, 4, 3}, Shape::images(1, 2, 4, 3));
+    data.target.channel_axis = axis;
+    Checkpoint checkpoint = make_checkpoint();
+    checkpoint.metadata.input = ArraysInput{.inputs = data.arrays};
+    checkpoint.metadata.target = data.target;
+    checkpoint.metadata.class_names = data.class_names;
+    checkpoint.metadata.network = "[]";
+    const Checkpoint read = decode_checkpoint(encode_checkpoint(checkpoint), "a.h5");
+    expect_equal(read, checkpoint);
+    EXPECT_EQ(read.metadata.target, data.target);
   }
 }
 

@@ -19,7 +19,7 @@ const std::vector<float> kValues = {0.5F, -1.5F, 2, 3, -4, 8.25F};
 TEST(NpyWriter, WritesWhatTheReaderReads) {
   const test::TemporaryDirectory directory;
   const std::string path = directory / "p.npy";
-  NpyWriter writer(path, 2, 100);
+  NpyWriter writer(path, {2}, 100);
   writer.append(std::span(kValues).first(4));
   writer.append(std::span(kValues).subspan(4));
   writer.finish();
@@ -35,7 +35,7 @@ TEST(NpyWriter, WritesWhatTheReaderReads) {
 
 TEST(NpyWriter, TakesTheLargestExtents) {
   const test::TemporaryDirectory directory;
-  NpyWriter writer(directory / "p.npy", 1'000'000'000'000, 1);
+  NpyWriter writer(directory / "p.npy", {1'000'000'000'000}, 1);
   writer.finish();  // no rows
   writer.commit();
   EXPECT_EQ(read_text(directory / "p.npy")->size(), 128U);
@@ -44,7 +44,7 @@ TEST(NpyWriter, TakesTheLargestExtents) {
 TEST(NpyWriter, LeavesNothingWhereARowIsNotComplete) {
   const test::TemporaryDirectory directory;
   {
-    NpyWriter writer(directory / "p.npy", 2, 3);
+    NpyWriter writer(directory / "p.npy", {2}, 3);
     writer.append(std::span(kValues).first(3));
     EXPECT_THROW(writer.finish(), Error);
   }
@@ -54,7 +54,7 @@ TEST(NpyWriter, LeavesNothingWhereARowIsNotComplete) {
 // NumPy's own files must not be replaced: they may be the data.
 TEST(NpyWriter, KnowsItsOwnFiles) {
   const test::TemporaryDirectory directory;
-  NpyWriter writer(directory / "own.npy", 2, 3);
+  NpyWriter writer(directory / "own.npy", {2}, 3);
   writer.append(kValues);
   writer.finish();
   writer.commit();

@@ -82,24 +82,27 @@ TEST(ArrayNetwork, OfImagesReadsASingleArrayWithRowsAndColumns) {
   EXPECT_EQ(network.front()->x().shape, Shape::images(3, 12, 10, 7));
   EXPECT_EQ(network.front()->features().front().name, features::kImage);
   EXPECT_EQ(refusal_on(file),
-            "the network reads images, and the data holds arrays: spectrum 8, words 5x1x6, volume 2x3x4x5. "
-            "Give a network of arrays, or a data set of images.");
-  EXPECT_EQ(refusal_on(head_of("global_average_pool(conv('c', feature('image'), 8))")),
-            "my.lua:2: feature 'image': the network reads images, and the data holds arrays: spectrum 8, words 5x1x6, "
-            "volume 2x3x4x5. A single array with rows and columns is an image");
+            "the network reads images, and the data holds arrays: spectrum (8), words (5, 6), volume (2, 3, 4, 5). "
+            "Give a network of arrays, such as mlp, or a data set of images.");
+  EXPECT_EQ(
+      refusal_on(head_of("global_average_pool(conv('c', feature('image'), 8))")),
+      "my.lua:2: feature 'image': the network reads images, and the data holds arrays: spectrum (8), words (5, 6), "
+      "volume (2, 3, 4, 5). A single array with rows and columns is an image");
   EXPECT_EQ(refusal_on(reading("spectrum"), {ImageShape{12, 10, 3}}),
             "my.lua:2: feature 'spectrum': the data holds images, which have the feature 'image' and not 'spectrum'");
 }
 
 TEST(ArrayNetwork, IsToldTheNearestName) {
-  EXPECT_EQ(refusal_on(reading("spectra")),
-            "my.lua:2: feature 'spectra': the data holds the arrays spectrum 8, words 5x1x6, volume 2x3x4x5, and not "
-            "'spectra'. Nearest: spectrum");
+  EXPECT_EQ(
+      refusal_on(reading("spectra")),
+      "my.lua:2: feature 'spectra': the data holds the arrays spectrum (8), words (5, 6), volume (2, 3, 4, 5), and not "
+      "'spectra'. Nearest: spectrum");
   EXPECT_EQ(refusal_on(reading("position"), {kPatch}),
-            "my.lua:2: feature 'position': the data holds the array patch 12x10x7, and not 'position'.");
-  EXPECT_EQ(refusal_on(reading("tokens")),
-            "my.lua:2: feature 'tokens': the network reads texts, and the data holds arrays: spectrum 8, words 5x1x6, "
-            "volume 2x3x4x5. Give a network of arrays, or a data set of texts");
+            "my.lua:2: feature 'position': the data holds the array patch (12, 10, 7), and not 'position'.");
+  EXPECT_EQ(
+      refusal_on(reading("tokens")),
+      "my.lua:2: feature 'tokens': the network reads texts, and the data holds arrays: spectrum (8), words (5, 6), "
+      "volume (2, 3, 4, 5). Give a network of arrays, or a data set of texts");
 }
 
 TEST(ArrayNetwork, ReadsWhatItHasToAnswer) {
@@ -159,6 +162,29 @@ TEST(ArrayNetwork, GivesEachRowItsPartOfTheOutputs) {
       refusal_on("network{}\nreturn cell('head', function() return logits('fc', flatten(feature('rows')), 5) end)",
                  {rows(3), kNumbers}),
       "my.lua:2: cell 'head': logits gives 5 numbers, and the data have 4: write num_classes");
+}
+
+TEST(ArrayNetwork, AnswersAtEachPixelOfAField) {
+  const Target field{.kind = TargetKind::kNumbers, .shape = Shape::images(1, 12, 10, 4), .dims = {12, 10, 4}};
+  const auto with = [](const std::string& value) { return head_of("conv('c', feature('patch'), " + value + ")"); };
+  const Network network = build_on(with("{8, kernel = 3}"), {kPatch, field});
+  EXPECT_EQ(network.back()->y(), (TensorSpec{Shape::images(3, 12, 10, 4), DataType::kFloat32}));
+  EXPECT_EQ(refusal_on(with("{8, kernel = 3, stride = 2}"), {kPatch, field}),
+            "my.lua:2: logits 'fc': its input has 6 x 5 pixels, but the target of a sample has 12 x 10, and each is "
+            "answered. Leave out strides and pooling, or give convolutions a padding that keeps the size");
+  EXPECT_CONTAINS(refusal_on(head_of("flatten(feature('patch'))"), {kPatch, field}), "its input has 1 x 1 pixels, but");
+  EXPECT_CONTAINS(refusal_on("network{}\nreturn cell('head', function() return logits('fc', feature('patch'), {4, "
+                             "each_row = true}) end)",
+                             {kPatch, field}),
+                  "each_row = true gives one row of results, but the target is a field of 12 x 10 pixels");
+  EXPECT_CONTAINS(refusal_on("network{}\nreturn cell('head', function() return logits('fc', feature('patch'), 5) end)",
+                             {kPatch, field}),
+                  "logits gives 5 numbers, and the data have 4: write num_classes");
+  const Network scores = build_on(
+      "network{}\nreturn cell('head', function() return objectives(huber_error(logits('fc', feature('patch'), "
+      "num_classes), feature('target')), {names = {'error'}}) end)",
+      {kPatch, field});
+  EXPECT_EQ(scores.front()->features()[1].spec.shape, Shape::images(3, 12, 10, 4));
 }
 
 TEST(ArrayNetwork, DeclaresItsUsualArray) {

@@ -2,6 +2,7 @@
 #include "reference/target_loss.h"
 
 #include <cmath>
+#include <limits>
 
 #include "unit/ops/op_test.h"
 

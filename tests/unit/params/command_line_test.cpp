@@ -163,7 +163,7 @@ TEST(CommandLine, CollectsWhatKeysContradictTogether) {
   EXPECT_TRUE(problems[0].starts_with("batch.micro = 7 does not divide batch.global = 128.")) << problems[0];
   EXPECT_TRUE(problems[1].starts_with("optimizer.nesterov = true needs")) << problems[1];
   EXPECT_TRUE(problems[2].starts_with("convoy check needs data.train:")) << problems[2];
-  EXPECT_TRUE(problems[3].starts_with("convoy check needs data.test or data.val:")) << problems[3];
+  EXPECT_TRUE(problems[3].starts_with("convoy check needs data.test or data.val or data.fold:")) << problems[3];
 }
 
 TEST(CommandLine, RefusesUnknownCommands) {

@@ -306,9 +306,9 @@ TEST(Help, OnAWordThatIsNoNameShowsAllTextsThatHaveIt) {
   const std::string early = help_text({"early"});
   EXPECT_NE(early.find("No command, section or key is called 'early'."), std::string::npos) << early;
   EXPECT_NE(early.find("\n  train.patience_epochs "), std::string::npos) << early;
-  const std::string fold = help_text({"Fold"});
-  EXPECT_NE(fold.find("\n  import.val_fraction "), std::string::npos) << fold;
-  EXPECT_EQ(fold.find("\n  import.source "), std::string::npos) << "a folder is no fold:\n" << fold;
+  const std::string over = help_text({"Over"});
+  EXPECT_NE(over.find("\n  train.clip_norm "), std::string::npos) << over;
+  EXPECT_EQ(over.find("\n  import.val_fraction "), std::string::npos) << "sets that overlap:\n" << over;
   EXPECT_NE(help_text({"epoch"}).find("\n  train.epochs "), std::string::npos);
   const std::string two = help_text({"optimizer.lr", "early"});
   EXPECT_LT(two.find("\n  optimizer.lr "), two.find("\n  train.patience_epochs ")) << two;

@@ -210,11 +210,24 @@ TEST(Needs, TrainNeedsTrainingDataAndSomethingToMeasureOn) {
             "convoy train needs data.train: what to train on: a shard, a folder of shards, or a prefix such as "
             "data/fashion/train. Give it in a parameter file, under [data], or as --data.train=PATH.");
   const std::string test = complaint({"train", "--data.train=a"});
-  EXPECT_EQ(test.find("convoy train needs data.test or data.val: "), 0u);
+  EXPECT_EQ(test.find("convoy train needs data.test or data.val or data.fold: "), 0u);
   EXPECT_NE(test.find("import with import.val_fraction, and give its split val as data.val."), std::string::npos)
       << test;
   EXPECT_EQ(complaint({"train", "--data.train=a", "--data.test=b"}), kNothingThrown);
   EXPECT_EQ(complaint({"train", "--data.train=a", "--data.val=b"}), kNothingThrown);
+  EXPECT_EQ(complaint({"train", "--data.train=a", "--data.fold=1"}), kNothingThrown);
+}
+
+TEST(Consistency, AFoldIsOfTrainAndTakesThePlaceOfVal) {
+  EXPECT_EQ(complaint({"train", "--data.train=a", "--data.val=b", "--data.fold=2"})
+                .find("data.fold = 2 is measured in place of data.val = b. Leave one of them out: "),
+            0u);
+  EXPECT_EQ(complaint({"plan", "--data.train=a", "--plan.samples=9", "--data.fold=2"})
+                .find("data.fold = 2 is a fold of data.train, but plan.samples = 9 describes data without folds. "),
+            0u);
+  EXPECT_EQ(complaint({"import", "--import.source=a", "--import.output=b", "--import.folds=1"})
+                .find("import.folds = 1 leaves nothing to train on. Allowed: 2 to 65535, or 0 for no folds."),
+            0u);
 }
 
 TEST(Needs, WhatAppliesATrainedNetworkFindsItsDataInTheCheckpoint) {
