@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
 
 #include "data/text/check_text.h"
