@@ -1,6 +1,5 @@
 /// The layer functions of words and the last layers of networks: linear layers, attention, embeddings, objectives.
 #include <algorithm>
-#include <utility>
 
 #include <fmt/ranges.h>
 
