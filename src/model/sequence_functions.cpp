@@ -1,6 +1,5 @@
 /// The layer functions of words and the last layers of networks: linear layers, attention, embeddings, objectives.
 #include <algorithm>
-#include <utility>
 
 #include <fmt/ranges.h>
 
@@ -89,14 +88,14 @@ Value add_target_loss(const LayerArguments& call) {
 // A function of outputs y and targets t; `error` is the formula of one output's error.
 template <ops::TargetLossKind kKind>
 LayerFunction target_loss_function(const char* name, const std::string& error,
-                                   std::vector<ArgumentSpec> arguments = {}) {
+                                   const std::vector<ArgumentSpec>& arguments = {}) {
   return {.name = name,
           .about = "the scores of an objective: for each sample the mean of " + error +
                    " over outputs y (H,W,K), the result of logits, and their targets t (H,W,K), without those that are "
                    "not known",
           .min_inputs = 2,
           .max_inputs = 2,
-          .arguments = std::move(arguments),
+          .arguments = arguments,
           .reads = {ValueKind::kLogits, ValueKind::kTargets},
           .returns = ValueKind::kScores,
           .add = add_target_loss<kKind>};

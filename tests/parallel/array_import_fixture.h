@@ -113,7 +113,7 @@ class ArrayImportTest : public testing::Test {
   }
   ImportSummary import() const { return import_samples(params_, 3, world(), show_nothing); }
   std::string refusal() const {
-    const std::string message = message_of<RequestError>([&] { import(); });
+    std::string message = message_of<RequestError>([&] { import(); });
     EXPECT_TRUE(!std::filesystem::exists(params_.output) || std::filesystem::is_empty(params_.output)) << message;
     world().barrier();
     return message;

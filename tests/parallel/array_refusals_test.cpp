@@ -15,7 +15,6 @@ namespace {
 namespace fs = std::filesystem;
 using test::bytes_of_numbers;
 using test::classes;
-using test::images;
 using test::kMissing;
 using test::kSamples;
 using test::npy;
@@ -90,7 +89,7 @@ TEST_F(ArrayRefusals, AxesThatAreNotKnownAreRefused) {
                   "if they are an image of 2 x 3 pixels");
   const auto form_with = [&](AxesKind axes) {
     params_.axes = axes;
-    const std::string form = io::describe_forms(import().splits[0].info.arrays);
+    std::string form = io::describe_forms(import().splits[0].info.arrays);
     on_root([&] { fs::remove_all(params_.output); });
     return form;
   };

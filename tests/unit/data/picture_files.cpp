@@ -20,13 +20,12 @@ namespace {
 std::vector<std::byte> cut(const TiffPictureSpec& spec, std::span<const std::byte> numbers, int plane, int y, int x,
                            int h, int w) {
   const int bytes = spec.bits / 8, from = spec.is_separate ? plane : 0, count = spec.is_separate ? 1 : spec.channels;
-  std::vector<std::byte> part(static_cast<std::size_t>(h) * static_cast<std::size_t>(w) *
-                              static_cast<std::size_t>(count * bytes));
+  const std::size_t pixel_bytes = static_cast<std::size_t>(count) * static_cast<std::size_t>(bytes);
+  std::vector<std::byte> part(static_cast<std::size_t>(h) * static_cast<std::size_t>(w) * pixel_bytes);
   for (int row = 0; row < std::min(h, spec.h - y); ++row)
     for (int column = 0; column < std::min(w, spec.w - x); ++column)
       std::memcpy(part.data() + (row * w + column) * count * bytes,
-                  numbers.data() + (((y + row) * spec.w + x + column) * spec.channels + from) * bytes,
-                  static_cast<std::size_t>(count * bytes));
+                  numbers.data() + (((y + row) * spec.w + x + column) * spec.channels + from) * bytes, pixel_bytes);
   return part;
 }
 
