@@ -142,7 +142,7 @@ TEST_F(ArrayPrediction, FieldsOfAUsersFilesAreImportedLearntAndPredicted) {
   const ProcessResult told = run_program({.arguments = {"info", directory_ / "data"}});
   EXPECT_CONTAINS(told.output, "2 at each of 6 x 6 pixels: y_0, y_1");
   train({"train", "--data.train=" + (directory_ / "data"), "--data.test=" + (directory_ / "data"),
-         "--model.file=" CONVOY_TEST_FILES "/golden/field.lua", "--batch.global=32", "--batch.micro=8",
+         std::string("--model.file=" CONVOY_TEST_FILES "/golden/field.lua"), "--batch.global=32", "--batch.micro=8",
          "--optimizer.lr=0.1", "--run.threads=1", "--run.device=cpu"});
   const std::vector<std::string> own = {"--predict.data=" + (directory_ / "x.npy"), "--import.target=y.npy",
                                         "--import.axes=none"};

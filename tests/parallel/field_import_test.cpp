@@ -59,7 +59,7 @@ TEST_F(FieldImport, FieldsHaveThePixelsOfTheImagesAndStatisticsOfTheirChannels) 
   EXPECT_EQ(io::describe_forms(depths.info().record()), "image float32 (4, 5, 3), target float32 (4, 5, 1)");
   EXPECT_EQ(depths.info().class_names, Names{"depth"});
   EXPECT_EQ(depths.info().target.channel_axis, ChannelAxis::kNone);
-  values.resize(static_cast<std::size_t>(kRows * kColumns));
+  values.resize(std::size_t{kRows} * std::size_t{kColumns});
   depths.read_target(0, values);
   EXPECT_EQ(values[7], pixel(number_of(depths.name(0)), 1, 2, 1));
   world().barrier();
