@@ -16,7 +16,7 @@
 
 namespace convoy {
 
-/// Returns the number that output k of a network stands for, in the user's units: y * stddev + mean, computed in double
+/// Returns the number that output k of a network means, in the user's units: y * stddev + mean, computed in double
 /// and rounded to float32.
 float number_of(const Target& target, std::size_t k, float y);
 

@@ -1,5 +1,5 @@
-/// Tells for predict.explain what each rank has computed: where it runs, its cells, its samples, and the shapes of what
-/// it read and gave.
+/// Tells for predict.explain what each rank has computed: its node, its cells, its samples, and the shapes of what it
+/// read and gave.
 #pragma once
 
 #include <cstdint>

@@ -28,7 +28,7 @@ class FieldReader {
   /// Reads the next row. Returns false at the end of the file. Throws Error, naming file and line, if a quote is never
   /// closed, text follows a closing quote, or the row has too many bytes or fields.
   bool next();
-  /// Number of fields of the row that was read last. Faster than fields(), for whoever only counts rows.
+  /// Number of fields of the row that was read last. Faster than fields(), for callers that only count rows.
   std::size_t num_fields() const { return num_fields_; }
   /// The fields of that row, without their quotes. Valid until the next call of next() or seek().
   std::span<const std::string_view> fields() const {

@@ -48,7 +48,7 @@ void swap_bytes(std::span<std::byte> values, std::int64_t unit_bytes) {
   if (unit_bytes == 8) swap_units<8>(values);
 }
 
-// Appends a character in UTF-8. Returns false if it is none.
+// Appends a character in UTF-8. Returns false if the code is not that of a character.
 bool append_character(std::uint32_t code, std::string& text) {
   const auto put = [&](std::uint32_t byte) { text.push_back(static_cast<char>(byte)); };
   const auto put_rest = [&](int shift) { put(0x80u | (code >> shift & 0x3fu)); };

@@ -7,6 +7,8 @@
 #include <utility>
 #include <vector>
 
+#include "convoy/io/array_reader.h"
+
 namespace convoy::test {
 
 /// What numpy.save writes before the values.
@@ -31,5 +33,13 @@ std::string bytes_of_numbers(const std::vector<Number>& numbers) {
 using Members = std::vector<std::pair<std::string, std::string>>;  ///< names and contents
 /// Writes a zip archive with these members, deflated or stored.
 void write_zip(const std::string& path, const Members& members, bool deflates);
+
+/// Reads the values of some samples.
+template <typename Number>
+std::vector<Number> read_numbers(io::ArrayReader& array, std::int64_t first, std::int64_t count) {
+  std::vector<Number> numbers(static_cast<std::size_t>(count * array.form().values_of_sample()));
+  array.read(first, count, std::as_writable_bytes(std::span(numbers)));
+  return numbers;
+}
 
 }  // namespace convoy::test

@@ -8,6 +8,7 @@
 #include "convoy/base/error.h"
 #include "convoy/io/array_reader.h"
 
+#include "unit/io/array_files.h"
 #include "unit/io/hdf5_files.h"
 #include "unit/io/temporary_directory.h"
 #include "unit/messages.h"
@@ -16,6 +17,7 @@ namespace convoy::io {
 namespace {
 
 using test::message_of;
+using test::read_numbers;
 using Dims = std::vector<hsize_t>;
 
 class Hdf5ArrayTest : public testing::Test {
@@ -32,13 +34,6 @@ class Hdf5ArrayTest : public testing::Test {
 
   test::TemporaryDirectory directory_;
 };
-
-template <typename Number>
-std::vector<Number> read_numbers(ArrayReader& array, std::int64_t first, std::int64_t count) {
-  std::vector<Number> numbers(static_cast<std::size_t>(count * array.form().values_of_sample()));
-  array.read(first, count, std::as_writable_bytes(std::span(numbers)));
-  return numbers;
-}
 
 TEST_F(Hdf5ArrayTest, RangesOfContiguousAndOfCompressedChunksAreThoseOfTheWhole) {
   std::vector<float> numbers(5 * 3 * 4);

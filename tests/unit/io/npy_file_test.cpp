@@ -20,6 +20,7 @@ using test::bytes_of_numbers;
 using test::message_of;
 using test::npy;
 using test::npy_with;
+using test::read_numbers;
 
 class NpyFile : public testing::Test {
  protected:
@@ -34,13 +35,6 @@ class NpyFile : public testing::Test {
 
   test::TemporaryDirectory directory_;
 };
-
-template <typename Number>
-std::vector<Number> read_numbers(ArrayReader& array, std::int64_t first, std::int64_t count) {
-  std::vector<Number> numbers(static_cast<std::size_t>(count * array.form().values_of_sample()));
-  array.read(first, count, std::as_writable_bytes(std::span(numbers)));
-  return numbers;
-}
 
 template <typename Number>
 std::vector<Number> counting(std::size_t count) {
