@@ -54,6 +54,23 @@ const Group& group_with(const std::vector<Group>& ascending, std::uint64_t numbe
   return *std::ranges::lower_bound(ascending, number, {}, &Group::number);
 }
 
+using DrawnRow = std::pair<std::uint64_t, std::int64_t>;  ///< a random number, its row
+
+/// The rows of a class with the smallest random numbers: val takes the first, test the next.
+struct ClassDraw {
+  std::int64_t num_val = 0, num_test = 0;
+  std::priority_queue<DrawnRow> smallest = {};  ///< the largest is on top
+
+  std::int64_t size() const { return static_cast<std::int64_t>(smallest.size()); }
+  void offer(DrawnRow row) {
+    if (size() == num_val + num_test) {
+      if (smallest.empty() || row > smallest.top()) return;
+      smallest.pop();
+    }
+    smallest.push(row);
+  }
+};
+
 class Division {
  public:
   Division(const RowsToSplit& rows, const RowSplitSpec& spec) : rows_(rows), spec_(spec) {
@@ -74,8 +91,6 @@ class Division {
   }
 
  private:
-  using Drawn = std::pair<std::uint64_t, std::int64_t>;  // a random number, its row
-
   RowSplit& split_of(std::int64_t row) { return divided_.splits[static_cast<std::size_t>(row)]; }
 
   void set(const std::vector<std::int64_t>& rows, RowSplit split) {
@@ -91,16 +106,16 @@ class Division {
     std::vector<std::int64_t> sizes(num_classes);
     for (std::int64_t row = 0; row < rows_.num_rows; ++row)
       if (is_free(row) && class_of(row) >= 0) ++sizes[static_cast<std::size_t>(class_of(row))];
-    std::vector<std::vector<Drawn>> classes(num_classes);
-    for (std::size_t c = 0; c < num_classes; ++c) classes[c].reserve(static_cast<std::size_t>(sizes[c]));
+    SplitCut val, test;
+    std::vector<ClassDraw> classes(num_classes);
+    for (std::size_t c = 0; c < num_classes; ++c) classes[c] = share_of(sizes[c], val, test);
     for (std::int64_t row = 0; row < rows_.num_rows; ++row)
       if (is_free(row) && class_of(row) >= 0)
-        classes[static_cast<std::size_t>(class_of(row))].emplace_back(draw_row(spec_.seed, row), row);
-    SplitCut val, test;
-    for (std::vector<Drawn>& drawn : classes) {
-      const std::int64_t of = std::ssize(drawn);
-      const std::int64_t moved = move(drawn, 0, spec_.val_fraction, of, RowSplit::kVal, val);
-      move(drawn, moved, spec_.test_fraction, of, RowSplit::kTest, test);
+        classes[static_cast<std::size_t>(class_of(row))].offer({draw_row(spec_.seed, row), row});
+    for (ClassDraw& drawn : classes) {
+      for (; drawn.size() > drawn.num_val; drawn.smallest.pop())
+        split_of(drawn.smallest.top().second) = RowSplit::kTest;
+      for (; !drawn.smallest.empty(); drawn.smallest.pop()) split_of(drawn.smallest.top().second) = RowSplit::kVal;
     }
     note(val.describe(kValKey, spec_.val_fraction, "val"));
     note(test.describe(kTestKey, spec_.test_fraction, "test"));
@@ -108,15 +123,12 @@ class Division {
 
   bool is_free(std::int64_t row) { return split_of(row) == RowSplit::kTrain; }
 
-  // Moves the rows with the smallest random numbers but the first `first`, which are moved already. Returns how many.
-  std::int64_t move(std::vector<Drawn>& drawn, std::int64_t first, double fraction, std::int64_t of, RowSplit split,
-                    SplitCut& cut) {
-    if (fraction == 0 || drawn.empty()) return 0;
-    const std::int64_t count = cut.take(fraction, std::ssize(drawn) - first, of);
-    const auto begin = drawn.begin() + first;
-    if (count > 0) std::nth_element(begin, begin + count - 1, drawn.end());
-    for (auto row = begin; row != begin + count; ++row) split_of(row->second) = split;
-    return count;
+  ClassDraw share_of(std::int64_t size, SplitCut& val, SplitCut& test) const {
+    ClassDraw drawn;
+    if (size == 0) return drawn;
+    if (spec_.val_fraction > 0) drawn.num_val = val.take(spec_.val_fraction, size, size);
+    if (spec_.test_fraction > 0) drawn.num_test = test.take(spec_.test_fraction, size - drawn.num_val, size);
+    return drawn;
   }
 
   // Takes whole groups in the order of their random numbers.

@@ -91,12 +91,15 @@ void AtomicFile::move_down(std::uint64_t from, std::uint64_t to, std::uint64_t s
   std::vector<std::byte> chunk(std::min<std::uint64_t>(size, std::uint64_t{1} << 20));
   for (std::uint64_t done = 0; done < size;) {
     const auto part = std::span(chunk).first(std::min<std::uint64_t>(chunk.size(), size - done));
-    read_at(file_, from + done, part, partial_path_);
+    read_at(from + done, part);
     write_at(to + done, part);
     done += part.size();
   }
-  if (::ftruncate(file_.get(), static_cast<off_t>(to + size)) != 0) fail_with_system_reason("write", errno);
-  position_ = to + size;
+}
+
+void AtomicFile::read_at(std::uint64_t offset, std::span<std::byte> bytes) {
+  open_again();
+  io::read_at(file_, offset, bytes, partial_path_);
 }
 
 void AtomicFile::write_head(const char* what, std::span<const std::byte> head, std::uint64_t reserved_bytes,
@@ -105,6 +108,8 @@ void AtomicFile::write_head(const char* what, std::span<const std::byte> head, s
     fail("the head of {} takes {} bytes, but {} were reserved for it", what, head.size(), reserved_bytes);
   if (head.size() < reserved_bytes) move_down(reserved_bytes, head.size(), body_bytes);
   write_at(0, head);
+  position_ = head.size() + body_bytes;
+  if (::ftruncate(file_.get(), static_cast<off_t>(position_)) != 0) fail_with_system_reason("write", errno);
 }
 
 void AtomicFile::finish() {

@@ -11,6 +11,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/host_name.h"
+#include "convoy/base/release_memory.h"
 #include "convoy/io/shard_files.h"
 
 #include "io/little_endian.h"
@@ -180,7 +181,8 @@ Dataset::Dataset(const std::string& path, const std::string& key, VerifyKind ver
     if (index == 0) info_ = head.info, info_.num_samples = 0, num_shards_of_import_ = head.num_shards;
     require_same_import(key, shard_path, head, paths.front(), info_);
     head.info.text.tokenization.model.clear();  // info_ holds it, and the statistics of folds
-    head.info.fold_mean = head.info.fold_stddev = {};
+    release_memory(head.info.fold_mean);
+    release_memory(head.info.fold_stddev);
     info_.num_samples += head.info.num_samples;
   }
   if (num_shards() < num_shards_of_import_) count_classes();

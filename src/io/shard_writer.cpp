@@ -8,6 +8,7 @@
 #include <fmt/ranges.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/release_memory.h"
 #include "convoy/io/atomic_file.h"
 
 #include "io/shard.h"
@@ -102,7 +103,7 @@ struct ShardWriter::Impl {
     buffer.reserve(kBufferBytes);
   }
 
-  // Lists that grow would take up to twice their size, for all shards until the end of an import.
+  // A list that grows would take up to three times its size.
   void reserve(std::size_t count) {
     if (head.info.target.kind == TargetKind::kClass) head.labels.reserve(count);
     head.targets.reserve(count * static_cast<std::size_t>(head.info.num_values_in_head()));
@@ -162,6 +163,38 @@ struct ShardWriter::Impl {
     head.targets.insert(head.targets.end(), answer.target.begin(), answer.target.end());
   }
 
+  // Calls `move` with each list of the head that has values for every sample.
+  void for_each_list(auto&& move) {
+    move(head.labels);
+    move(head.targets);
+    move(head.hashes);
+    move(head.folds);
+    move(head.offsets);
+  }
+
+  // An import keeps the heads of all its shards until the end. Until then their lists are in the file, after the body.
+  void put_lists_aside() {
+    std::uint64_t offset = body_offset + body_bytes;
+    for_each_list([&]<typename T>(std::vector<T>& list) {
+      const auto bytes = std::as_bytes(std::span(list));
+      file.write_at(offset, bytes);
+      offset += bytes.size();
+      list_sizes.push_back(list.size());
+      release_memory(list);
+    });
+  }
+
+  void take_lists_back() {
+    std::uint64_t offset = body_offset + body_bytes;
+    auto size = list_sizes.begin();
+    for_each_list([&]<typename T>(std::vector<T>& list) {
+      list.resize(*size++);
+      const auto bytes = std::as_writable_bytes(std::span(list));
+      file.read_at(offset, bytes);
+      offset += bytes.size();
+    });
+  }
+
   ShardHead head;
   const PayloadLayout layout = payload_layout(head.info);
   std::int64_t max_samples;
@@ -171,6 +204,7 @@ struct ShardWriter::Impl {
   Hasher hasher;
   std::vector<std::byte> buffer;
   std::vector<std::string> names;
+  std::vector<std::size_t> list_sizes;  ///< numbers of values in the lists that are put aside
 };
 
 ShardWriter::ShardWriter(const ShardLocation& location, const DatasetInfo& info)
@@ -213,13 +247,15 @@ void ShardWriter::end_samples() {
     }
   }
   impl_->flush();
-  impl_->buffer = {};
-  impl_->names = {};
+  impl_->put_lists_aside();
+  release_memory(impl_->buffer);
+  release_memory(impl_->names);
   impl_->file.rest();
 }
 
 void ShardWriter::finish(const DatasetInfo& info) {
   ShardHead& head = impl_->head;
+  impl_->take_lists_back();
   head.info.class_counts = info.class_counts;
   head.info.channel_mean = info.channel_mean;
   head.info.channel_stddev = info.channel_stddev;
@@ -237,6 +273,7 @@ void ShardWriter::finish(const DatasetInfo& info) {
   const auto trailer = encode_shard_trailer({bytes.size(), impl_->body_bytes, impl_->hasher.digest()}, bytes);
   impl_->file.write_at(bytes.size() + impl_->body_bytes, trailer);
   impl_->file.finish();
+  impl_->for_each_list([](auto& list) { release_memory(list); });
 }
 
 void ShardWriter::commit() {

@@ -31,9 +31,11 @@ class AtomicFile {
   void write(std::span<const std::byte> bytes);
   /// Writes the bytes at `offset`. The next write() is not affected.
   void write_at(std::uint64_t offset, std::span<const std::byte> bytes);
+  /// Fills `bytes` with what was written at `offset`.
+  void read_at(std::uint64_t offset, std::span<std::byte> bytes);
   /// Writes the head of the file at its beginning. Before, the caller has reserved `reserved_bytes` for the head and
   /// has written a body of `body_bytes` after them. If the head is shorter than reserved, the body is moved to follow
-  /// it, and the file ends after the body. Throws Error, naming `what`, if the head is longer than reserved.
+  /// it. The file ends after the body. Throws Error, naming `what`, if the head is longer than reserved.
   void write_head(const char* what, std::span<const std::byte> head, std::uint64_t reserved_bytes,
                   std::uint64_t body_bytes);
   /// Closes the file descriptor, of which a process has few. The next call opens the file again.
@@ -45,7 +47,7 @@ class AtomicFile {
   void commit();
 
  private:
-  /// Moves `size` bytes from offset `from` to offset `to`, which is smaller, and ends the file after them.
+  /// Moves `size` bytes from offset `from` to offset `to`, which is smaller.
   void move_down(std::uint64_t from, std::uint64_t to, std::uint64_t size);
   [[noreturn]] void fail_with_system_reason(const char* action, int error_number) const;
   void open_again();

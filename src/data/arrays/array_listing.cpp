@@ -312,7 +312,7 @@ std::vector<std::byte> ArrayListing::divide_on_root(std::uint64_t seed) {
 void ArrayListing::divide(std::uint64_t seed) {
   divide_train(seed);
   if (params_.folds > 0) deal_train(seed);
-  groups_ = {};  // no longer needed
+  groups_.clear();
 }
 
 void ArrayListing::deal_train(std::uint64_t seed) {

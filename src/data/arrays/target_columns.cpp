@@ -11,6 +11,7 @@
 #include <fmt/ranges.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/release_memory.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/io/sample_store.h"
@@ -214,8 +215,8 @@ void TargetScan::add_text(std::int64_t row) {
   const bool is_auto = request_ == TargetRequest::kAuto;
   collects_ = texts_.size() <= (is_auto && num_fractions_ > 0 && num_others_ == 0 ? kMaxTextsOfNumbers : kMaxClasses);
   if (collects_) return;
-  listing_.labels = {};
-  texts_ = {};
+  release_memory(listing_.labels);
+  texts_.clear();
 }
 
 std::int32_t TargetScan::number_of(std::string_view text) {
@@ -240,7 +241,7 @@ TargetListing TargetScan::finish() {
     if (form.kind == TargetKind::kClass) list_classes();
     if (form.kind == TargetKind::kLabels) list_labels();
   }
-  if (form.kind != TargetKind::kClass) listing_.labels = {};
+  if (form.kind != TargetKind::kClass) release_memory(listing_.labels);
   if (form.names.empty()) name_outputs();
   if (request_ == TargetRequest::kAuto)
     listing_.notes.push_back(fmt::format("the target {} is {} (import.target_kind = {})", place_, describe_kind(form),

@@ -4,6 +4,8 @@
 
 #include <filesystem>
 
+#include <malloc.h>
+
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
@@ -71,6 +73,30 @@ TEST(ShardWriter, FilesAndNamesComeBack) {
     EXPECT_THROW(dataset.read_file(count, memory), Error);
     EXPECT_THROW(dataset.read_pixels(0, memory), Error);
   }
+}
+
+std::size_t allocated_bytes() {
+  const struct mallinfo2 info = ::mallinfo2();
+  return info.uordblks + info.hblkhd;
+}
+
+// An import keeps the writers of all its shards until the end.
+TEST(ShardWriter, KeepsNoListsInMemoryAfterTheLastSample) {
+  constexpr std::int64_t kCount = 50'000;
+  const TemporaryDirectory directory;
+  const std::string path = directory / "train.h5";
+  const std::size_t before = allocated_bytes();
+  ShardWriter writer({path, 0, 1}, encoded_info(kCount));
+  const std::vector<std::byte> file(1);
+  for (std::int64_t i = 0; i < kCount; ++i)
+    writer.append(file, {.label = static_cast<std::int32_t>(i % 2)}, std::to_string(i));
+  writer.end_samples();
+  EXPECT_LT(allocated_bytes(), before + kCount);
+  writer.finish(encoded_info(kCount));
+  EXPECT_LT(allocated_bytes(), before + kCount);
+  writer.commit();
+  EXPECT_EQ(verify_file(path), std::nullopt);
+  EXPECT_EQ(Dataset(path, "data.train").name(kCount - 1), std::to_string(kCount - 1));
 }
 
 TEST(ShardWriter, WithFewerSamplesThanThereWasPlaceForGivesTheSameFile) {
