@@ -20,23 +20,27 @@ std::string to_string(const TextShape& s) {
   return fmt::format("{} tokens of {}", s.length, s.vocabulary);
 }
 
-// The extents of one sample: "(1024)", "(3, 32)", "(64, 64, 7)".
-std::string extents_of_sample(const Shape& s) {
+std::string to_string(const ArrayShapes& s) {
+  std::vector<std::string> texts;
+  for (const auto& [name, shape] : s.inputs)
+    texts.push_back(fmt::format("{} {}", name, in_brackets(extents_of_sample(shape))));
+  return fmt::format("{}", fmt::join(texts, ", "));
+}
+
+}  // namespace
+
+std::vector<std::int64_t> extents_of_sample(const Shape& s) {
   std::vector<std::int64_t> extents;
   if (s.d > 1) extents.push_back(s.d);
   if (s.length() > 1) extents.push_back(s.h);
   if (s.d * s.w > 1) extents.push_back(s.w);
   extents.push_back(s.c);
+  return extents;
+}
+
+std::string in_brackets(std::span<const std::int64_t> extents) {
   return fmt::format("({})", fmt::join(extents, ", "));
 }
-
-std::string to_string(const ArrayShapes& s) {
-  std::vector<std::string> texts;
-  for (const auto& [name, shape] : s.inputs) texts.push_back(fmt::format("{} {}", name, extents_of_sample(shape)));
-  return fmt::format("{}", fmt::join(texts, ", "));
-}
-
-}  // namespace
 
 std::string to_string(const Shape& s) {
   const std::string slices = s.d == 1 ? "" : fmt::format("{}x", s.d);

@@ -39,9 +39,9 @@ namespace {
 
 namespace fs = std::filesystem;
 
-// Size and number of shards: small enough that many ranks can write, and few enough that a rank that trains can keep
-// all of them open.
-constexpr std::int64_t kShardBytes = std::int64_t{128} << 20, kMaxUsualShards = 256;
+// Small enough that many ranks can write. max_usual_shards() keeps their number small enough that a rank that trains
+// can have all of them open.
+constexpr std::int64_t kShardBytes = std::int64_t{128} << 20;
 
 // Returns "train.csv:109" as the file and the line: a name, and the number after its last colon; if there is none, the
 // name and 0.
@@ -248,7 +248,7 @@ class Import {
     if (params_.shards > 0) return params_.shards;
     const SourceSplit& split = listing().splits[split_number];
     const std::int64_t usual = (split.size() * input_->mean_sample_bytes(split_number) + kShardBytes - 1) / kShardBytes;
-    return std::clamp<std::int64_t>(usual, 1, std::min(kMaxUsualShards, split.size()));
+    return std::clamp<std::int64_t>(usual, 1, std::min(input_->max_usual_shards(), split.size()));
   }
 
   /// Plans the shards, and which of them this rank writes.

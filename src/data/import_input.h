@@ -32,8 +32,8 @@ class ImportInput {
   /// Throws RequestError if the parameters ask for something that the source does not have.
   virtual void check_request() const = 0;
   /// Moves samples of the split train to others, and deals the rest to folds, as the parameters say; `seed` selects
-  /// them. Returns a sentence for the
-  /// user if that gave other shares than were requested. All ranks of the group call it.
+  /// them. Returns a sentence for the user if that gave other shares than were requested. All ranks of the group call
+  /// it.
   virtual std::string divide(const ImportParams& params, std::uint64_t seed);
   /// Finds the properties that all samples have in common (as a vocabulary), which must be known before the first
   /// sample is stored. Called by all ranks of the group, before the functions below.
@@ -41,6 +41,8 @@ class ImportInput {
   /// Estimates the mean size in bytes of a sample as a shard stores it, from some samples of the split. All ranks of
   /// the group call it, and get the same. A file whose size cannot be found counts as empty.
   virtual std::int64_t mean_sample_bytes(std::size_t split) = 0;
+  /// Returns into how many shards a split is cut at most, unless import.shards says more.
+  virtual std::int64_t max_usual_shards() const { return 256; }
   /// Sets the fields of `info` for the properties that all samples have in common.
   virtual void describe(io::DatasetInfo& info) const = 0;
   /// Returns the name of a sample; only of one that exists.

@@ -114,8 +114,8 @@ std::string describe_spellings(const std::vector<std::string>& class_names) {
   for (const std::string& name : class_names) spelled[key_of(name)].push_back(name);
   for (const std::string& name : class_names)
     if (const std::vector<std::string>& same = spelled[key_of(name)]; same.size() > 1)
-      return fmt::format("{} differ only in capitals or spaces, and are imported as {} separate classes",
-                         examples(same), same.size());
+      return fmt::format("{} differ only in capitals or spaces, and are imported as {} separate names", examples(same),
+                         same.size());
   return "";
 }
 

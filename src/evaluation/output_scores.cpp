@@ -9,12 +9,13 @@
 
 #include <fmt/core.h>
 
+#include "convoy/base/deviation.h"
+
 namespace convoy {
 
 float number_of(const Target& target, std::size_t k, float y) {
   if (target.mean.empty()) return y;
-  const double stddev = target.stddev[k] > 0 ? target.stddev[k] : 1;
-  return static_cast<float>(static_cast<double>(y) * stddev + target.mean[k]);
+  return static_cast<float>(static_cast<double>(y) * divisor_of(target.stddev[k]) + target.mean[k]);
 }
 
 double label_probability(float y) {

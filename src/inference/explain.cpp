@@ -18,12 +18,9 @@ namespace {
 
 // Returns the extents as PyTorch shows them, but with channels last: "(3, 32)", "(8, 28, 28, 1)".
 std::string shown(const Shape& shape) {
-  std::vector<std::int64_t> extents = {shape.n};
-  if (shape.d > 1) extents.push_back(shape.d);
-  if (shape.length() > 1) extents.push_back(shape.h);
-  if (shape.d * shape.w > 1) extents.push_back(shape.w);
-  extents.push_back(shape.c);
-  return fmt::format("({})", fmt::join(extents, ", "));
+  std::vector<std::int64_t> extents = extents_of_sample(shape);
+  extents.insert(extents.begin(), shape.n);
+  return in_brackets(extents);
 }
 
 // Returns the features that the cells read of the samples and, if other cells come before them, the activation: "input

@@ -195,7 +195,7 @@ ModelMetadata read_metadata(hid_t file, std::uint64_t limit_bytes) {
     metadata.input = read_image(group);
   }
   metadata.class_names = hdf5::read_texts(group, "class_names", limit_bytes);
-  for (const std::string& name : metadata.class_names) check_is_name(name, "the name of a class");
+  for (const std::string& name : metadata.class_names) check_is_name(name, "the name of a class, label or number");
   if (metadata.arrays() != nullptr)
     metadata.target = read_target(group, limit_bytes, std::ssize(metadata.class_names), metadata.target);
   if (!hdf5::exists(group, "network")) {  // written by an earlier version

@@ -154,7 +154,7 @@ void read_description(hid_t file, std::uint64_t limit_bytes, ShardHead& head) {
   else if (head.info.kind == input_kinds::kImages)
     read_images(file, head.info);
   head.info.class_names = hdf5::read_texts(file, "class_names", limit_bytes);
-  for (const std::string& name : head.info.class_names) check_is_name(name, "the name of a class");
+  for (const std::string& name : head.info.class_names) check_is_name(name, "the name of a class, label or number");
   if (head.info.kind == input_kinds::kArrays) read_arrays(file, limit_bytes, head.info);
   head.info.source = hdf5::read_text(file, "source", limit_bytes);
   if (head.info.target.kind == TargetKind::kNumbers) return;

@@ -4,10 +4,10 @@
 ///   [ head: HDF5's metadata, /labels ... ][ body: /images, /encoded, /tokens or /samples, then /names ][ trailer ]
 ///
 /// The trailer has "CONVOYDS", the format's number, offset and size of the body (64 bits each, little-endian), the
-/// XXH3-128 of the body, and the XXH3-128 of the head and of the trailer before it. The head is small (12 or 20 bytes
-/// per sample), so it is read and verified as a whole at each start. HDF5 then opens it in memory, with zeros in place
-/// of the body. So HDF5 reads no byte that was not verified, needs no file locks, which some file systems lack, and
-/// cannot meet a full disk.
+/// XXH3-128 of the body, and the XXH3-128 of the head and of the trailer before it. The head has the label or targets,
+/// the hashes and the fold of each sample, so it is small: it is read and verified as a whole at each start. HDF5 then
+/// opens it in memory, with zeros in place of the body. So HDF5 reads no byte that was not verified, needs no file
+/// locks, which some file systems lack, and cannot meet a full disk.
 #pragma once
 
 #include <cstddef>

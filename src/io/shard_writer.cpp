@@ -241,9 +241,10 @@ void ShardWriter::end_samples() {
   }
   if (std::ssize(impl_->names) != impl_->head.info.num_samples) impl_->head.name_bytes = 0;
   if (impl_->head.name_bytes > 0) {
-    for (std::string& name : impl_->names) {
-      name.resize(static_cast<std::size_t>(impl_->head.name_bytes), '\0');
+    const std::vector<std::byte> zeros(static_cast<std::size_t>(impl_->head.name_bytes));
+    for (const std::string& name : impl_->names) {
       impl_->write(std::as_bytes(std::span(name)));
+      impl_->write(std::span(zeros).subspan(name.size()));
     }
   }
   impl_->flush();

@@ -94,13 +94,6 @@ std::string member_name(hid_t type, unsigned member) {
   return copy;
 }
 
-ElementType type_of_values(hid_t stored, const std::string& name) {
-  for (int i = 0; i <= static_cast<int>(ElementType::kFloat64); ++i)
-    if (const auto type = static_cast<ElementType>(i); CONVOY_CHECK_HDF5(H5Tequal(stored, stored_type(type))) > 0)
-      return type;
-  fail("its array '{}' has values of another type", excerpt(name));
-}
-
 ArrayInfo read_member(hid_t type, unsigned member) {
   ArrayInfo array{.name = member_name(type, member), .dims = {}};
   const hdf5::Datatype stored(CONVOY_CHECK_HDF5(H5Tget_member_type(type, member)));
@@ -110,7 +103,9 @@ ArrayInfo read_member(hid_t type, unsigned member) {
   CONVOY_CHECK_HDF5(H5Tget_array_dims2(stored, dims));
   for (const hsize_t dim : std::span(dims).first(static_cast<std::size_t>(rank)))
     array.dims.push_back(static_cast<std::int64_t>(std::min<hsize_t>(dim, kMaxRecordBytes + 1)));
-  array.type = type_of_values(hdf5::Datatype(CONVOY_CHECK_HDF5(H5Tget_super(stored))), array.name);
+  const auto type_of_values = find_element_type(hdf5::Datatype(CONVOY_CHECK_HDF5(H5Tget_super(stored))));
+  if (!type_of_values) fail("its array '{}' has values of another type", excerpt(array.name));
+  array.type = *type_of_values;
   return array;
 }
 
@@ -121,7 +116,21 @@ std::vector<double> read_statistic(hid_t group, const char* name, std::int64_t c
   return values;
 }
 
+std::vector<double> read_deviations(hid_t group, const char* name, std::int64_t count, std::uint64_t limit_bytes) {
+  std::vector<double> values = read_statistic(group, name, count, limit_bytes);
+  if (std::ranges::any_of(values, [](double v) { return v < 0; })) fail("its '{}' has negative numbers", name);
+  return values;
+}
+
 }  // namespace
+
+std::optional<ElementType> find_element_type(hid_t little_endian) {
+  for (int i = 0; i <= static_cast<int>(ElementType::kFloat64); ++i)
+    if (const auto type = static_cast<ElementType>(i);
+        CONVOY_CHECK_HDF5(H5Tequal(little_endian, stored_type(type))) > 0)
+      return type;
+  return std::nullopt;
+}
 
 void check_arrays(std::span<const ArrayInfo> arrays, const Target& target) {
   if (arrays.empty() || arrays.size() > kMaxArrays)
@@ -202,7 +211,7 @@ void read_array_statistics(hid_t object, std::uint64_t limit_bytes, std::span<Ar
   for (ArrayInfo& array : arrays) {
     const hdf5::Group group = hdf5::open_group(all, array.name);
     array.mean = read_statistic(group, "mean", array.channels(), limit_bytes);
-    array.stddev = read_statistic(group, "deviation", array.channels(), limit_bytes);
+    array.stddev = read_deviations(group, "deviation", array.channels(), limit_bytes);
     if (!hdf5::exists(group, "channel_names")) continue;
     array.channel_names = hdf5::read_texts(group, "channel_names", limit_bytes);
     if (std::ssize(array.channel_names) != array.channels())
@@ -230,7 +239,7 @@ Target read_target(hid_t object, std::uint64_t limit_bytes, std::int64_t num_out
   }
   if (target.kind != TargetKind::kNumbers) return target;
   target.mean = read_statistic(object, "target_mean", num_outputs, limit_bytes);
-  target.stddev = read_statistic(object, "target_deviation", num_outputs, limit_bytes);
+  target.stddev = read_deviations(object, "target_deviation", num_outputs, limit_bytes);
   return target;
 }
 

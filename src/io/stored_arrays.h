@@ -12,9 +12,11 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <vector>
 
+#include "convoy/base/element_type.h"
 #include "convoy/base/target.h"
 #include "convoy/io/sample_store.h"
 
@@ -28,6 +30,9 @@ struct Record {
   Target target = {};             ///< its extents and its shape, if it is in the record
 };
 
+/// Returns the type of numbers that HDF5 stores like this, with the least significant byte first; nothing if it is none
+/// of NumPy's.
+std::optional<ElementType> find_element_type(hid_t little_endian);
 /// Returns the type of a record (record_of()).
 hdf5::Datatype record_type(std::span<const ArrayInfo> record);
 /// Returns the members of the records of this type. Throws Error if it is no such type, or as check_arrays() does.

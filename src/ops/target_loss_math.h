@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "convoy/base/deviation.h"
 #include "convoy/ops/target_loss.h"
 
 #include "ops/formula.h"
@@ -25,7 +26,7 @@ inline std::vector<OutputNumbers> numbers_of_outputs(const TargetLossSpec& spec)
   std::vector<OutputNumbers> all(static_cast<std::size_t>(spec.num_outputs));
   for (std::size_t k = 0; k < all.size(); ++k) {
     if (!spec.mean.empty()) all[k].mean = spec.mean[k];
-    if (!spec.stddev.empty() && spec.stddev[k] != 0) all[k].stddev = spec.stddev[k];
+    if (!spec.stddev.empty()) all[k].stddev = divisor_of(spec.stddev[k]);
     if (!spec.weights.empty()) all[k].weight = double{spec.weights[k]};
   }
   return all;

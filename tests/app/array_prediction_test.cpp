@@ -215,7 +215,7 @@ TEST_F(ArrayPrediction, ASampleWithABadValueIsNamedAndSkipped) {
   for (const int ranks : {1, 2}) {
     const ProcessResult result =
         predict("p.npy", {"--predict.data=" + path, fmt::format("--grid.stages={}", ranks)}, ranks);
-    EXPECT_CONTAINS(result.output, "skipped 'new.npy:1': it is not finite: value 5 of 'values' (new.npy:1)");
+    EXPECT_CONTAINS(result.output, "skipped 'new.npy:1': its value 5 of 'values' is NaN or infinite (new.npy:1)");
     EXPECT_CONTAINS(result.output, ": 2 samples  (");
     EXPECT_CONTAINS(result.output, "; skipped 1 bad sample, named above");
   }

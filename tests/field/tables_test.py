@@ -198,7 +198,7 @@ class Tables(field.Case):
         for labels, warning in ((("0.73", "0.5"), "are numbers: '0.5', '0.73'"),
                                 (("1", "1|3", "3"), "seem to be several classes each: '1|3'"),
                                 (("pos", "neg", "Pos ", "POS"), "'POS', 'Pos ', 'pos' differ only in capitals or spaces, and "
-                                 "are imported as 3 separate classes")):
+                                 "are imported as 3 separate names")):
             table = "text,label\n" + "".join(f"a film {i},{labels[i % len(labels)]}\n" for i in range(30))
             self.expect(self.imported(self.write("train.csv", table), "--import.replace=true"), 0,
                         f"classes in the column 'label' ", warning)
@@ -237,7 +237,7 @@ class Tables(field.Case):
                 self.write(f"folder/{name}/{i}.txt", f"a text {i}")
         answer = self.imported("folder")
         self.expect(answer, 0, "import.source = folder: the classes 'Bus stops', 'bus stops' differ only in capitals or spaces, "
-                    "and are imported as 2 separate classes")
+                    "and are imported as 2 separate names")
         self.assertEqual(answer.output.count("warning"), 1, answer.output)
 
     # --- A share of few samples -----------------------------------------------------------------------------------------

@@ -76,6 +76,46 @@ TEST_F(ArrayRefusals, SamplesWithoutATargetAreBad) {
   world().barrier();
 }
 
+// A split whose targets are others than those of train must not be measured.
+TEST_F(ArrayRefusals, TargetsOfEachSplitAreThoseOfTrain) {
+  const auto write_splits = [&](const std::string& train, const std::string& val) {
+    write("split/train.csv", train);
+    write("split/val.csv", val);
+  };
+  params_.source = root_ + "/split";
+  params_.inputs = "a";
+  params_.target = "y*";
+  params_.target_kind = TargetRequest::kNumbers;
+  write_splits("a,y1,y2\n1,2,3.5\n4,5,6\n", "a,y2,y1\n1,2,3.5\n");
+  EXPECT_CONTAINS(refusal(), "are y2, y1, but y1, y2 were expected. Give them in this order");
+  write_splits("a,y1,y2\n1,2,3.5\n4,5,6\n", "a,y1\n1,2\n");
+  EXPECT_CONTAINS(refusal(), "has 1 value for each sample, but 2 numbers were expected: y1, y2");
+  write_splits("a,y1,y2\n1,2,3.5\n4,5,6\n", "a,y1,y2,y3\n1,2,3,4\n");
+  EXPECT_CONTAINS(refusal(), "has 3 values for each sample, but 2 numbers were expected: y1, y2");
+  on_root([&] { std::filesystem::remove_all(root_ + "/split"); });
+  params_.inputs = "x.npy";
+  params_.target = "y.npy";
+  for (const char* const split : {"train", "val"}) {
+    write(fmt::format("split/{}/x.npy", split), npy({.shape = "(2, 1)"}, bytes_of_numbers<float>({1, 2})));
+    write(fmt::format("split/{}/y.npy", split), npy({.shape = "(2,)"}, bytes_of_numbers<float>({1, 0.5})));
+  }
+  write("split/val/y.npy", npy({.descr = "<U1", .shape = "(2,)"}, std::string(8, 'a')));
+  EXPECT_CONTAINS(refusal(), "holds texts, but numbers were expected");
+}
+
+// The word NA is a missing class where classes are numbers, in every split.
+TEST_F(ArrayRefusals, AMissingClassIsOneInEverySplit) {
+  write("split/train.csv", "a,y\n1,0\n2,1\n3,NA\n4,1\n");
+  write("split/val.csv", "a,y\n1,0\n2,NA\n3,1\n");
+  params_.source = root_ + "/split";
+  params_.target = "y";
+  params_.bad_values = BadValuesKind::kSkip;
+  const ImportSummary summary = import();
+  EXPECT_EQ(summary.splits[0].info.num_samples, 3);
+  EXPECT_EQ(summary.splits[1].info.num_samples, 2);
+  world().barrier();
+}
+
 // --- Refusals --------------------------------------------------------------------------------------------------------
 
 TEST_F(ArrayRefusals, AxesThatAreNotKnownAreRefused) {
@@ -158,6 +198,13 @@ TEST_F(ArrayRefusals, RequestsThatCannotBeAreRefusedByName) {
   params_.inputs = "a|b";
   params_.id = "group|name";
   EXPECT_CONTAINS(refusal(), "import.id = group|name: it has 2 values for each sample");
+  params_.id = "name";
+  write("t.csv", "name,a,y\n" + std::string(300, 'x') + ",1,2.5\nshort,1,3.5\n");
+  params_.inputs = "a";
+  params_.target = "y";
+  EXPECT_CONTAINS(refusal(), "import.id: t.csv:2 has a name of 300 bytes. Allowed: up to 255");
+  write("t.csv", table());
+  params_.inputs = "a|b";
   params_.id = "";
   params_.target = "x.npy";
   params_.target_kind = TargetRequest::kLabels;

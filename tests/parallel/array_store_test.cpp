@@ -108,7 +108,8 @@ TEST_F(ArrayStoreTest, GivesTheSameValuesToThreads) {
 TEST_F(ArrayStoreTest, ASampleWithABadValueIsNamedAndTheOthersAreRead) {
   for (const std::string bad : {"nan", "inf", ""}) {
     const OpenedSamples opened = open(write_table(bad), options());
-    EXPECT_EQ(message_of<Error>([&] { values(*opened.store, 7); }), "it is not finite: column 'b' (new.csv:9)") << bad;
+    EXPECT_EQ(message_of<Error>([&] { values(*opened.store, 7); }), "its column 'b' is NaN or infinite (new.csv:9)")
+        << bad;
     EXPECT_EQ(values(*opened.store, 8)[0], 16);
   }
   const OpenedSamples opened = open(write_table("much"), options());
@@ -223,8 +224,8 @@ TEST_F(ArrayStoreTest, RefusesWhatDoesNotFitTheNetwork) {
   wanted = options();
   wanted.target = "gap";
   EXPECT_EQ(message_of<RequestError>([&] { open(write_table(), wanted); }),
-            fmt::format("import.target: '{}', column 'gap' has 1 value for each sample, but the network predicts 2 "
-                        "numbers",
+            fmt::format("import.target: '{}', column 'gap' has 1 value for each sample, but 2 numbers were "
+                        "expected: energy, gap",
                         directory_ / "new.csv"));
 }
 

@@ -2,7 +2,9 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
+#include <vector>
 
 namespace convoy {
 
@@ -31,6 +33,9 @@ struct Shape {
   bool operator==(const Shape&) const = default;
 };
 
+/// The extents of one sample, without those of 1 that say nothing: {1024}, {3, 32}, {64, 64, 7}.
+std::vector<std::int64_t> extents_of_sample(const Shape& s);
+std::string in_brackets(std::span<const std::int64_t> extents);  ///< "(64, 64, 7)"
 std::string to_string(const Shape& s);  ///< "32x224x224x3"; with more than one slice "32x16x224x224x3"
 
 /// The shape of one image: rows, columns, channels.

@@ -347,7 +347,8 @@ PartLocation ArrayFinder::find_only(const ArrayFiles& files, const PartSpec& par
   const std::vector<std::string> others = taken_names(files, taken);
   std::vector<std::string> names = names_in(files);
   if (files.kind == ArrayFileKind::kTable && !part.columns.empty()) {
-    for (const std::string& column : part.columns) NumberTable(files.paths.front()).column(column);
+    const NumberTable table(files.paths.front());
+    for (const std::string& column : part.columns) table.column(column);
     return {.files = files, .columns = part.columns};
   }
   if (files.kind != ArrayFileKind::kTable && contains(names, part.name)) return {.files = files, .array = part.name};

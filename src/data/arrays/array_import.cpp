@@ -31,6 +31,9 @@ namespace {
 // have about a million of them, and the head of a shard stays small.
 constexpr std::int64_t kBytesPerSample = 100;
 
+// Number of sums that a rank may keep until the end, one for each channel, fold and shard: 80 MiB.
+constexpr std::int64_t kMaxSums = std::int64_t{1} << 21;
+
 // Largest number of means that the folds may have: their sums are kept for each shard that a rank writes.
 constexpr std::int64_t kMaxFoldValues = std::int64_t{1} << 20;
 
@@ -58,6 +61,7 @@ class ArrayImport final : public ImportInput {
   }
   void prepare(const ShowImport&) override {}
   std::int64_t mean_sample_bytes(std::size_t) override { return std::ssize(record_) + kBytesPerSample; }
+  std::int64_t max_usual_shards() const override;
   void describe(io::DatasetInfo& info) const override;
   std::string name_of(std::size_t split, std::int64_t sample) override {
     return arrays_.source(split).name(arrays_.row(split, sample));
@@ -116,6 +120,10 @@ void ArrayImport::check_request() const {
   if (params_.folds * num_channels() > kMaxFoldValues)
     refuse("import.folds = {}: a sample has {} channels and numbers, each with a mean for each fold. Allowed: up to {}",
            params_.folds, num_channels(), kMaxFoldValues / num_channels());
+}
+
+std::int64_t ArrayImport::max_usual_shards() const {
+  return std::clamp<std::int64_t>(kMaxSums / (num_folds() * num_channels()), 1, ImportInput::max_usual_shards());
 }
 
 std::int64_t ArrayImport::num_channels() const {

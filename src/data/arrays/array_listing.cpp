@@ -214,6 +214,7 @@ void ArrayListing::list_other(std::size_t index) {
   ArraySource& source = *sources_[index];
   std::vector<std::int32_t> labels;
   mpi::on_root(world_, [&] {
+    if (!source.form_of_target().is_in_record()) check_part(*source.target(), target_, source.target_place());
     try {
       if (target_.kind == TargetKind::kClass) labels = labels_of(index);
       for (std::int64_t row = 0; source.group() != nullptr && source.has(row); ++row)

@@ -51,10 +51,10 @@ std::string moving_key(const AugmentParams& params) {
 
 // A field must have the pixels of the array that moves, so that both are moved alike.
 void check_moved_field(const AugmentParams& params, const io::ArrayInfo& array, const Target& target) {
-  const Shape& field = target.shape;
-  if (target.is_field() && (field.d != 1 || field.h != array.dims[0] || field.w != array.dims[1]))
+  const Shape &field = target.shape, pixels = array_shape(array.dims);
+  if (target.is_field() && (field.d != 1 || field.h != pixels.h || field.w != pixels.w))
     refuse("{} moves the pixels of '{}', {} x {}, but the field that is answered has {} pixels. Leave it out",
-           moving_key(params), array.name, array.dims[0], array.dims[1], io::describe_pixels(target));
+           moving_key(params), array.name, pixels.h, pixels.w, io::describe_pixels(target));
 }
 
 void check_moves(const AugmentParams& params, const io::ArraysInput& read, const Target& target) {
@@ -64,7 +64,8 @@ void check_moves(const AugmentParams& params, const io::ArraysInput& read, const
     refuse("{} moves the pixels of one array with rows and columns, but data.train holds {}. Leave it out",
            moving_key(params), io::describe_forms(read.inputs));
   const io::ArrayInfo& array = *std::ranges::find_if(read.inputs, are_pixels);
-  const std::int64_t height = array.dims[0], width = array.dims[1], max = std::min(height, width) - 1;
+  const Shape shape = array_shape(array.dims);
+  const std::int64_t height = shape.h, width = shape.w, max = std::min(height, width) - 1;
   if (params.turn && height != width)
     refuse("augment.turn = true needs as many rows as columns, but '{}' of data.train has {} x {}. Leave it out",
            array.name, height, width);

@@ -23,6 +23,8 @@ namespace {
 constexpr std::int64_t kReadAheadBytes = std::int64_t{16} << 20;  // what all arrays read ahead together
 constexpr const char* kValues = "values";                         // name of the only input, if it is no image
 constexpr const char* kInputsKey = "import.inputs";
+constexpr std::size_t kMaxIdBytes = 255;                     // a shard gives every name as many bytes as its longest
+constexpr std::int64_t kMaxSamples = std::int64_t{1} << 40;  // so that no product with a size in bytes overflows
 
 // --- Locations as bytes ----------------------------------------------------------------------------------------------
 
@@ -132,10 +134,6 @@ struct Axes {
   bool has_channels_first() const { return channels == ChannelAxis::kFirst; }
 };
 
-std::string shown_dims(const std::vector<std::int64_t>& dims) {
-  return fmt::format("({})", fmt::join(dims, ", "));
-}
-
 Axes axes_of(const std::vector<std::int64_t>& dims, AxesKind axes) {
   Axes stored{.dims = dims};
   if (axes == AxesKind::kNone) {
@@ -166,7 +164,7 @@ Axes find_axes(const std::vector<std::int64_t>& dims, AxesKind axes, const std::
   if (dims.size() < 2) return {.dims = dims.empty() ? std::vector<std::int64_t>{1} : dims};
   if (axes == AxesKind::kNone && dims.size() > 3)
     refuse("{}: import.axes = none would give a sample {} five axes with its channel. Allowed: at most four", part,
-           shown_dims(dims));
+           in_brackets(dims));
   if (axes != AxesKind::kAuto) return axes_of(dims, axes);
   if (!expected.empty()) {
     std::vector<Axes> possible;
@@ -175,17 +173,17 @@ Axes find_axes(const std::vector<std::int64_t>& dims, AxesKind axes, const std::
     if (possible.size() == 1) return possible.front();
     if (possible.empty())
       refuse("{}: a sample is {}, but the network reads {}, with channels last. No order of its axes gives that{}",
-             part, shown_dims(dims), shown_dims(expected),
+             part, in_brackets(dims), in_brackets(expected),
              dims.size() + 1 == expected.size() ? ". If the file holds a single sample, save it as x[None]" : "");
   } else if (dims.size() > 2 && dims.front() != dims.back()) {
     const bool is_first = dims.front() < dims.back();
     notes.push_back(fmt::format(
         "{}: a sample is {}; its {} axis, the shorter one, is that of the channels "
         "(import.axes = {})",
-        part, shown_dims(dims), is_first ? "first" : "last", is_first ? "channels_first" : "channels_last"));
+        part, in_brackets(dims), is_first ? "first" : "last", is_first ? "channels_first" : "channels_last"));
     return axes_of(dims, is_first ? AxesKind::kChannelsFirst : AxesKind::kChannelsLast);
   }
-  refuse("{}: a sample is {}. Which axis is that of the channels? {}", part, shown_dims(dims), meanings_of(dims));
+  refuse("{}: a sample is {}. Which axis is that of the channels? {}", part, in_brackets(dims), meanings_of(dims));
 }
 
 // Finds the axis of the channels of a target: it has the pixels of an input, and may have no axis of channels. A target
@@ -292,8 +290,8 @@ void ArraySource::open_pictures(const ArraySourceSpec& spec, const std::vector<P
   if (!spec.inputs.empty()) {
     info.name = spec.inputs.front().name;
     if (!spec.inputs.front().dims.empty() && spec.inputs.front().dims != info.dims)
-      refuse("{} = {}: a picture is {}, but {} with channels last was expected", key_, spec.path, shown_dims(info.dims),
-             shown_dims(spec.inputs.front().dims));
+      refuse("{} = {}: a picture is {}, but {} with channels last was expected", key_, spec.path,
+             in_brackets(info.dims), in_brackets(spec.inputs.front().dims));
   }
   if (has_target) {
     const bool are_folders = locations[1].files.kind == ArrayFileKind::kPictures;
@@ -334,11 +332,14 @@ void ArraySource::count(const mpi::Communicator& world) {
                                        0);
     std::vector<RowMark> marks(bytes.size() / sizeof(RowMark));
     std::memcpy(marks.data(), bytes.data(), bytes.size());
+    if (world.rank() == 0 && !table->note().empty()) notes_.push_back(table->note());
     std::int64_t num_rows = table->num_rows();
     world.broadcast(&num_rows, sizeof num_rows, 0);
     table->set_marks(std::move(marks), num_rows);
   }
   num_samples_ = all_parts_.front()->num_samples();
+  if (num_samples_ > kMaxSamples)
+    refuse("{} has {} samples. Allowed: up to {}", describe(locations_.front()), num_samples_, kMaxSamples);
 }
 
 void ArraySource::check_counts(const std::vector<PartLocation>& locations) {
@@ -383,7 +384,11 @@ void ArraySource::read_record(std::int64_t row, std::span<std::byte> record) {
 }
 
 std::string ArraySource::name(std::int64_t row) {
-  return id_ != nullptr ? std::string(id_->text(row, 0)) : place(row);
+  if (id_ == nullptr) return place(row);
+  std::string name(id_->text(row, 0));
+  if (name.size() > kMaxIdBytes)
+    refuse("import.id: {} has a name of {} bytes. Allowed: up to {}", id_->place(row), name.size(), kMaxIdBytes);
+  return name;
 }
 
 std::vector<LossOfPrecision> ArraySource::losses() const {

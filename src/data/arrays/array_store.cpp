@@ -62,21 +62,8 @@ TargetForm form_of(const ArraySource& source, const ArrayFileOptions& options) {
     refuse("import.target: {} is {} for each sample, with channels last, but the network answers {}",
            source.target_place(), io::describe_extents(found, given), io::describe_extents(options.answer, wanted));
   if (options.answer.is_in_record()) return form;
-  if (options.answer.kind == TargetKind::kClass) {
-    if (given == 1) return form;
-    refuse("import.target: {} has {} for each sample, but the network predicts one class", source.target_place(),
-           counted(given, "value"));
-  }
-  if (options.answer.kind == TargetKind::kNumbers && !part.type())
-    refuse("import.target: {} holds texts, but the network predicts numbers", source.target_place());
   form.are_lists = options.answer.kind == TargetKind::kLabels && given == 1 && (wanted > 1 || !part.type());
-  if (form.are_lists) return form;
-  if (given != wanted)
-    refuse("import.target: {} has {} for each sample, but the network predicts {} {}", source.target_place(),
-           counted(given, "value"), wanted, outputs_of(options.answer.kind));
-  if (!part.columns().empty() && part.columns() != options.output_names)
-    refuse("import.target: the columns are {}, but the network predicts {}. Give them in this order",
-           fmt::join(part.columns(), ", "), fmt::join(options.output_names, ", "));
+  check_part(part, form, source.target_place());
   return form;
 }
 
@@ -106,9 +93,9 @@ struct ArrayStore::Reader {
     for (const io::ArrayInfo& array : source.inputs()) {
       const auto bytes = static_cast<std::size_t>(array.bytes());
       if (const std::int64_t bad = find_not_finite(array.type, rest.first(bytes)); bad >= 0)
-        fail("it is not finite: {} ({})",
-             array.channel_names.empty() ? fmt::format("value {} of '{}'", bad, array.name)
-                                         : fmt::format("column '{}'", excerpt(array.channel_names[bad])),
+        fail("{} is NaN or infinite ({})",
+             array.channel_names.empty() ? fmt::format("its value {} of '{}'", bad, array.name)
+                                         : fmt::format("its column '{}'", excerpt(array.channel_names[bad])),
              source.place(sample));
       rest = rest.subspan(bytes);
     }

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <iterator>
 
+#include "convoy/base/deviation.h"
+
 #include "data/arrays/element_values.h"
 
 namespace convoy {
@@ -18,7 +20,7 @@ ValueConverter::ValueConverter(ElementType type, std::span<const double> mean, s
     : type_(type) {
   do {
     mean_.insert(mean_.end(), mean.begin(), mean.end());
-    std::ranges::transform(stddev, std::back_inserter(stddev_), [](double s) { return s > 0 ? s : 1; });
+    std::ranges::transform(stddev, std::back_inserter(stddev_), divisor_of);
     if (mean.empty()) mean_.push_back(0), stddev_.push_back(1);
   } while (mean_.size() < kRun);
 }

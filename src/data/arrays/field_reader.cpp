@@ -126,7 +126,7 @@ std::string_view FieldReader::take_row() {
     const std::size_t length = line_end != nullptr ? static_cast<std::size_t>(line_end - rest.data()) + 1 : rest.size();
     if (format_.has_quotes) is_open ^= count(rest.substr(0, length), '"') % 2 != 0;
     searched += length;
-    if (line_end != nullptr && next_line_ > 0) ++next_line_;
+    if (line_end != nullptr) ++next_line_;
     if (line_end != nullptr && !is_open) break;
     if (static_cast<std::int64_t>(searched) > kMaxRowBytes)
       fail_row(is_open ? "a quote is not closed within 16 MiB" : "the row has more than 16 MiB");
@@ -222,20 +222,6 @@ void FieldReader::seek(std::int64_t offset, std::int64_t line) {
     begin_ = end_ = 0;
   }
   next_line_ = line;
-}
-
-std::int64_t FieldReader::line() const {
-  if (row_line_ > 0) return row_line_;
-  std::int64_t line = 1;
-  std::vector<char> piece(kFileBlockBytes);
-  for (std::int64_t offset = 0; offset < row_offset_;) {
-    const auto part = std::span(piece).first(
-        static_cast<std::size_t>(std::min<std::int64_t>(std::ssize(piece), row_offset_ - offset)));
-    io::read_at(file_, static_cast<std::uint64_t>(offset), std::as_writable_bytes(part), path_);
-    line += std::ranges::count(part, '\n');
-    offset += std::ssize(part);
-  }
-  return line;
 }
 
 void FieldReader::fail_row(const std::string& what) const {

@@ -37,12 +37,11 @@ class FieldReader {
   }
   /// Offset in bytes of that row in the file, from which seek() makes next() read it again.
   std::int64_t offset() const { return row_offset_; }
-  /// Number of that row's first line, counted from 1. After a seek() without a line, this reads the file up to the row.
-  std::int64_t line() const;
-  /// Makes next() read the row at this offset. `line` is the number of its first line; 0: not known.
-  void seek(std::int64_t offset, std::int64_t line = 0);
+  /// Number of that row's first line, counted from 1.
+  std::int64_t line() const { return row_line_; }
+  /// Makes next() read the row at this offset. `line` is the number of its first line.
+  void seek(std::int64_t offset, std::int64_t line);
   const std::string& path() const { return path_; }
-  std::int64_t size_bytes() const { return size_bytes_; }
 
  private:
   std::string_view take_row();
@@ -64,8 +63,8 @@ class FieldReader {
   mutable std::vector<std::string_view> fields_;  ///< empty until fields() is called, unless the row has quotes
   std::string unquoted_;                          ///< fields of the row whose quotes were removed, one after the other
   std::int64_t row_offset_ = 0;
-  std::int64_t row_line_ = 0;   ///< 0: not known, after a seek()
-  std::int64_t next_line_ = 1;  ///< number of the line that follows; 0: not known
+  std::int64_t row_line_ = 0;
+  std::int64_t next_line_ = 1;  ///< number of the line that follows
 };
 
 /// Returns the number that a field is, with blanks and a plus sign before it. An empty field, and the words NA, N/A,

@@ -22,7 +22,7 @@ JoinedTable::JoinedTable(std::vector<std::string> paths) : paths_(std::move(path
   for (std::size_t file = 0; file < paths_.size(); ++file) {  // each has the columns of the first
     open(file);
     file_names_.push_back(std::filesystem::path(paths_[file]).filename().string());
-    if (file == 0) names_ = table_->names();
+    if (file == 0) names_ = table_->names(), note_ = table_->note();
   }
   if (file_ != 0) open(0);
 }
@@ -38,7 +38,10 @@ void JoinedTable::open(std::size_t file) {
 bool JoinedTable::next() {
   bool is_first_of_file = row_ < 0;
   while (!table_->next()) {
-    if (file_ + 1 == paths_.size()) return false;
+    if (file_ + 1 == paths_.size()) {
+      row_ = num_rows_;  // the last row is no longer in the table's memory
+      return false;
+    }
     open(file_ + 1);
     is_first_of_file = true;
   }
@@ -51,8 +54,8 @@ bool JoinedTable::next() {
 }
 
 bool JoinedTable::go_to(std::int64_t row) {
-  if (row == row_) return true;
   if (is_complete_ && row >= num_rows_) return false;
+  if (row == row_) return true;
   const auto after = std::ranges::upper_bound(marks_, row, {}, &RowMark::row);
   if (after != marks_.begin()) {
     const RowMark& mark = *std::prev(after);

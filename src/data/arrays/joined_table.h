@@ -25,6 +25,7 @@ class JoinedTable {
 
   const std::vector<std::string>& paths() const { return paths_; }
   const std::vector<std::string>& names() const { return names_; }
+  const std::string& note() const { return note_; }  ///< of the first file, as NumberTable::note()
   /// Reads a row. Returns false if the table has fewer. Throws Error as NumberTable::next() does.
   bool go_to(std::int64_t row);
   /// The field of the row that go_to() has read. `column` is an index in names().
@@ -47,6 +48,7 @@ class JoinedTable {
   std::size_t column_of(std::size_t column) const { return columns_.empty() ? column : columns_[column]; }
 
   std::vector<std::string> paths_, names_;
+  std::string note_;
   std::vector<std::string> file_names_;  ///< of the paths, without their folders
   std::optional<NumberTable> table_;     ///< the table that is being read
   std::size_t file_ = 0;                 ///< its index in paths_

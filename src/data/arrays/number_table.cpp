@@ -17,6 +17,15 @@ FieldReader open_table(const std::string& path) try { return {path, table_format
   refuse("{}", error.what());
 }
 
+// Whether the fields are 0, 1, 2 and so on, which pandas writes as names of columns without names. Fewer than three may
+// be values.
+bool count_from_zero(std::span<const std::string_view> fields) {
+  constexpr std::size_t kFewest = 3;
+  std::size_t next = 0;
+  return fields.size() >= kFewest &&
+         std::ranges::all_of(fields, [&](std::string_view field) { return field == std::to_string(next++); });
+}
+
 bool are_numbers(std::span<const std::string_view> fields) {
   double number = 0;
   return std::ranges::all_of(fields, [&](std::string_view field) { return read_number(field, number); });
@@ -35,11 +44,16 @@ NumberTable::NumberTable(const std::string& path) : reader_(open_table(path)) {
 void NumberTable::read_header() {
   const std::string& path = reader_.path();
   if (!reader_.next()) fail("'{}' is empty: it has no row", path);
-  has_header_ = !are_numbers(reader_.fields());
+  const bool is_counted = count_from_zero(reader_.fields()), has_header = is_counted || !are_numbers(reader_.fields());
   for (const std::string_view field : reader_.fields())
-    names_.push_back(has_header_ ? std::string(field) : fmt::format("column{}", names_.size() + 1));
+    names_.push_back(has_header ? std::string(field) : fmt::format("column{}", names_.size() + 1));
+  if (is_counted)
+    note_ = fmt::format("'{}': its first row, 0 to {}, was taken as the names of the columns", path, names_.back());
+  else if (!has_header)
+    note_ = fmt::format("'{}': its first row has numbers, so it is a sample; the columns are called column1 to {}",
+                        path, names_.back());
   check_names();
-  if (has_header_ && !reader_.next()) fail("'{}' has names of columns, but no row of values", path);
+  if (has_header && !reader_.next()) fail("'{}' has names of columns, but no row of values", path);
   reader_.seek(reader_.offset(), reader_.line());
 }
 
@@ -82,10 +96,6 @@ double NumberTable::number(std::size_t column) const {
     fail("'{}', line {}, column '{}': '{}' is not a number", reader_.path(), line(), excerpt(names_[column]),
          excerpt(text(column)));
   return number;
-}
-
-void NumberTable::read(std::span<const std::size_t> columns, std::span<float> values) const {
-  for (std::size_t i = 0; i < columns.size(); ++i) values[i] = static_cast<float>(number(columns[i]));
 }
 
 }  // namespace convoy

@@ -43,7 +43,8 @@ std::vector<std::string> parts_of_list(std::string_view list) {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= list.size();) {
     const std::size_t end = std::min(list.find('|', begin), list.size());
-    if (end > begin) parts.emplace_back(list.substr(begin, end - begin));
+    if (const std::string_view part = without_blanks(list.substr(begin, end - begin)); !part.empty())
+      parts.emplace_back(part);
     begin = end + 1;
   }
   return parts;
@@ -52,7 +53,12 @@ std::vector<std::string> parts_of_list(std::string_view list) {
 // Whether the text is a word for a missing number, such as NA.
 bool is_missing_number(std::string_view text) {
   double number = 0;
-  return read_number(text, number) && std::isnan(number);
+  return !is_blank(text) && read_number(text, number) && std::isnan(number);
+}
+
+bool is_number(std::string_view text) {
+  double number = 0;
+  return read_number(text, number) && !std::isnan(number);
 }
 
 // "a class of 3", "a number", "5 labels"
@@ -67,7 +73,25 @@ std::string describe_kind(const TargetForm& form) {
 
 // --- Reading ---------------------------------------------------------------------------------------------------------
 
+void check_part(const SamplePart& part, const TargetForm& form, const std::string& place) {
+  const std::int64_t found = part.num_values();
+  if (form.are_lists || form.kind == TargetKind::kClass) {
+    if (found == 1) return;
+    refuse("import.target: {} has {} for each sample, but one {} was expected", place, counted(found, "value"),
+           form.kind == TargetKind::kClass ? "class" : "list of labels");
+  }
+  if (!part.type()) refuse("import.target: {} holds texts, but {} were expected", place, outputs_of(form.kind));
+  const auto shown_names = [&] { return excerpt(fmt::format("{}", fmt::join(form.names, ", "))); };
+  if (found != std::ssize(form.names))
+    refuse("import.target: {} has {} for each sample, but {} {} were expected: {}", place, counted(found, "value"),
+           form.names.size(), outputs_of(form.kind), shown_names());
+  if (!part.columns().empty() && part.columns() != form.names)
+    refuse("import.target: the columns of {} are {}, but {} were expected. Give them in this order", place,
+           excerpt(fmt::format("{}", fmt::join(part.columns(), ", "))), shown_names());
+}
+
 TargetReader::TargetReader(SamplePart& part, TargetForm form) : part_(part), form_(std::move(form)) {
+  are_numbers_ = !form_.names.empty() && std::ranges::all_of(form_.names, is_number);
   for (const std::string& name : form_.names) numbers_.emplace(name, static_cast<std::int32_t>(numbers_.size()));
   if (form_.kind != TargetKind::kClass) values_.resize(form_.names.size());
 }
@@ -82,7 +106,7 @@ std::span<const double> TargetReader::doubles_of(std::int64_t row) {
 std::string_view TargetReader::class_text(std::int64_t row) {
   if (!is_float_array(part_)) {
     const std::string_view text = part_.text(row, 0);
-    return is_blank(text) ? std::string_view() : text;
+    return is_blank(text) || (are_numbers_ && is_missing_number(text)) ? std::string_view() : text;
   }
   const double value = doubles_of(row).front();
   if (std::isnan(value)) return {};
@@ -105,8 +129,10 @@ io::SampleAnswer TargetReader::read(std::int64_t row) {
 }
 
 void TargetReader::read_list(std::int64_t row) {
-  std::ranges::fill(values_, 0.0f);
-  for (const std::string& part : parts_of_list(part_.text(row, 0))) {
+  const std::string_view list = part_.text(row, 0);
+  std::ranges::fill(values_, is_missing_number(list) ? kNotKnown : 0.0f);
+  if (is_missing_number(list)) return;
+  for (const std::string& part : parts_of_list(list)) {
     const auto found = numbers_.find(part);
     if (found == numbers_.end())
       refuse("{}: the label '{}' is none of train: {}", part_.place(row), excerpt(part), examples(form_.names));
@@ -292,9 +318,13 @@ void TargetScan::list_classes() {
     new_numbers[static_cast<std::size_t>(texts_.at(names[i]))] = static_cast<std::int32_t>(i);
   for (std::int32_t& label : listing_.labels)
     if (label >= 0) label = new_numbers[static_cast<std::size_t>(label)];
-  if (const std::string spellings = describe_spellings(names); !spellings.empty())
-    listing_.notes.push_back(fmt::format("classes of {}: {}", place_, spellings));
   listing_.form.names = std::move(names);
+  note_spellings("classes");
+}
+
+void TargetScan::note_spellings(const char* what) {
+  if (const std::string spellings = describe_spellings(listing_.form.names); !spellings.empty())
+    listing_.notes.push_back(fmt::format("{} of {}: {}", what, place_, spellings));
 }
 
 // Collects the labels of lists such as a|b. One column of 0 and 1 is one label, named as the column.
@@ -302,12 +332,16 @@ void TargetScan::list_labels() {
   if (!collects_) refuse("import.target: {} has more than {} different lists of labels", place_, kMaxClasses);
   std::set<std::string> labels;
   for (const auto& [text, number] : texts_)
-    for (std::string& label : parts_of_list(text)) labels.insert(std::move(label));
-  if (std::ranges::all_of(labels, [](const std::string& label) { return label == "0" || label == "1"; })) return;
+    if (!is_missing_number(text))
+      for (std::string& label : parts_of_list(text)) labels.insert(std::move(label));
+  if (part_.type() &&
+      std::ranges::all_of(labels, [](const std::string& label) { return label == "0" || label == "1"; }))
+    return;
   if (std::ssize(labels) > io::kMaxTargetValues)
     refuse("import.target: {} has {} labels. Allowed: 1 to {}", place_, labels.size(), io::kMaxTargetValues);
   listing_.form.names = in_order_of_classes({labels.begin(), labels.end()});
   listing_.form.are_lists = true;
+  note_spellings("labels");
 }
 
 // Names labels or numbers as their columns, or as the array, with their index if there are several.

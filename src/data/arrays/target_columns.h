@@ -34,6 +34,10 @@ struct TextHash {
 };
 using TextNumbers = std::unordered_map<std::string, std::int32_t, TextHash, std::equal_to<>>;
 
+/// Throws RequestError, naming `place`, if targets of this form cannot be read from the part: its values, their number
+/// or its columns are others.
+void check_part(const SamplePart& part, const TargetForm& form, const std::string& place);
+
 /// Reads targets of a known form. `part` must outlive the reader.
 class TargetReader {
  public:
@@ -57,7 +61,8 @@ class TargetReader {
 
   SamplePart& part_;
   TargetForm form_;
-  TextNumbers numbers_;  ///< index of each name of a class, or of a label in a list
+  bool are_numbers_ = false;  ///< whether the names of classes are numbers, of which some may be missing
+  TextNumbers numbers_;       ///< index of each name of a class, or of a label in a list
   std::vector<double> doubles_;
   std::vector<float> values_;
   LossOfPrecision loss_;
@@ -95,6 +100,7 @@ class TargetScan {
   void drop_missing();
   void list_classes();
   void list_labels();
+  void note_spellings(const char* what);
   void name_outputs();
   bool are_numbers() const { return num_numbers_ > 0 && num_others_ == 0; }
   TargetKind kind_of_texts() const;

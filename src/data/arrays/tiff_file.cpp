@@ -187,11 +187,12 @@ class TiffPicture final : public PictureReading {
   void read_tiles(std::span<std::byte> numbers, std::int64_t plane) {
     const std::int64_t h = field<std::uint32_t>(TIFFTAG_TILELENGTH), w = field<std::uint32_t>(TIFFTAG_TILEWIDTH);
     const std::size_t row_bytes = static_cast<std::size_t>(w) * pixel_bytes();
+    const auto bytes = static_cast<std::int64_t>(row_bytes) * h;
     if (h < 1 || w < 1 || h > kMaxImageSide || w > kMaxImageSide ||
-        TIFFTileSize64(tiff_.get()) != static_cast<std::size_t>(h) * row_bytes ||
-        h * w / kMaxBytesPerByte > std::ssize(content_.file))
+        TIFFTileSize64(tiff_.get()) != static_cast<std::uint64_t>(bytes) || bytes >= kMaxPictureBytes ||
+        bytes / kMaxBytesPerByte > std::ssize(content_.file))
       fail("it is damaged: its tiles have {} x {} pixels", h, w);
-    std::vector<std::byte> tile(static_cast<std::size_t>(h) * row_bytes);
+    std::vector<std::byte> tile(static_cast<std::size_t>(bytes));
     for (std::int64_t y = 0; y < form_.h; y += h)
       for (std::int64_t x = 0; x < form_.w; x += w) {
         if (TIFFReadTile(tiff_.get(), tile.data(), static_cast<std::uint32_t>(x), static_cast<std::uint32_t>(y), 0,

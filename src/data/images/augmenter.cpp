@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "convoy/base/deviation.h"
 #include "convoy/base/error.h"
 #include "convoy/params/parameters.h"
 
@@ -37,7 +38,7 @@ Augmenter::Augmenter(const ImageShape& stored, const AugmentationSpec& spec, std
   }
   value_of_.resize(channels * ops::kNumBytes);
   for (std::size_t c = 0; c < channels; ++c) {
-    const double scale = stddev[c] > 0 ? stddev[c] : 1.0;  // a channel that never varies
+    const double scale = divisor_of(stddev[c]);
     for (std::size_t v = 0; v < ops::kNumBytes; ++v) {
       value_of_[c * ops::kNumBytes + v] = static_cast<float>((static_cast<double>(v) / 255.0 - mean[c]) / scale);
     }

@@ -14,6 +14,7 @@
 
 #include "io/arrays/array_form.h"
 #include "io/hdf5.h"
+#include "io/stored_arrays.h"
 
 namespace convoy::io {
 
@@ -91,41 +92,20 @@ hdf5::Datatype little_endian(hid_t stored) {
   return type;
 }
 
-bool is_half(hid_t type) {
-  std::size_t sign = 0, exponent = 0, exponent_bits = 0, fraction = 0, fraction_bits = 0;
-  CONVOY_CHECK_HDF5(H5Tget_fields(type, &sign, &exponent, &exponent_bits, &fraction, &fraction_bits));
-  return H5Tget_size(type) == 2 && sign == 15 && exponent == 10 && exponent_bits == 5 && fraction == 0 &&
-         fraction_bits == 10 && H5Tget_ebias(type) == 15;
-}
-
-ElementType type_of_floats(hid_t stored) {
-  const hdf5::Datatype type = little_endian(stored);
-  if (CONVOY_CHECK_HDF5(H5Tequal(type, H5T_IEEE_F32LE)) > 0) return ElementType::kFloat32;
-  if (CONVOY_CHECK_HDF5(H5Tequal(type, H5T_IEEE_F64LE)) > 0) return ElementType::kFloat64;
-  if (is_half(type)) return ElementType::kFloat16;
-  fail("it holds numbers of {} bytes that are not float16, float32 or float64", H5Tget_size(stored));
-}
-
-ElementType type_of_integers(hid_t stored) {
-  using enum ElementType;
-  constexpr ElementType kSigned[] = {kInt8, kInt16, kInt32, kInt64}, kUnsigned[] = {kUint8, kUint16, kUint32, kUint64};
-  const std::size_t size = H5Tget_size(stored);
-  const bool is_signed = H5Tget_sign(stored) == H5T_SGN_2;
-  for (std::size_t i = 0; i < std::size(kSigned); ++i)
-    if (size == std::size_t{1} << i && H5Tget_precision(stored) == 8 * size)
-      return is_signed ? kSigned[i] : kUnsigned[i];
-  fail("it holds integers of {} bits in {} bytes, which no array of NumPy has", H5Tget_precision(stored), size);
+ElementType type_of_numbers(hid_t stored) {
+  if (const auto type = find_element_type(little_endian(stored))) return *type;
+  fail("it holds numbers of {} bits in {} bytes, which no array of NumPy has", H5Tget_precision(stored),
+       H5Tget_size(stored));
 }
 
 // Returns the type of the values, as `stored` has them; nothing if they are texts.
 std::optional<ElementType> element_type(hid_t stored) {
   switch (CONVOY_CHECK_HDF5(H5Tget_class(stored))) {
     case H5T_INTEGER:
-      return type_of_integers(stored);
     case H5T_FLOAT:
-      return type_of_floats(stored);
+      return type_of_numbers(stored);
     case H5T_ENUM:  // h5py writes booleans as one
-      return type_of_integers(hdf5::Datatype(CONVOY_CHECK_HDF5(H5Tget_super(stored))));
+      return type_of_numbers(hdf5::Datatype(CONVOY_CHECK_HDF5(H5Tget_super(stored))));
     case H5T_STRING:
       return std::nullopt;
     case H5T_COMPOUND:
@@ -200,14 +180,25 @@ class Hdf5Array final : public ArrayReader {
            to_string(form_));
   }
 
-  void read_range(hid_t opened, hid_t type, std::int64_t first, std::int64_t count, void* values) const {
+  hdf5::Dataspace select(hid_t opened, std::int64_t first, std::vector<hsize_t> extents) const {
     if (extents_of(opened) != form_.dims) fail("'{}' has changed since it was opened", dataset_);
-    if (count == 0) return;
-    std::vector<hsize_t> begin(form_.dims.size(), 0), extents(form_.dims.begin(), form_.dims.end());
+    std::vector<hsize_t> begin(extents.size(), 0);
     begin.front() = static_cast<hsize_t>(first);
-    extents.front() = static_cast<hsize_t>(count);
-    const hdf5::Dataspace space(CONVOY_CHECK_HDF5(H5Dget_space(opened)));
+    hdf5::Dataspace space(CONVOY_CHECK_HDF5(H5Dget_space(opened)));
     CONVOY_CHECK_HDF5(H5Sselect_hyperslab(space, H5S_SELECT_SET, begin.data(), nullptr, extents.data(), nullptr));
+    return space;
+  }
+
+  std::vector<hsize_t> extents_of_range(std::int64_t count) const {
+    std::vector<hsize_t> extents(form_.dims.begin(), form_.dims.end());
+    extents.front() = static_cast<hsize_t>(count);
+    return extents;
+  }
+
+  void read_range(hid_t opened, hid_t type, std::int64_t first, std::int64_t count, void* values) const {
+    const std::vector<hsize_t> extents = extents_of_range(count);
+    const hdf5::Dataspace space = select(opened, first, extents);
+    if (count == 0) return;
     const hdf5::Dataspace memory(
         CONVOY_CHECK_HDF5(H5Screate_simple(static_cast<int>(extents.size()), extents.data(), nullptr)));
     CONVOY_CHECK_HDF5(H5Dread(opened, type, memory, space, H5P_DEFAULT, values));
@@ -229,6 +220,12 @@ class Hdf5Array final : public ArrayReader {
   }
 
   std::vector<std::string> read_variable(hid_t opened, hid_t stored, std::int64_t first, std::int64_t count) const {
+    // Many elements may refer to one long text, of which HDF5 would allocate a copy for each.
+    hsize_t bytes = 0;
+    if (count > 0)
+      CONVOY_CHECK_HDF5(H5Dvlen_get_buf_size(opened, stored, select(opened, first, extents_of_range(count)), &bytes));
+    if (bytes > static_cast<hsize_t>(count) * (kMaxTextBytes + 1))
+      fail("it has texts of more than {} bytes", kMaxTextBytes);
     std::vector<char*> pointers(static_cast<std::size_t>(count), nullptr);
     read_range(opened, stored, first, count, pointers.data());
     std::vector<std::string> texts;

@@ -431,13 +431,22 @@ TEST_F(EditedArrays, AreRefusedWhatTheirShapesDoNotAllow) {
 }
 
 TEST_F(EditedArrays, AreTurnedOnlyIfTheyAreSquare) {
-  io::DatasetInfo info = test::arrays_info();  // c has 1 x 2 pixels
-  test::write_arrays(directory_.path(), info, 2);
-  dataset_ = std::make_unique<io::Dataset>(directory_.path(), "data.train");
-  metadata_ = {.name = "", .input = io::ArraysInput{.inputs = info.arrays}, .class_names = info.class_names};
   params_.augment.turn = true;
-  EXPECT_EQ(message_of<RequestError>([&] { path(); }),
+  const auto refusal = [&](const std::vector<std::int64_t>& dims) {
+    io::DatasetInfo info = test::arrays_info();
+    info.arrays.back().dims = dims;
+    const std::string directory = fmt::format("{}/{}", directory_.path(), fmt::join(dims, "x"));
+    io::make_directory(directory);
+    test::write_arrays(directory, info, 2);
+    dataset_ = std::make_unique<io::Dataset>(directory, "data.train");
+    metadata_ = {.name = "", .input = io::ArraysInput{.inputs = info.arrays}, .class_names = info.class_names};
+    return message_of<RequestError>([&] { path(); });
+  };
+  EXPECT_EQ(refusal({1, 2, 3}),
             "augment.turn = true needs as many rows as columns, but 'c' of data.train has 1 x 2. Leave it out");
+  EXPECT_EQ(refusal({1, 3, 2, 3}),
+            "augment.turn = true needs as many rows as columns, but 'c' of data.train has 3 x 2. Leave it out");
+  EXPECT_EQ(refusal({1, 2, 2, 3}), test::kNothingThrown);  // one slice
 }
 
 }  // namespace

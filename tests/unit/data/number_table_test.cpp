@@ -87,7 +87,7 @@ TEST_F(NumberTableTest, RowsAreTheSameInEveryBlock) {
   }
   ASSERT_EQ(offsets.size(), 200'000u);
   for (const std::size_t row : {199'999u, 0u, 77'777u, 77'778u, 150'000u}) {
-    table.seek(offsets[row]);
+    table.seek(offsets[row], static_cast<std::int64_t>(row) + 2);
     ASSERT_TRUE(table.next());
     EXPECT_EQ(table.number(0), static_cast<double>(row));
     EXPECT_EQ(table.line(), static_cast<std::int64_t>(row) + 2);
@@ -135,16 +135,13 @@ TEST_F(NumberTableTest, ColumnsAreFoundByName) {
   const std::string path = write("id,temperature,\"a, b\"\nx1,20.5,3\nx2,NA,4\n");
   NumberTable table(path);
   EXPECT_EQ(table.names(), (Fields{"id", "temperature", "a, b"}));
-  EXPECT_TRUE(table.has_header());
-  const std::vector<std::size_t> columns = {table.column("a, b"), table.column("temperature")};
-  std::vector<float> values(2);
+  EXPECT_EQ(table.note(), "");
   ASSERT_TRUE(table.next());
   EXPECT_EQ(table.text(table.column("id")), "x1");
-  table.read(columns, values);
-  EXPECT_EQ(values, (std::vector<float>{3, 20.5}));
+  EXPECT_EQ(table.number(table.column("a, b")), 3);
+  EXPECT_EQ(table.number(table.column("temperature")), 20.5);
   ASSERT_TRUE(table.next());
-  table.read(columns, values);
-  EXPECT_TRUE(std::isnan(values[1]));
+  EXPECT_TRUE(std::isnan(table.number(table.column("temperature"))));
   EXPECT_FALSE(table.next());
   EXPECT_CONTAINS(message_of<RequestError>([&] { table.column("temprature"); }),
                   "has no column 'temprature'. Nearest: temperature");
@@ -154,12 +151,31 @@ TEST_F(NumberTableTest, ColumnsAreFoundByName) {
 TEST_F(NumberTableTest, ATableWithoutNamesNumbersItsColumns) {
   const std::string path = write("1,2.5\n3,4\n");
   NumberTable table(path);
-  EXPECT_FALSE(table.has_header());
+  EXPECT_EQ(table.note(),
+            "'" + path + "': its first row has numbers, so it is a sample; the columns are called column1 to column2");
   EXPECT_EQ(table.names(), (Fields{"column1", "column2"}));
   ASSERT_TRUE(table.next());
   EXPECT_EQ(table.number(1), 2.5);
   EXPECT_TRUE(table.next());
   EXPECT_FALSE(table.next());
+}
+
+// As pandas writes columns without names. A row 0, 1 may be a sample.
+TEST_F(NumberTableTest, NumbersFromZeroOnAreNamesOfThreeColumnsOrMore) {
+  const std::string path = write("0,1,2\n5,6,7\n");
+  NumberTable table(path);
+  EXPECT_EQ(table.names(), (Fields{"0", "1", "2"}));
+  EXPECT_EQ(table.note(), "'" + path + "': its first row, 0 to 2, was taken as the names of the columns");
+  ASSERT_TRUE(table.next());
+  EXPECT_EQ(table.number(0), 5);
+  EXPECT_FALSE(table.next());
+  for (const char* const content : {"0,1\n1,0\n", "0,1,3\n5,6,7\n", "0\n1\n"}) {
+    NumberTable values(write(content));
+    EXPECT_EQ(values.names().front(), "column1") << content;
+    ASSERT_TRUE(values.next());
+    EXPECT_EQ(values.number(0), 0) << content;
+    EXPECT_TRUE(values.next()) << content;
+  }
 }
 
 TEST_F(NumberTableTest, WhatIsWrongIsRefusedWithItsLine) {

@@ -120,17 +120,21 @@ TEST(PictureFile, WhatHasNoNumbersIsRefusedByName) {
 
 // A header's numbers stand at fixed offsets of an entry: tag, type, count, value.
 TEST(PictureFile, AbsurdSizesAreRefusedBeforeMemoryIsTaken) {
-  const TiffPictureSpec spec{.mode = "wl"};
-  const auto with = [&](std::uint16_t tag, std::uint32_t value) {
-    Bytes file = make_tiff_picture(spec, made_numbers(spec));
+  TiffPictureSpec spec{.mode = "wl"};
+  Bytes file;
+  const auto set = [&](std::uint16_t tag, std::uint32_t value) {
     const std::byte wanted[] = {static_cast<std::byte>(tag), static_cast<std::byte>(tag >> 8)};
-    const std::uint32_t directory = std::to_integer<std::uint32_t>(file[4]) | std::to_integer<std::uint32_t>(file[5])
-                                                                                  << 8;
+    std::uint32_t directory = 0;
+    std::memcpy(&directory, &file[4], sizeof directory);
     for (std::size_t at = directory + 2; at + 12 <= file.size(); at += 12)
       if (std::memcmp(&file[at], wanted, 2) == 0) {
         file[at + 2] = static_cast<std::byte>(tag == 277 ? 3 : 4);  // the value's type: 16 or 32 bits
         std::memcpy(&file[at + 8], &value, sizeof value);
       }
+  };
+  const auto with = [&](std::uint16_t tag, std::uint32_t value) {
+    file = make_tiff_picture(spec, made_numbers(spec));
+    set(tag, value);
     return refusal(file);
   };
   EXPECT_CONTAINS(with(256, 16384), "it is damaged: Not enough data");
@@ -138,6 +142,11 @@ TEST(PictureFile, AbsurdSizesAreRefusedBeforeMemoryIsTaken) {
   EXPECT_CONTAINS(with(257, 1u << 31), "it is damaged: Incorrect count");
   EXPECT_CONTAINS(with(277, 65535), "it has 65535 channels. Allowed: 1 to 4096");
   EXPECT_CONTAINS(with(256, 0), "it is damaged: ");
+  spec = {.h = 16, .w = 16, .channels = 64, .bits = 64, .format = 3, .tile = 16, .mode = "wl"};
+  file = make_tiff_picture(spec, made_numbers(spec));
+  set(322, 16384);
+  set(323, 16384);  // 128 GiB for each tile
+  EXPECT_CONTAINS(refusal(file), "it is damaged: its tiles have 16384 x 16384 pixels");
 }
 
 TEST(PictureFile, DamageIsRefusedOrRead) {

@@ -105,6 +105,17 @@ TEST_F(SamplePartTest, RowsOfJoinedTablesAreReadInAnyOrder) {
                   "3.csv' has no column 'b'");
 }
 
+// The end of the file was read last.
+TEST_F(SamplePartTest, TheLastRowOfATableIsFoundAgainAfterItsEnd) {
+  JoinedTable table({write("one.csv", "a,b\n5,6\n\n")});
+  table.count();
+  EXPECT_EQ(table.num_rows(), 1);
+  EXPECT_FALSE(table.go_to(1));
+  ASSERT_TRUE(table.go_to(0));
+  EXPECT_EQ(table.place(), "one.csv:2");
+  EXPECT_EQ(table.text(1), "6");
+}
+
 TEST_F(SamplePartTest, NamesAreTextsOrWholeNumbers) {
   const std::string bytes("abc\0de", 6);
   const auto texts = open(ArrayFileKind::kNpy, {write("t.npy", npy({.descr = "|S2", .shape = "(3,)"}, bytes))});

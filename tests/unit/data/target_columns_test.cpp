@@ -4,6 +4,8 @@
 #include <cmath>
 #include <limits>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
@@ -150,6 +152,24 @@ TEST_F(TargetColumns, ListsOfLabelsAreDivided) {
   const auto binary = table("y\n1\n0\n", {"y"});
   EXPECT_EQ(scan(*binary, TargetRequest::kLabels).form.names, (Names{"y"}));
   EXPECT_FALSE(scan(*binary, TargetRequest::kLabels).form.are_lists);
+}
+
+TEST_F(TargetColumns, BlanksAndMissingWordsAreNoLabels) {
+  const auto part = table("y\nrain | wind\n wind|rain\nNA\nRain\n", {"y"});
+  const TargetListing listing = scan(*part);
+  EXPECT_EQ(listing.form.names, (Names{"Rain", "rain", "wind"}));
+  EXPECT_CONTAINS(fmt::format("{}", fmt::join(listing.notes, "; ")),
+                  "'Rain', 'rain' differ only in capitals or spaces");
+  TargetReader reader(*part, listing.form);
+  EXPECT_EQ(reader.read(0).target[2], 1);
+  EXPECT_EQ(reader.read(1).target[1], 1);
+  EXPECT_TRUE(std::isnan(reader.read(2).target[0]));
+  const auto binary = table("y\n1\nNA\n0\n", {"y"});
+  const TargetForm form = scan(*binary, TargetRequest::kLabels).form;
+  EXPECT_EQ(form.names, (Names{"y"}));
+  EXPECT_FALSE(form.are_lists);
+  TargetReader one(*binary, form);
+  EXPECT_TRUE(std::isnan(one.read(1).target[0]));
 }
 
 TEST_F(TargetColumns, WholeFloatsMayBeClasses) {

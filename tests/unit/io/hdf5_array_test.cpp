@@ -97,6 +97,17 @@ TEST_F(Hdf5ArrayTest, TextsOfFixedAndOfAnyLengthAreRead) {
   EXPECT_CONTAINS(message_of<Error>([&] { array->read_texts(0, 4); }), "texts of more than 4096 bytes");
 }
 
+// The elements of a file may all refer to one text, of which each would be read as a copy.
+TEST_F(Hdf5ArrayTest, TextsThatTogetherAreTooLongAreNotRead) {
+  const hdf5::Datatype variable(CONVOY_CHECK_HDF5(H5Tcopy(H5T_C_S1)));
+  CONVOY_CHECK_HDF5(H5Tset_size(variable, H5T_VARIABLE));
+  const std::string large(std::size_t{1} << 20, 'x');
+  const std::vector<const char*> words(4, large.c_str());
+  write("large", variable, variable, {4}, words.data());
+  const auto array = open_hdf5(path(), "large");
+  EXPECT_CONTAINS(message_of<Error>([&] { array->read_texts(0, 4); }), "texts of more than 4096 bytes");
+}
+
 TEST_F(Hdf5ArrayTest, WhatCannotBeReadIsRefusedByName) {
   EXPECT_CONTAINS(message_of<RequestError>([&] { names_in_hdf5(path()); }), "x.h5");
   const float one = 1;
@@ -120,7 +131,7 @@ TEST_F(Hdf5ArrayTest, WhatCannotBeReadIsRefusedByName) {
   const hdf5::Datatype odd(CONVOY_CHECK_HDF5(H5Tcopy(H5T_STD_I32LE)));
   CONVOY_CHECK_HDF5(H5Tset_precision(odd, 24));
   write("odd", odd, odd, {1}, nullptr);
-  EXPECT_CONTAINS(refusal("odd"), "integers of 24 bits in 4 bytes");
+  EXPECT_CONTAINS(refusal("odd"), "numbers of 24 bits in 4 bytes");
 }
 
 TEST_F(Hdf5ArrayTest, AFileThatIsCutShortIsRefused) {
