@@ -155,6 +155,42 @@ TEST_F(ArrayPrediction, FieldsOfAUsersFilesAreImportedLearntAndPredicted) {
   EXPECT_TRUE(text("own.npy") == text("blind.npy")) << "true fields do not change the predicted ones";
 }
 
+// New files have the arrays where the imported file had them: no key is needed.
+TEST_F(ArrayPrediction, AFileLikeTheImportedOneIsPredictedWithItsTrueFields) {
+  constexpr std::size_t kCount = 40, kPixels = 36;
+  std::vector<float> patches(kCount * kPixels), flow(2 * patches.size());
+  for (std::size_t i = 0; i < patches.size(); ++i) patches[i] = static_cast<float>(i * 37 % 101) / 50 - 1;
+  for (std::size_t i = 0; i < flow.size(); ++i) flow[i] = static_cast<float>(i * 29 % 97);
+  const std::string names = npy({.descr = "<U2", .shape = "(40,)"}, std::string(kCount * 8, '\0'));
+  const auto write = [&](const std::string& name) {
+    write_zip(directory_ / name,
+              {{"flow.npy", npy({.shape = "(40, 2, 6, 6)"}, bytes_of_numbers(flow))},
+               {"patches.npy", npy({.shape = "(40, 1, 6, 6)"}, bytes_of_numbers(patches))},
+               {"names.npy", names}},
+              /*deflates=*/true);
+  };
+  write("all.npz");
+  const ProcessResult imported =
+      run_program({.arguments = {"import", "--import.source=" + (directory_ / "all.npz"), "--import.inputs=patches",
+                                 "--import.target=flow", "--import.axes=channels_first", "--import.test_fraction=0.2",
+                                 "--import.output=" + (directory_ / "data")}});
+  ASSERT_EQ(imported.status, 0) << imported.output;
+  train({"train", "--data.train=" + (directory_ / "data"), "--data.test=" + (directory_ / "data"),
+         std::string("--model.file=" CONVOY_TEST_FILES "/golden/field.lua"), "--batch.global=32", "--batch.micro=8",
+         "--optimizer.lr=0.01", "--run.threads=1", "--run.device=cpu"});
+  flow.front() = NAN;
+  write("new.npz");
+  const ProcessResult own = predict("own.h5", {"--predict.data=" + (directory_ / "new.npz")});
+  EXPECT_CONTAINS(own.output, ": 40 samples  RMSE ");
+  const auto targets = io::open_hdf5(directory_ / "own.h5", "targets");
+  ASSERT_EQ(to_string(targets->form()), "float32 (40, 2, 6, 6)");
+  const std::vector<float> known = read_numbers<float>(*targets, 0, 40);
+  EXPECT_TRUE(std::isnan(known.front()));
+  EXPECT_TRUE(std::equal(known.begin() + 1, known.end(), flow.begin() + 1));
+  predict("two.h5", {"--predict.data=" + (directory_ / "new.npz"), "--grid.stages=2"}, 2);
+  EXPECT_TRUE(text("own.h5") == text("two.h5"));
+}
+
 TEST_F(ArrayPrediction, FilesOfAUserNeedNoImportAndEachRankTellsItsPart) {
   std::string table = "sample";
   for (int c = 0; c < 32; ++c) table += fmt::format(",x{}", c);
