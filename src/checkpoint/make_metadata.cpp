@@ -265,9 +265,9 @@ void check_classes(const io::ModelMetadata& metadata, const io::DatasetInfo& dat
   if (metadata.target.dims != data.target.dims)
     refuse(
         "{}: the target of a sample is {}, with channels last, but that of {} is {}. Give samples whose targets have "
-        "this shape, or train a network on these. {}",
+        "this shape, or train a network on these.",
         key, io::describe_extents(data.target, std::ssize(theirs)), owner,
-        io::describe_extents(metadata.target, std::ssize(mine)), remedy);
+        io::describe_extents(metadata.target, std::ssize(mine)));
   if (mine == theirs) return;
   if (mine.size() != theirs.size())
     refuse("{} has {} {}, but {} has {}. {}", key, theirs.size(), outputs, owner, mine.size(), remedy);

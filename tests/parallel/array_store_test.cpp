@@ -151,6 +151,23 @@ TEST_F(ArrayStoreTest, LabelsAreColumnsOrLists) {
   }
 }
 
+// True values do not stop a prediction for which nobody named them.
+TEST_F(ArrayStoreTest, TargetsThatAreFoundButCannotBeUsedAreLeftOut) {
+  const std::string path = write("tags.csv", "a,b,tags\n1,2,rain\n3,4,rain|snow\n");
+  ArrayFileOptions wanted = options(TargetKind::kLabels);
+  wanted.output_names = {"rain", "wind"};
+  wanted.answer.source = "tags";
+  const OpenedSamples opened = open(path, wanted);
+  EXPECT_TRUE(opened.store->info().class_names.empty()) << "the network does not know snow";
+  EXPECT_TRUE(std::isnan(target(*opened.store, 0, 2)[0]));
+  EXPECT_EQ(values(*opened.store, 1), (Floats{3, 4}));
+  wanted.target = "tags";
+  EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }), "the label 'snow' is none of train: ");
+  wanted.target = "";
+  write("tags.csv", "a,b,tags\n1,2,rain\n3,4,rain|wind\n");
+  EXPECT_EQ(target(*open(path, wanted).store, 1, 2), (Floats{1, 1}));
+}
+
 // The loader is ahead of the scores, so fields are read at two places in turn.
 TEST_F(ArrayStoreTest, FieldsAreReadWhereverTheLoaderAndTheScoresAre) {
   Floats images(static_cast<std::size_t>(kSamples * 6 * 2)), fields(static_cast<std::size_t>(kSamples * 2 * 6));

@@ -193,22 +193,39 @@ void ArrayStore::use_folders(SourceListing pictures) {
   if (!info_.class_names.empty()) labels_ = std::move(pictures.splits.front().labels);
 }
 
-// Rank 0 reads for all.
+// Rank 0 reads for all. Targets that the user has not named do not stop a prediction.
 void ArrayStore::read_targets(const ArrayFileOptions& options, const mpi::Communicator& world) {
-  info_.class_names = options.output_names;
-  info_.target = options.answer;
+  bool are_known = true;
   mpi::on_root(world, [&] {
-    ArraySource& source = readers_.front()->source;
-    TargetReader reader(*source.target(), form_of(source, options));
-    if (info_.target.is_in_record()) return;
-    for (std::int64_t row = 0; row < info_.num_samples; ++row) {
-      const io::SampleAnswer answer = reader.read(row);
-      if (options.answer.kind == TargetKind::kClass) labels_.push_back(answer.label);
-      targets_.insert(targets_.end(), answer.target.begin(), answer.target.end());
+    try {
+      read_on_root(options);
+    } catch (const Error& error) {
+      if (!options.target.empty()) throw;
+      log_warning(fmt::format("the true values are not used: {}. import.target names others", error.what()));
+      are_known = false;
     }
   });
+  world.broadcast(&are_known, sizeof are_known, 0);
+  if (!are_known) return;
+  info_.class_names = options.output_names;
+  info_.target = options.answer;
   broadcast(labels_, world);
   broadcast(targets_, world);
+}
+
+void ArrayStore::read_on_root(const ArrayFileOptions& options) {
+  ArraySource& source = readers_.front()->source;
+  TargetReader reader(*source.target(), form_of(source, options));
+  if (options.answer.is_in_record()) return;
+  std::vector<std::int32_t> labels;
+  std::vector<float> targets;
+  for (std::int64_t row = 0; row < info_.num_samples; ++row) {
+    const io::SampleAnswer answer = reader.read(row);
+    if (options.answer.kind == TargetKind::kClass) labels.push_back(answer.label);
+    targets.insert(targets.end(), answer.target.begin(), answer.target.end());
+  }
+  labels_ = std::move(labels);
+  targets_ = std::move(targets);
 }
 
 std::span<const std::byte> ArrayStore::read_array(std::int64_t sample, std::size_t input,

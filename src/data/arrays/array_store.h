@@ -27,7 +27,8 @@ class ArrayStore final : public io::SampleStore {
  public:
   /// `path` is a file or a folder, and `key` the parameter that gave it, for messages. All ranks of `world` call it.
   /// Throws RequestError, on all ranks, if an array of the network is not found, if no axis of its can be that of the
-  /// channels, if a target is none of the network, if parts have different numbers of samples, or if there are none.
+  /// channels, if import.target is none of the network, if parts have different numbers of samples, or if there are
+  /// none.
   ArrayStore(const std::string& path, const std::string& key, const ArrayFileOptions& options,
              const mpi::Communicator& world);
   ~ArrayStore() override;
@@ -47,6 +48,7 @@ class ArrayStore final : public io::SampleStore {
   void add_pictures(const SourceListing& pictures, ArraySourceSpec& spec);
   void use_folders(SourceListing pictures);
   void read_targets(const ArrayFileOptions& options, const mpi::Communicator& world);
+  void read_on_root(const ArrayFileOptions& options);
   void read_from_record(std::int64_t sample, std::span<float> values) const;
 
   io::DatasetInfo info_;
