@@ -110,11 +110,16 @@ void check_arrays(const io::ArraysInput& input, const io::DatasetInfo& data, con
   for (const io::ArrayInfo& read : input.inputs) {
     const io::ArrayInfo* const found = io::find_array(data.arrays, read.name);
     if (found == nullptr)
-      refuse("{} has no array '{}', which the network of {} reads. It has: {}.", key, read.name, owner,
-             io::describe_forms(data.arrays));
+      refuse(
+          "{} has no array '{}', which the network of {} reads. It has: {}. An import calls it so with import.inputs = "
+          "\"{}: WHERE\".",
+          key, read.name, owner, io::describe_forms(data.arrays), read.name);
     if (found->dims != read.dims)
-      refuse("{}: the array '{}' is {}, but the network of {} reads {}.", key, read.name, io::describe_form(*found),
-             owner, io::describe_form(read));
+      refuse(
+          "{}: the array '{}' of a sample is {}, but the network of {} reads {} as its input '{}'. Give samples of "
+          "this "
+          "shape, or train a network on these.",
+          key, read.name, io::describe_form(*found), owner, io::describe_form(read), read.name);
     if (found->channel_names.empty() || read.channel_names.empty()) continue;
     const auto [own, other] = std::ranges::mismatch(read.channel_names, found->channel_names);
     if (own != read.channel_names.end())
@@ -258,9 +263,11 @@ void check_classes(const io::ModelMetadata& metadata, const io::DatasetInfo& dat
   if (metadata.target.kind != data.target.kind)
     refuse("{} has {} as targets, but {} has {}. {}", key, outputs_of(data.target.kind), owner, outputs, remedy);
   if (metadata.target.dims != data.target.dims)
-    refuse("{}: the target of a sample is {}, with channels last, but that of {} is {}. {}", key,
-           io::describe_extents(data.target, std::ssize(theirs)), owner,
-           io::describe_extents(metadata.target, std::ssize(mine)), remedy);
+    refuse(
+        "{}: the target of a sample is {}, with channels last, but that of {} is {}. Give samples whose targets have "
+        "this shape, or train a network on these.",
+        key, io::describe_extents(data.target, std::ssize(theirs)), owner,
+        io::describe_extents(metadata.target, std::ssize(mine)));
   if (mine == theirs) return;
   if (mine.size() != theirs.size())
     refuse("{} has {} {}, but {} has {}. {}", key, theirs.size(), outputs, owner, mine.size(), remedy);

@@ -38,7 +38,8 @@ bool begins_like_hdf5(const std::string& path) {
 bool is_named_as_sample(const std::string& path) {
   const std::string extension = lower_case(fs::path(path).extension().string());
   return extension == ".jpg" || extension == ".jpeg" || extension == ".png" || extension == ".txt" ||
-         extension == ".csv" || extension == ".tsv" || extension == ".npy" || extension == ".npz";
+         extension == ".csv" || extension == ".tsv" || extension == ".npy" || extension == ".npz" ||
+         extension == ".tif" || extension == ".tiff";
 }
 
 Kind kind_of(const std::string& path) {
@@ -167,8 +168,11 @@ OpenedSamples open_samples(const SamplesPath& from, const mpi::Communicator& wor
   });
   world.broadcast(&kind, sizeof kind, 0);
   if (kind == Kind::kDataset) return {.store = open_dataset(from)};
-  if (const auto* const arrays = std::get_if<ArrayFileOptions>(&from.files))
-    return {.store = std::make_unique<ArrayStore>(from.path, from.key, *arrays, world)};
+  if (const auto* const arrays = std::get_if<ArrayFileOptions>(&from.files)) {
+    auto store = std::make_unique<ArrayStore>(from.path, from.key, *arrays, world);
+    const bool is_one = store->is_one_picture() && arrays->answer.kind == TargetKind::kClass;
+    return {.store = std::move(store), .is_one_file = is_one};
+  }
   if (const auto* const texts = std::get_if<TextFileOptions>(&from.files))
     return open_texts_of(from, *texts, kind, world);
   return {.store = open_images(from, std::get<ImageFileOptions>(from.files), kind, world),

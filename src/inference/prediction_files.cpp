@@ -93,10 +93,17 @@ PredictionPaths without_table_of_field(PredictionPaths paths, const Parameters& 
 PredictionFiles::PredictionFiles(const PredictionPaths& paths, const OpenedSamples& opened,
                                  const io::ModelMetadata& metadata, const Parameters& params,
                                  const std::vector<std::string>& inputs)
-    : others_(opened.others), samples_(describe_samples(*opened.store, metadata.class_names, metadata.target)) {
+    : data_(*opened.store),
+      others_(opened.others),
+      samples_(describe_samples(*opened.store, metadata.class_names, metadata.target)) {
   rows_ = make_prediction_rows(metadata.target, *opened.store, samples_, params.predict.top);
-  written_ = {
-      .kind = samples_.kind, .class_names = samples_.class_names, .names = {}, .labels = {}, .dims = samples_.dims};
+  written_ = {.kind = samples_.kind,
+              .class_names = samples_.class_names,
+              .names = {},
+              .labels = {},
+              .dims = samples_.dims,
+              .channel_axis = samples_.channel_axis,
+              .appends_targets = samples_.appends_targets};
   const std::string header = csv_header(*rows_, others_);
   check_files(paths, inputs);
   try {
@@ -122,13 +129,14 @@ void PredictionFiles::append(const StepOutputs& step) {
   text_.clear();
   of_h5_.clear();
   of_npy_.clear();
+  fields_.clear();
   for (std::size_t i = 0; i * width < step.outputs.size(); ++i) {
     if (!step.is_bad(i))
       append_one(step.first_sample + static_cast<std::int64_t>(i), step.outputs.subspan(i * width, width));
     else if (npy_)
       of_npy_.insert(of_npy_.end(), width, std::numeric_limits<float>::quiet_NaN());
   }
-  if (h5_) h5_->append(of_h5_);
+  if (h5_) h5_->append(of_h5_, fields_);
   if (csv_) csv_->write(std::as_bytes(std::span(text_)));
   if (npy_) npy_->append(of_npy_);
 }
@@ -143,6 +151,11 @@ void PredictionFiles::append_one(std::int64_t sample, std::span<const float> out
   }
   if (npy_) rows_->add_values(outputs, of_npy_);
   if (h5_) rows_->add_outputs(outputs, of_h5_);
+  if (h5_ && samples_.appends_targets) {
+    field_.resize(outputs.size());
+    data_.read_target(sample, field_);
+    rows_->add_field(field_, fields_);
+  }
   written_.names.push_back(samples_.names[place]);
   if (!samples_.targets.empty()) {
     const auto known = std::span(samples_.targets).subspan(place * outputs.size(), outputs.size());

@@ -60,6 +60,7 @@ class PredictionFiles {
  private:
   void append_one(std::int64_t sample, std::span<const float> outputs);
 
+  const io::SampleStore& data_;
   const OtherColumns& others_;
   std::unique_ptr<PredictionRows> rows_;
   io::PredictedSamples samples_, written_;  ///< all samples; those that were written, which are not bad
@@ -68,6 +69,7 @@ class PredictionFiles {
   std::optional<io::NpyWriter> npy_;
   std::string text_;                   ///< rows of a step
   std::vector<float> of_h5_, of_npy_;  ///< values of a step
+  std::vector<float> fields_, field_;  ///< true fields of a step, and one of them as the store has it
   std::int64_t num_known_ = 0, num_right_ = 0;
 };
 

@@ -128,13 +128,11 @@ class NumberRows final : public PredictionRows {
   }
 
   void add_values(std::span<const float> outputs, std::vector<float>& values) const override {
-    const std::size_t channels = samples_.class_names.size(), pixels = outputs.size() / channels;
-    const bool is_first = target_.channel_axis == ChannelAxis::kFirst;
-    const auto add = [&](std::size_t pixel, std::size_t k) {
-      values.push_back(number_of(target_, k, outputs[pixel * channels + k]));
-    };
-    for (std::size_t i = 0; i < outputs.size(); ++i)
-      is_first ? add(i % pixels, i / pixels) : add(i / channels, i % channels);
+    add_in_order(outputs, values, [&](std::size_t k, float y) { return number_of(target_, k, y); });
+  }
+
+  void add_field(std::span<const float> field, std::vector<float>& values) const override {
+    add_in_order(field, values, [](std::size_t, float y) { return y; });
   }
 
   void add_outputs(std::span<const float> outputs, std::vector<float>& values) const override {
@@ -142,11 +140,26 @@ class NumberRows final : public PredictionRows {
   }
 
  private:
+  // Appends number(channel, value) of each value in the order of the files.
+  template <typename Number>
+  void add_in_order(std::span<const float> field, std::vector<float>& values, const Number& number) const {
+    const std::size_t channels = samples_.class_names.size(), pixels = field.size() / channels;
+    const bool is_first = target_.channel_axis == ChannelAxis::kFirst;
+    for (std::size_t i = 0; i < field.size(); ++i) {
+      const std::size_t pixel = is_first ? i % pixels : i / channels, k = is_first ? i / pixels : i % channels;
+      values.push_back(number(k, field[pixel * channels + k]));
+    }
+  }
+
   const Target& target_;
   const io::PredictedSamples& samples_;
 };
 
 }  // namespace
+
+void PredictionRows::add_field(std::span<const float> field, std::vector<float>& values) const {
+  values.insert(values.end(), field.begin(), field.end());
+}
 
 std::unique_ptr<PredictionRows> make_prediction_rows(const Target& target, const io::SampleStore& data,
                                                      const io::PredictedSamples& samples, std::int64_t top) {
@@ -162,8 +175,13 @@ std::unique_ptr<PredictionRows> make_prediction_rows(const Target& target, const
 
 io::PredictedSamples describe_samples(const io::SampleStore& data, const std::vector<std::string>& class_names,
                                       const Target& target) {
-  io::PredictedSamples samples{
-      .kind = target.kind, .class_names = class_names, .names = {}, .labels = {}, .dims = dims_in_files(target)};
+  io::PredictedSamples samples{.kind = target.kind,
+                               .class_names = class_names,
+                               .names = {},
+                               .labels = {},
+                               .dims = dims_in_files(target),
+                               .channel_axis = target.channel_axis};
+  const bool has_targets = data.info().target.kind == target.kind && data.info().class_names == class_names;
   const std::int64_t count = data.info().num_samples;
   for (std::int64_t i = 0; i < count; ++i) {
     const std::string name = data.name(i);
@@ -176,8 +194,9 @@ io::PredictedSamples describe_samples(const io::SampleStore& data, const std::ve
       const auto found = position.find(class_name(data, i));
       samples.labels.push_back(found == position.end() ? ops::kNoLabel : found->second);
     }
-  } else if (!target.is_in_record() && data.info().target.kind == target.kind &&
-             data.info().class_names == class_names) {
+  } else if (target.is_in_record()) {
+    samples.appends_targets = has_targets && data.info().target.dims == target.dims;
+  } else if (has_targets) {
     samples.targets.resize(static_cast<std::size_t>(count) * class_names.size());
     for (std::int64_t i = 0; i < count; ++i)
       data.read_target(

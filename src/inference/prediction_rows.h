@@ -27,6 +27,8 @@ class PredictionRows {
   virtual void add_values(std::span<const float> outputs, std::vector<float>& values) const = 0;
   /// Appends K values as HDF5 files have them: logits of classes or labels, or numbers in their own units.
   virtual void add_outputs(std::span<const float> outputs, std::vector<float>& values) const = 0;
+  /// Appends a true field, which a store has with its channels last, as add_values() appends a predicted one.
+  virtual void add_field(std::span<const float> field, std::vector<float>& values) const;
 };
 
 /// Makes the rows for a network with this target. `data` has the samples, and `samples` what is known of them. A row of
@@ -35,8 +37,8 @@ std::unique_ptr<PredictionRows> make_prediction_rows(const Target& target, const
                                                      const io::PredictedSamples& samples, std::int64_t top);
 
 /// Returns the samples with the store's names, or with their numbers. Labels are named by their classes, `class_names`
-/// of the network with this target; labels and numbers of samples count only if the store has the same names, and if
-/// they are not stored with the arrays: all fields would be too large for the memory.
+/// of the network with this target; labels and numbers of samples count only if the store has the same names. Those
+/// that are stored with the arrays are not read here, as all fields would be too large for the memory.
 io::PredictedSamples describe_samples(const io::SampleStore& data, const std::vector<std::string>& class_names,
                                       const Target& target);
 

@@ -5,8 +5,12 @@
 #include <string_view>
 #include <vector>
 
+#include <fmt/format.h>
+
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
+#include "convoy/base/wording.h"
+#include "convoy/io/array_reader.h"
 #include "convoy/io/atomic_file.h"
 
 namespace convoy::io {
@@ -14,6 +18,8 @@ namespace convoy::io {
 namespace {
 
 using namespace std::string_view_literals;
+
+constexpr std::size_t kMaxNamesShown = 10;  // names of arrays in a message
 
 constexpr const char* kConvertPicture =
     "Convert it to PNG (ImageMagick: convert 'FILE[0]' NEW.png converts the first page), and keep the original in "
@@ -140,6 +146,22 @@ std::optional<ForeignKind> find_foreign_kind(const std::string& path) {
   } catch (const Error&) {
     return std::nullopt;
   }
+}
+
+std::string describe_foreign_hdf5(const std::string& path) {
+  std::vector<std::string> names;
+  try {
+    names = names_in_hdf5(path);
+  } catch (const Error&) {
+    return "";
+  }
+  const auto has = [&](const char* name) { return std::ranges::find(names, name) != names.end(); };
+  if (names.empty() || (has("class_names") && has("hashes"))) return "";
+  return fmt::format(
+      "it is an HDF5 file that convoy import has not made; it holds the arrays {}. Import it as arrays (convoy import "
+      "--import.source={}, see input/arrays.md). A network of arrays predicts it without an import (convoy predict RUN "
+      "--predict.data={})",
+      excerpt(first_few(names, kMaxNamesShown)), path, path);
 }
 
 }  // namespace convoy::io

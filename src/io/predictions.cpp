@@ -31,6 +31,8 @@ const char* write_samples(const hdf5::File& file, const PredictedSamples& sample
   hdf5::write_texts(file, "target_kind", {&kind, 1});
   hdf5::write_texts(file, "output_names", samples.class_names);
   hdf5::write_texts(file, "names", samples.names);
+  if (const std::string axis = to_string(samples.channel_axis); !samples.dims.empty())
+    hdf5::write_texts(file, "target_channel_axis", {&axis, 1});
   if (!samples.targets.empty()) hdf5::write_table(file, "targets", samples.targets, std::ssize(samples.class_names));
   return samples.kind == TargetKind::kLabels ? "logits" : "outputs";
 }
@@ -43,13 +45,20 @@ std::vector<std::byte> encode_head(const PredictedSamples& samples) {
     const char* const name = write_samples(file, samples);
     std::vector<std::int64_t> dims = {std::ssize(samples.names), std::ssize(samples.class_names)};
     if (!samples.dims.empty()) dims = samples.dims, dims.insert(dims.begin(), std::ssize(samples.names));
-    const hdf5::Array outputs = hdf5::create_array(file, name, H5T_IEEE_F32LE, dims);
-    hdf5::allocate(outputs, H5T_IEEE_F32LE);
-    offset = static_cast<std::uint64_t>(H5Dget_offset(outputs.dataset));
-    const auto size_bytes = static_cast<std::uint64_t>(outputs.count()) * sizeof(float);
-    if (hdf5::flushed_size(file) != offset + size_bytes)
+    std::vector<hdf5::Array> arrays;
+    arrays.push_back(hdf5::create_array(file, name, H5T_IEEE_F32LE, dims));
+    if (samples.appends_targets) arrays.push_back(hdf5::create_array(file, "targets", H5T_IEEE_F32LE, dims));
+    for (const hdf5::Array& array : arrays) hdf5::allocate(array, H5T_IEEE_F32LE);
+    offset = static_cast<std::uint64_t>(H5Dget_offset(arrays.front().dataset));
+    std::uint64_t end = offset;
+    for (const hdf5::Array& array : arrays) {
+      if (const auto begin = static_cast<std::uint64_t>(H5Dget_offset(array.dataset)); begin != end)
+        fail("HDF5 laid out predictions with an array at {}, and not at {}", begin, end);
+      end += static_cast<std::uint64_t>(array.count()) * sizeof(float);
+    }
+    if (hdf5::flushed_size(file) != end)
       fail("HDF5 laid out predictions of {} bytes with {} bytes of {} at {}: they are not at the end of the file",
-           hdf5::flushed_size(file), size_bytes, name, offset);
+           hdf5::flushed_size(file), end - offset, name, offset);
   }
   bytes.resize(offset);
   return bytes;
@@ -81,20 +90,27 @@ bool is_predictions_file(const std::string& path) {
 PredictionsWriter::PredictionsWriter(const std::string& path, const PredictedSamples& all_samples)
     : head_bytes_(encode_head(all_samples).size()),
       max_outputs_(std::ssize(all_samples.names) * all_samples.num_outputs()),
-      file_(path, head_bytes_ + static_cast<std::uint64_t>(max_outputs_) * sizeof(float)) {}
+      appends_targets_(all_samples.appends_targets),
+      file_(path, head_bytes_ + (appends_targets_ ? 2 : 1) * static_cast<std::uint64_t>(max_outputs_) * sizeof(float)) {
+}
 
-void PredictionsWriter::append(std::span<const float> outputs) {
+void PredictionsWriter::append(std::span<const float> outputs, std::span<const float> targets) {
+  if (targets.size() != (appends_targets_ ? outputs.size() : 0))
+    fail("predictions: {} targets were added to {} outputs", targets.size(), outputs.size());
   if (num_outputs_ + std::ssize(outputs) > max_outputs_)
     fail("predictions: {} outputs were added, but there is room for only {}", outputs.size(),
          max_outputs_ - num_outputs_);
   file_.write_at(head_bytes_ + outputs_bytes(), std::as_bytes(outputs));
+  if (appends_targets_) file_.write_at(targets_begin() + outputs_bytes(), std::as_bytes(targets));
   num_outputs_ += std::ssize(outputs);
 }
 
 void PredictionsWriter::finish(const PredictedSamples& samples) {
   const std::int64_t wanted = std::ssize(samples.names) * samples.num_outputs();
   if (num_outputs_ != wanted) fail("predictions: {} outputs were written, but {} are expected", num_outputs_, wanted);
-  file_.write_head("predictions", encode_head(samples), head_bytes_, outputs_bytes());
+  if (appends_targets_ && num_outputs_ < max_outputs_)
+    file_.move_down(targets_begin(), head_bytes_ + outputs_bytes(), outputs_bytes());
+  file_.write_head("predictions", encode_head(samples), head_bytes_, (appends_targets_ ? 2 : 1) * outputs_bytes());
   file_.finish();
 }
 

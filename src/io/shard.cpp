@@ -11,6 +11,7 @@
 #include "convoy/base/text.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/io/foreign_kind.h"
+#include "convoy/io/shard_files.h"
 #include "convoy/params/data_parameters.h"
 
 #include "io/hdf5.h"
@@ -392,6 +393,8 @@ OpenShard open_shard(const std::string& path) {
     fail("it is {}. Data sets are made with 'convoy import'",
          foreign ? fmt::format("{}. {}", foreign->name, foreign->remedy) : "not HDF5");
   }
+  if (!is_shard(path))
+    if (const std::string other = describe_foreign_hdf5(path); !other.empty()) fail("{}", other);
   if (size <= kShardTrailerBytes) fail("it is truncated: {} bytes. Import it again", size);
 
   std::byte last[kShardTrailerBytes];

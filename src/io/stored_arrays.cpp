@@ -24,6 +24,8 @@ constexpr std::uint8_t kNotKnownLabel = 255;
 constexpr TargetKind kTargetKinds[] = {TargetKind::kClass, TargetKind::kLabels, TargetKind::kNumbers};
 constexpr ChannelAxis kChannelAxes[] = {ChannelAxis::kLast, ChannelAxis::kFirst, ChannelAxis::kNone};
 constexpr const char* kChannelAxis = "target_channel_axis";
+constexpr const char* kSource = "source";
+constexpr const char* kTargetSource = "target_source";
 
 // HDF5 has no name for float16: 1 bit of sign, 5 of exponent, 10 of fraction.
 hdf5::Datatype half_type() {
@@ -122,6 +124,17 @@ std::vector<double> read_deviations(hid_t group, const char* name, std::int64_t 
   return values;
 }
 
+void write_source(hid_t object, const char* name, const std::string& source) {
+  if (!source.empty()) hdf5::write_texts(object, name, {&source, 1});
+}
+
+std::string read_source(hid_t object, const char* name, std::uint64_t limit_bytes) {
+  if (!hdf5::exists(object, name)) return "";
+  std::string source = hdf5::read_text(object, name, limit_bytes);
+  check_is_name(source, "the name of an array or a column that was imported");
+  return source;
+}
+
 }  // namespace
 
 std::optional<ElementType> find_element_type(hid_t little_endian) {
@@ -196,11 +209,13 @@ void write_arrays(hid_t object, std::span<const ArrayInfo> arrays, const Target&
     hdf5::write_list(group, "mean", array.mean);
     hdf5::write_list(group, "deviation", array.stddev);
     if (!array.channel_names.empty()) hdf5::write_texts(group, "channel_names", array.channel_names);
+    write_source(group, kSource, array.source);
   }
   const std::string kind = to_string(target.kind);
   hdf5::write_texts(object, "target_kind", {&kind, 1});
   if (const std::string axis = to_string(target.channel_axis); target.is_in_record())
     hdf5::write_texts(object, kChannelAxis, {&axis, 1});
+  write_source(object, kTargetSource, target.source);
   if (target.kind != TargetKind::kNumbers) return;
   hdf5::write_list(object, "target_mean", target.mean);
   hdf5::write_list(object, "target_deviation", target.stddev);
@@ -212,6 +227,7 @@ void read_array_statistics(hid_t object, std::uint64_t limit_bytes, std::span<Ar
     const hdf5::Group group = hdf5::open_group(all, array.name);
     array.mean = read_statistic(group, "mean", array.channels(), limit_bytes);
     array.stddev = read_deviations(group, "deviation", array.channels(), limit_bytes);
+    array.source = read_source(group, kSource, limit_bytes);
     if (!hdf5::exists(group, "channel_names")) continue;
     array.channel_names = hdf5::read_texts(group, "channel_names", limit_bytes);
     if (std::ssize(array.channel_names) != array.channels())
@@ -227,6 +243,7 @@ Target read_target(hid_t object, std::uint64_t limit_bytes, std::int64_t num_out
   if (found == std::end(kTargetKinds))
     refuse("its targets are '{}', but this program reads only classes, labels and numbers", excerpt(kind));
   target.kind = *found;
+  target.source = read_source(object, kTargetSource, limit_bytes);
   check_target(target, num_outputs);
   if (!target.is_in_record()) {
     target.shape = Shape::vectors(1, target.kind == TargetKind::kClass ? 1 : num_outputs);

@@ -93,14 +93,17 @@ TEST_F(ArrayPrediction, FieldsHaveTheSameBytesOnEveryGridAndTheErrorsThatEvaluat
   ASSERT_EQ(to_string(reader->form()), "float32 (96, 2, 8, 8)") << "as in the files that were imported";
   std::vector<float> predicted(std::size_t{96} * 128), target(128);
   reader->read(0, 96, std::as_writable_bytes(std::span(predicted)));
+  const std::vector<float> known = read_numbers<float>(*io::open_hdf5(directory_ / "1x1.h5", "targets"), 0, 96);
   const io::Dataset test(directory_ / "small/test", "data.test");
   double squares[2] = {}, counts[2] = {};
   for (std::int64_t i = 0; i < 96; ++i) {
     test.read_target(i, target);
     for (std::size_t p = 0; p < 64; ++p)
       for (std::size_t k = 0; k < 2; ++k) {
+        const std::size_t place = static_cast<std::size_t>(i) * 128 + k * 64 + p;
+        EXPECT_TRUE(known[place] == target[2 * p + k] || (std::isnan(known[place]) && std::isnan(target[2 * p + k])));
         if (std::isnan(target[2 * p + k])) continue;
-        const double y = predicted[static_cast<std::size_t>(i) * 128 + k * 64 + p];
+        const double y = predicted[place];
         squares[k] += (y - target[2 * p + k]) * (y - target[2 * p + k]);
         ++counts[k];
       }
@@ -153,6 +156,42 @@ TEST_F(ArrayPrediction, FieldsOfAUsersFilesAreImportedLearntAndPredicted) {
   EXPECT_EQ(to_string(io::open_npy(directory_ / "own.npy")->form()), "float32 (80, 2, 6, 6)");
   predict("blind.npy", {"--predict.data=" + (directory_ / "x.npy"), "--import.axes=none"});
   EXPECT_TRUE(text("own.npy") == text("blind.npy")) << "true fields do not change the predicted ones";
+}
+
+// New files have the arrays where the imported file had them: no key is needed.
+TEST_F(ArrayPrediction, AFileLikeTheImportedOneIsPredictedWithItsTrueFields) {
+  constexpr std::size_t kCount = 40, kPixels = 36;
+  std::vector<float> patches(kCount * kPixels), flow(2 * patches.size());
+  for (std::size_t i = 0; i < patches.size(); ++i) patches[i] = static_cast<float>(i * 37 % 101) / 50 - 1;
+  for (std::size_t i = 0; i < flow.size(); ++i) flow[i] = static_cast<float>(i * 29 % 97);
+  const std::string names = npy({.descr = "<U2", .shape = "(40,)"}, std::string(kCount * 8, '\0'));
+  const auto write = [&](const std::string& name) {
+    write_zip(directory_ / name,
+              {{"flow.npy", npy({.shape = "(40, 2, 6, 6)"}, bytes_of_numbers(flow))},
+               {"patches.npy", npy({.shape = "(40, 1, 6, 6)"}, bytes_of_numbers(patches))},
+               {"names.npy", names}},
+              /*deflates=*/true);
+  };
+  write("all.npz");
+  const ProcessResult imported =
+      run_program({.arguments = {"import", "--import.source=" + (directory_ / "all.npz"), "--import.inputs=patches",
+                                 "--import.target=flow", "--import.axes=channels_first", "--import.test_fraction=0.2",
+                                 "--import.output=" + (directory_ / "data")}});
+  ASSERT_EQ(imported.status, 0) << imported.output;
+  train({"train", "--data.train=" + (directory_ / "data"), "--data.test=" + (directory_ / "data"),
+         std::string("--model.file=" CONVOY_TEST_FILES "/golden/field.lua"), "--batch.global=32", "--batch.micro=8",
+         "--optimizer.lr=0.01", "--run.threads=1", "--run.device=cpu"});
+  flow.front() = NAN;
+  write("new.npz");
+  const ProcessResult own = predict("own.h5", {"--predict.data=" + (directory_ / "new.npz")});
+  EXPECT_CONTAINS(own.output, ": 40 samples  RMSE ");
+  const auto targets = io::open_hdf5(directory_ / "own.h5", "targets");
+  ASSERT_EQ(to_string(targets->form()), "float32 (40, 2, 6, 6)");
+  const std::vector<float> known = read_numbers<float>(*targets, 0, 40);
+  EXPECT_TRUE(std::isnan(known.front()));
+  EXPECT_TRUE(std::equal(known.begin() + 1, known.end(), flow.begin() + 1));
+  predict("two.h5", {"--predict.data=" + (directory_ / "new.npz"), "--grid.stages=2"}, 2);
+  EXPECT_TRUE(text("own.h5") == text("two.h5"));
 }
 
 TEST_F(ArrayPrediction, FilesOfAUserNeedNoImportAndEachRankTellsItsPart) {

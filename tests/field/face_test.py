@@ -2,6 +2,7 @@
 import os
 import re
 import subprocess
+import sys
 
 from PIL import Image
 
@@ -122,6 +123,44 @@ class Face(field.Case):
         texts = self.texts_of("plot-ranks.svg")
         for text in ["2 stages x 1 replica", "1 stage x 4 replicas", "Share of its time, %, from step 45 on (1 stage x 4 replicas)"]:
             self.assertIn(text, texts)
+
+    def test_several_runs_have_a_picture_of_their_own(self):
+        for name in ["one", "two"]:
+            self.write_run(name, {0: (1, 1)})
+        plotted = self.start([field.SOURCE / "tools" / "plot_run", "one", "two"])
+        if "has no matplotlib" in plotted.output:
+            self.skipTest(plotted.output)
+        self.expect(plotted, 0, "runs.png\n")
+        self.assertEqual([path.name for path in self.folder.rglob("*.png")], ["runs.png"])
+
+    def test_fields_are_drawn_with_their_errors(self):
+        try:
+            import h5py
+            import matplotlib  # noqa: F401
+            import numpy
+        except ImportError as error:
+            self.skipTest(str(error))
+        true = numpy.arange(4 * 2 * 5 * 6, dtype="f4").reshape(4, 2, 5, 6)
+        error = numpy.where(numpy.arange(2) == 0, 0.5, -2.0).reshape(1, 2, 1, 1).astype("f4")
+        texts = {"output_names": [b"u", b"v"], "names": [b"a", b"b", b"c", b"d"], "target_channel_axis": [b"first"]}
+        for axis in ["first", "last"]:
+            texts["target_channel_axis"] = [axis.encode()]
+            with h5py.File(self.folder / "p.h5", "w") as file:
+                for name, values in {"targets": true, "outputs": true + error}.items():
+                    file[name] = values if axis == "first" else numpy.moveaxis(values, 1, -1)
+                for name, values in texts.items():
+                    file[name] = numpy.array(values)
+            numpy.save(self.folder / "x.npy", true[:, :1])
+            plotted = self.start([sys.executable, field.SOURCE / "tools/plot_predictions", "p.h5", "--output=p.svg",
+                                  "--input=x.npy", "--samples=2"])
+            self.expect(plotted, 0, "p.svg\n")
+            drawn = self.texts_of("p.svg")
+            for text in ["u: RMSE 0.5, MAE 0.5, mean error 0.5", "v: RMSE 2, MAE 2, mean error -2", "a: input, first channel",
+                         "c: true", "a: predicted", "c: predicted - true", "predicted - true, in the unit of u"]:
+                self.assertIn(text, drawn)
+        numpy.save(self.folder / "x.npy", true[:3])
+        refused = self.start([sys.executable, field.SOURCE / "tools/plot_predictions", "p.h5", "--input=x.npy"])
+        self.expect(refused, 1, "--input=x.npy has 3 samples, but 4 were predicted")
 
     def test_the_diamond_of_the_test_set_has_a_legend(self):
         for name in ["one", "two"]:

@@ -120,10 +120,16 @@ TEST_F(ArrayStoreTest, ClassesAreFoundByTheirNames) {
   ArrayFileOptions wanted = options(TargetKind::kClass);
   wanted.output_names = {"ant", "cat"};
   EXPECT_TRUE(open(write_table(), wanted).store->info().class_names.empty()) << "no column is known to hold classes";
+  wanted.answer.source = "absent";
+  EXPECT_TRUE(open(write_table(), wanted).store->info().class_names.empty()) << "this table has no such column";
+  ArrayFileOptions imported = wanted;
   wanted.target = "kind";
-  const OpenedSamples opened = open(write_table(), wanted);
-  EXPECT_EQ(opened.store->label(0), 1);
-  EXPECT_EQ(opened.store->label(1), ops::kNoLabel) << "the network does not know owls";
+  imported.answer.source = "kind";
+  for (const ArrayFileOptions& known : {wanted, imported}) {
+    const OpenedSamples opened = open(write_table(), known);
+    EXPECT_EQ(opened.store->label(0), 1);
+    EXPECT_EQ(opened.store->label(1), ops::kNoLabel) << "the network does not know owls";
+  }
 }
 
 TEST_F(ArrayStoreTest, LabelsAreColumnsOrLists) {
@@ -144,6 +150,23 @@ TEST_F(ArrayStoreTest, LabelsAreColumnsOrLists) {
       EXPECT_EQ(target(*opened.store, i, 2), (Floats{static_cast<float>(i & 1), static_cast<float>(i >> 1)}))
           << where << " " << i;
   }
+}
+
+// True values do not stop a prediction for which nobody named them.
+TEST_F(ArrayStoreTest, TargetsThatAreFoundButCannotBeUsedAreLeftOut) {
+  const std::string path = write("tags.csv", "a,b,tags\n1,2,rain\n3,4,rain|snow\n");
+  ArrayFileOptions wanted = options(TargetKind::kLabels);
+  wanted.output_names = {"rain", "wind"};
+  wanted.answer.source = "tags";
+  const OpenedSamples opened = open(path, wanted);
+  EXPECT_TRUE(opened.store->info().class_names.empty()) << "the network does not know snow";
+  EXPECT_TRUE(std::isnan(target(*opened.store, 0, 2)[0]));
+  EXPECT_EQ(values(*opened.store, 1), (Floats{3, 4}));
+  wanted.target = "tags";
+  EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }), "the label 'snow' is none of train: ");
+  wanted.target = "";
+  write("tags.csv", "a,b,tags\n1,2,rain\n3,4,rain|wind\n");
+  EXPECT_EQ(target(*open(path, wanted).store, 1, 2), (Floats{1, 1}));
 }
 
 // The loader is ahead of the scores, so fields are read at two places in turn.
@@ -209,6 +232,32 @@ TEST_F(ArrayStoreTest, SeveralArraysAreFoundByTheirNamesOrAsTheUserSays) {
   EXPECT_TRUE(opened.store->info().class_names.empty()) << "no target is known";
 }
 
+TEST_F(ArrayStoreTest, ArraysAndTargetsAreFoundWhereTheImportedFileHadThem) {
+  const std::string path = write("b.npz", "");
+  const Floats patches(12, 1), classes = {1, 0};
+  if (world().rank() == 0)
+    test::write_zip(path,
+                    {{"patches.npy", npy({.shape = "(2, 3, 2)"}, bytes_of_numbers(patches))},
+                     {"image.npy", npy({.shape = "(2, 4)"}, bytes_of_numbers(Floats(8)))},
+                     {"kind.npy", npy({.shape = "(2,)"}, bytes_of_numbers(classes))}},
+                    /*deflates=*/true);
+  world().barrier();
+  ArrayFileOptions wanted{.arrays = {{.name = "image", .dims = {3, 2, 1}, .source = "patches"}},
+                          .answer = {.source = "kind"},
+                          .output_names = {"0", "1"}};
+  const OpenedSamples opened = open(path, wanted);
+  EXPECT_EQ(values(*opened.store, 1), (Floats{1, 1, 1, 1, 1, 1}));
+  EXPECT_EQ(opened.store->label(0), 1);
+  EXPECT_EQ(opened.store->label(1), 0);
+  wanted.answer.source = "image";
+  EXPECT_TRUE(open(path, wanted).store->info().class_names.empty()) << "four values are no class";
+  wanted.arrays.front().name = "picture";
+  wanted.arrays.front().source = "old/patches";
+  EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
+                  "none is called 'old/patches' or 'picture': patches, image, kind. Say which one is meant, as in "
+                  "import.inputs = \"picture: patches\"");
+}
+
 TEST_F(ArrayStoreTest, RefusesWhatDoesNotFitTheNetwork) {
   EXPECT_CONTAINS(message_of<RequestError>([&] { open(directory_ / "absent.npy", options()); }), "absent.npy");
   ArrayFileOptions wanted = options();
@@ -216,8 +265,9 @@ TEST_F(ArrayStoreTest, RefusesWhatDoesNotFitTheNetwork) {
   const std::string path = write("x.npy", npy({.shape = "(2, 3, 2, 2)"}, std::string(96, '\0')));
   EXPECT_CONTAINS(
       message_of<RequestError>([&] { open(path, wanted); }),
-      "x.npy': a sample is (3, 2, 2), but the network reads (2, 2, 1), with channels last. No order of its axes "
-      "gives that");
+      "x.npy', input 'image' of the network: a sample is (3, 2, 2), but the network reads (2, 2, 1), with channels "
+      "last. "
+      "No order of its axes gives that. Give samples of this shape, or say in import.inputs where they are");
   wanted.arrays = {{.name = "image", .dims = {2, 2, 2, 3}}};
   EXPECT_CONTAINS(message_of<RequestError>([&] { open(path, wanted); }),
                   "If the file holds a single sample, save it as x[None]");

@@ -138,15 +138,34 @@ TEST_F(PictureImport, OfOtherFormsOrKeysIsRefusedByName) {
                   "A folder of pictures is imported with the numbers of its files by import.format = arrays");
 }
 
-TEST_F(PictureImport, APredictionReadsTheSamePictures) {
-  for (int i = 0; i < 5; ++i) write_picture(fmt::format("new/{}/{}.tif", i % 2, i), i);
+TEST_F(PictureImport, APredictionReadsTheSamePicturesAndTheirFolders) {
+  for (int i = 0; i < 5; ++i) write_picture(fmt::format("new/test/{}/{}.tif", i % 2 == 0 ? "bee" : "wasp", i), i);
+  write_picture("new/5.png", 5);
   write("new/readme.txt", "not a picture");
-  const ArrayFileOptions options{.arrays = {{.name = "image", .type = ElementType::kUint16, .dims = {4, 3, 2}}},
-                                 .output_names = {"ant", "bee"}};
-  const OpenedSamples opened = open_samples({.path = root_ + "/new", .key = "predict.data", .files = options}, world());
-  ASSERT_EQ(opened.store->info().num_samples, 5);
-  EXPECT_EQ(opened.store->name(4), "1/3.tif");
-  EXPECT_EQ(numbers_of(*opened.store, 4), numbers(3));
+  ArrayFileOptions options{.arrays = {{.name = "image", .type = ElementType::kUint16, .dims = {4, 3, 2}}},
+                           .output_names = {"ant", "bee"}};
+  const auto open = [&](const std::string& name) {
+    return open_samples({.path = root_ + "/" + name, .key = "predict.data", .files = options}, world());
+  };
+  const OpenedSamples opened = open("new");
+  const io::SampleStore& store = *opened.store;
+  ASSERT_EQ(store.info().num_samples, 6);
+  EXPECT_FALSE(opened.is_one_file);
+  EXPECT_EQ(store.name(4), "test/wasp/1.tif");
+  EXPECT_EQ(numbers_of(store, 4), numbers(1));
+  EXPECT_EQ(store.info().class_names, (Names{"bee", "wasp"}));
+  EXPECT_EQ(store.label(0), -1) << "5.png is in no folder";
+  EXPECT_EQ(store.label(1), 0);
+  EXPECT_EQ(store.label(4), 1);
+  const OpenedSamples one = open("new/test/bee/2.tif");
+  ASSERT_EQ(one.store->info().num_samples, 1);
+  EXPECT_TRUE(one.is_one_file);
+  EXPECT_EQ(one.store->name(0), "2.tif");
+  EXPECT_EQ(numbers_of(*one.store, 0), numbers(2));
+  EXPECT_TRUE(one.store->info().class_names.empty()) << "a file alone has no class";
+  options.answer = {.kind = TargetKind::kNumbers};
+  EXPECT_TRUE(open("new").store->info().class_names.empty()) << "folders are no numbers";
+  EXPECT_FALSE(open("new/5.png").is_one_file) << "no classes can be printed";
   world().barrier();
 }
 

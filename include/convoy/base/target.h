@@ -2,6 +2,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "convoy/base/shape.h"
@@ -43,6 +44,9 @@ struct Target {
   ChannelAxis channel_axis = ChannelAxis::kLast;  ///< of a field; predictions of it are written in the same way
   /// (K) mean and standard deviation over the training samples; only of numbers. A deviation of 0 counts as 1.
   std::vector<double> mean = {}, stddev = {};
+  /// Name of the array in the .npz or HDF5 file, or of the only column of the table, that it was imported from; else
+  /// empty.
+  std::string source = {};
 
   bool operator==(const Target&) const = default;
   /// Whether the answer of a sample is a member of its record.

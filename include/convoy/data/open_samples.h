@@ -34,8 +34,9 @@ struct ArrayFileOptions {
   Target answer = {};                     ///< what the network answers
   std::vector<std::string> output_names;  ///< names of the classes, labels or numbers that the network predicts
   /// Where the arrays, the targets and the names of the samples are (import.inputs, import.target, import.id). Empty:
-  /// arrays are found by their names and columns; targets are columns of a table with the names of labels or numbers,
-  /// or not known; samples are named by their places.
+  /// arrays are found by their names in the imported files, by their own names, and by their columns; targets by the
+  /// name in the imported files, as columns of a table with the names of labels or numbers, or as folders of pictures,
+  /// or they are not known; samples are named by their places.
   std::string inputs = {}, target = {}, id = {};
   AxesKind axes = AxesKind::kAuto;  ///< import.axes
 };
@@ -58,8 +59,9 @@ struct OtherColumns {
 
 struct OpenedSamples {
   std::unique_ptr<io::SampleStore> store;
-  OtherColumns others = {};            ///< other columns, if the path is a table; empty except on rank 0
-  bool is_one_file = false;            ///< whether the path is a single image or text
+  OtherColumns others = {};  ///< other columns, if the path is a table; empty except on rank 0
+  /// Whether the path is a single image or text, or a single picture of which a network of arrays answers the class.
+  bool is_one_file = false;
   std::vector<SkippedSample> skipped;  ///< texts that cannot be used, which are not in the store
 };
 

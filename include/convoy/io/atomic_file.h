@@ -38,6 +38,8 @@ class AtomicFile {
   /// it. The file ends after the body. Throws Error, naming `what`, if the head is longer than reserved.
   void write_head(const char* what, std::span<const std::byte> head, std::uint64_t reserved_bytes,
                   std::uint64_t body_bytes);
+  /// Moves `size` bytes from offset `from` to offset `to`, which is smaller.
+  void move_down(std::uint64_t from, std::uint64_t to, std::uint64_t size);
   /// Closes the file descriptor, of which a process has few. The next call opens the file again.
   void rest();
   /// Flushes the bytes to the disk (fsync). Afterwards only the renaming can fail.
@@ -47,8 +49,6 @@ class AtomicFile {
   void commit();
 
  private:
-  /// Moves `size` bytes from offset `from` to offset `to`, which is smaller.
-  void move_down(std::uint64_t from, std::uint64_t to, std::uint64_t size);
   [[noreturn]] void fail_with_system_reason(const char* action, int error_number) const;
   void open_again();
 

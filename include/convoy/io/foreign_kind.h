@@ -23,4 +23,8 @@ std::optional<ForeignKind> find_foreign_kind(std::span<const std::byte> begin);
 /// opened.
 std::optional<ForeignKind> find_foreign_kind(const std::string& path);
 
+/// Returns a sentence about a file of HDF5 that convoy import has not made: the arrays in it, and the commands that
+/// read them. Empty if HDF5 cannot open the file, or if it has what a data set of Convoy has.
+std::string describe_foreign_hdf5(const std::string& path);
+
 }  // namespace convoy::io

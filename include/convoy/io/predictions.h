@@ -7,11 +7,12 @@
 ///   several labels of a sample, or numbers:
 ///   /target_kind   text: "labels" or "numbers"
 ///   /output_names  texts (K): the names of the labels or numbers
-///   /targets       float32 (N,K): labels, 0 or 1, or true numbers; NaN: not known. Absent if none is known, and for
-///                  fields
+///   /targets       float32 (N,K): labels, 0 or 1, or true numbers; NaN: not known. Absent if none is known
 ///   /logits        float32 (N,K), contiguous, last: of each label; its probability is 1 / (1 + exp(-logit))
-///   /outputs       float32 (N,K), contiguous, last: predicted numbers, in their own units; fields have the axes of
-///                  the files that were imported
+///   /outputs       float32 (N,K), contiguous, last: predicted numbers, in their own units
+///   fields, and numbers that are stored with the arrays:
+///   /target_channel_axis  text: "last", "first" or "none": where these files have the axis of the K channels
+///   /outputs, /targets    float32 (N,...), contiguous, last, with the axes of the files that were imported
 #pragma once
 
 #include <cstdint>
@@ -33,6 +34,9 @@ struct PredictedSamples {
   std::vector<std::int32_t> labels;      ///< (N) classes; empty for labels and numbers
   std::vector<float> targets = {};       ///< (N,K) true labels or numbers; empty for classes, or if none is known
   std::vector<std::int64_t> dims = {};   ///< extents of the outputs for a sample; empty: (K)
+  ChannelAxis channel_axis = ChannelAxis::kLast;  ///< where `dims` have the channels
+  /// Whether targets with the extents `dims` are appended with the outputs: they may be too large for the memory.
+  bool appends_targets = false;
 
   std::int64_t num_outputs() const;  ///< number of outputs for a sample
 };
@@ -47,8 +51,8 @@ class PredictionsWriter {
   /// `all_samples` are all samples that may get predictions.
   PredictionsWriter(const std::string& path, const PredictedSamples& all_samples);
 
-  /// Appends the outputs for the next samples, (count, K) values.
-  void append(std::span<const float> outputs);
+  /// Appends the outputs for the next samples, (count, K) values, and as many values of targets if these are appended.
+  void append(std::span<const float> outputs, std::span<const float> targets = {});
   /// Completes the file after the outputs for all `samples` were appended, and flushes it to the disk. `samples` is a
   /// subset of `all_samples` in the same order. Throws Error if the number of outputs does not match.
   void finish(const PredictedSamples& samples);
@@ -57,9 +61,11 @@ class PredictionsWriter {
 
  private:
   std::uint64_t outputs_bytes() const { return static_cast<std::uint64_t>(num_outputs_) * sizeof(float); }
+  std::uint64_t targets_begin() const { return head_bytes_ + static_cast<std::uint64_t>(max_outputs_) * sizeof(float); }
 
   std::uint64_t head_bytes_;  ///< size reserved for the head of the file in bytes; finish() may need less
   std::int64_t max_outputs_;
+  bool appends_targets_;
   std::int64_t num_outputs_ = 0;
   AtomicFile file_;
 };

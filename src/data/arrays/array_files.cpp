@@ -351,7 +351,8 @@ PartLocation ArrayFinder::find_only(const ArrayFiles& files, const PartSpec& par
     for (const std::string& column : part.columns) table.column(column);
     return {.files = files, .columns = part.columns};
   }
-  if (files.kind != ArrayFileKind::kTable && contains(names, part.name)) return {.files = files, .array = part.name};
+  for (const std::string& name : {part.array, part.name})
+    if (files.kind != ArrayFileKind::kTable && contains(names, name)) return {.files = files, .array = name};
   std::erase_if(names, [&](const std::string& name) { return contains(others, name); });
   if (names.empty())
     refuse("{}: '{}' has nothing but {}, which is used otherwise", key, files.paths.front(), shown(others));
@@ -360,8 +361,9 @@ PartLocation ArrayFinder::find_only(const ArrayFiles& files, const PartSpec& par
     refuse("{}: '{}' has several arrays. Name those that the network may read, as in {} = \"{}\"", key,
            files.paths.front(), key, list_of_inputs(names));
   if (names.size() > 1)
-    refuse("{}: '{}' has several arrays, and none is called '{}': {}. Say which one is meant, as in {} = \"{}: {}\"",
-           key, files.paths.front(), part.name, shown(names), key, part.name, find_of_size(files, names, part.dims));
+    refuse("{}: '{}' has several arrays, and none is called {}'{}': {}. Say which one is meant, as in {} = \"{}: {}\"",
+           key, files.paths.front(), part.array.empty() ? "" : fmt::format("'{}' or ", excerpt(part.array)), part.name,
+           shown(names), key, part.name, find_of_size(files, names, part.dims));
   return {.files = files, .array = names.front()};
 }
 

@@ -44,6 +44,8 @@ struct PartSpec {
   /// one. Columns are separated by |, and may have the wildcards * and ?.
   std::string where = {};
   std::vector<std::string> columns = {};  ///< names of a table's columns that are used if `where` is empty
+  /// Name of the array of a .npz or HDF5 file that is used if `where` is empty and the file has it; before `name`.
+  std::string array = {};
   /// Extents of the array of a sample, channels last, that are expected; empty: any.
   std::vector<std::int64_t> dims = {};
 };

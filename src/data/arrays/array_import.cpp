@@ -137,6 +137,7 @@ void ArrayImport::describe(io::DatasetInfo& info) const {
   info.arrays = inputs();
   info.target = arrays_.form_of_target();
   info.target.kind = target.kind;
+  info.target.source = arrays_.source_of_target();
   if (!info.target.is_in_record())
     info.target.shape = Shape::vectors(1, target.kind == TargetKind::kClass ? 1 : std::ssize(target.names));
 }

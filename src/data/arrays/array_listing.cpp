@@ -162,7 +162,9 @@ void ArrayListing::open(const std::string& split, const std::string& path,
 
 void ArrayListing::check_inputs() const {
   const auto record = [this](std::size_t i) {
-    return io::record_of(sources_[i]->inputs(), sources_[i]->form_of_target());
+    std::vector<io::ArrayInfo> arrays = io::record_of(sources_[i]->inputs(), sources_[i]->form_of_target());
+    for (io::ArrayInfo& array : arrays) array.source.clear();  // files of splits may have other names
+    return arrays;
   };
   for (std::size_t i = 1; i < sources_.size(); ++i)
     if (record(i) != record(0))

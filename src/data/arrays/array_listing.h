@@ -54,6 +54,7 @@ class ArrayListing {
   const TargetForm& target() const { return target_; }
   /// The form of a target that is in the records (ArraySource::form_of_target()).
   const Target& form_of_target() const { return sources_.front()->form_of_target(); }
+  const std::string& source_of_target() const { return sources_.front()->source_of_target(); }
   /// The source of a split, and the row of a sample in it.
   ArraySource& source(std::size_t split) { return *sources_[places_[split].source]; }
   std::int64_t row(std::size_t split, std::int64_t sample) { return places_[split].rows.row(sample); }

@@ -172,9 +172,10 @@ Axes find_axes(const std::vector<std::int64_t>& dims, AxesKind axes, const std::
       if (Axes stored = axes_of(dims, kind); stored.dims == expected) possible.push_back(std::move(stored));
     if (possible.size() == 1) return possible.front();
     if (possible.empty())
-      refuse("{}: a sample is {}, but the network reads {}, with channels last. No order of its axes gives that{}",
+      refuse("{}: a sample is {}, but the network reads {}, with channels last. No order of its axes gives that. {}",
              part, in_brackets(dims), in_brackets(expected),
-             dims.size() + 1 == expected.size() ? ". If the file holds a single sample, save it as x[None]" : "");
+             dims.size() + 1 == expected.size() ? "If the file holds a single sample, save it as x[None]"
+                                                : "Give samples of this shape, or say in import.inputs where they are");
   } else if (dims.size() > 2 && dims.front() != dims.back()) {
     const bool is_first = dims.front() < dims.back();
     notes.push_back(fmt::format(
@@ -239,6 +240,7 @@ void ArraySource::open(const ArraySourceSpec& spec, const std::vector<PartLocati
   if (!spec.target.empty()) {
     target_place_ = describe(*next);
     target_name_ = name_of(*next);
+    source_of_target_ = source_of(*next);
     target_ = add_part(*next++);
     add_target(spec.axes);
   }
@@ -258,7 +260,8 @@ void ArraySource::add_input(const PartSpec& spec, const PartLocation& location, 
   const bool is_only = source.inputs.size() < 2;
   const SamplePart& part = *add_part(location);
   if (!part.type()) refuse("{}: {} holds texts, and an input is numbers", kInputsKey, describe(location));
-  Axes stored = find_axes(part.dims(), source.axes, spec.dims, describe(location), notes_);
+  const std::string of_network = spec.dims.empty() ? "" : fmt::format(", input '{}' of the network", spec.name);
+  Axes stored = find_axes(part.dims(), source.axes, spec.dims, describe(location) + of_network, notes_);
   const bool has_channels_first = stored.has_channels_first();
   io::ArrayInfo& info = inputs_.emplace_back();
   const std::string usual = !is_only ? name_of(location) : stored.dims.size() > 2 ? features::kImage : kValues;
@@ -266,6 +269,7 @@ void ArraySource::add_input(const PartSpec& spec, const PartLocation& location, 
   info.type = part.type() == ElementType::kFloat64 ? ElementType::kFloat32 : *part.type();
   info.dims = std::move(stored.dims);
   info.channel_names = part.columns();
+  if (info.channel_names.empty()) info.source = source_of(location);
   stored_.push_back({all_parts_.back().get(), info.type, info.channels(), has_channels_first});
 }
 
@@ -290,13 +294,14 @@ void ArraySource::open_pictures(const ArraySourceSpec& spec, const std::vector<P
   if (!spec.inputs.empty()) {
     info.name = spec.inputs.front().name;
     if (!spec.inputs.front().dims.empty() && spec.inputs.front().dims != info.dims)
-      refuse("{} = {}: a picture is {}, but {} with channels last was expected", key_, spec.path,
-             in_brackets(info.dims), in_brackets(spec.inputs.front().dims));
+      refuse("{} = {}: a picture is {}, but the network reads {} as its input '{}', with channels last", key_,
+             spec.path, in_brackets(info.dims), in_brackets(spec.inputs.front().dims), info.name);
   }
   if (has_target) {
     const bool are_folders = locations[1].files.kind == ArrayFileKind::kPictures;
     target_place_ = describe(locations[1]);
     target_name_ = are_folders ? "class" : name_of(locations[1]);
+    source_of_target_ = source_of(locations[1]);
     target_ = are_folders ? all_parts_.emplace_back(open_picture_classes(*id_)).get() : add_part(locations[1]);
   }
   all_parts_.push_back(std::move(names));

@@ -58,6 +58,9 @@ class ArraySource {
   /// The name of the target: its array, its file without an ending, or its only column.
   const std::string& target_name() const { return target_name_; }
 
+  /// The name by which the target is found in files of the same layout (Target::source).
+  const std::string& source_of_target() const { return source_of_target_; }
+
   /// Whether there is such a row. Tables whose rows are not counted yet are read up to it.
   bool has(std::int64_t row);
   /// Finds the number of samples; rank 0 reads tables up to their ends for all. All ranks of `world` call it. Throws
@@ -104,7 +107,7 @@ class ArraySource {
   std::vector<StoredPart> stored_;  ///< one for each of inputs_, and the target if it is in the record
   SamplePart *target_ = nullptr, *id_ = nullptr, *group_ = nullptr;
   Target form_of_target_;
-  std::string key_, target_place_, target_name_;
+  std::string key_, target_place_, target_name_, source_of_target_;
   std::int64_t num_samples_ = -1;
   std::vector<std::string> notes_;
   std::vector<double> doubles_;

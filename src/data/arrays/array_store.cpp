@@ -11,6 +11,7 @@
 #include <fmt/format.h>
 
 #include "convoy/base/error.h"
+#include "convoy/base/log.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
@@ -31,7 +32,8 @@ std::vector<PartSpec> parts_of(const ArrayFileOptions& options) {
   const bool is_only = options.arrays.size() == 1 && given.size() == 1;
   std::vector<PartSpec> parts;
   for (const io::ArrayInfo& array : options.arrays) {
-    PartSpec part{.name = array.name, .where = "", .columns = array.channel_names, .dims = array.dims};
+    PartSpec part{
+        .name = array.name, .where = "", .columns = array.channel_names, .array = array.source, .dims = array.dims};
     for (const PartSpec& one : given)
       if (one.name == array.name || (is_only && one.name.empty())) part.where = one.where;
     if (!given.empty() && part.where.empty())
@@ -42,14 +44,34 @@ std::vector<PartSpec> parts_of(const ArrayFileOptions& options) {
   return parts;
 }
 
-// Returns import.target or, if that is empty, the columns of a table that are named as the labels or numbers of the
-// network; empty if there are none.
+// Whether an array has as many values for each sample as the network answers.
+bool may_be_target(ArrayFileKind kind, const std::string& path, const std::string& name,
+                   const ArrayFileOptions& options) {
+  const Target& answer = options.answer;
+  const std::int64_t given = open_array(kind, path, name)->form().values_of_sample();
+  const std::int64_t wanted =
+      answer.kind == TargetKind::kClass ? 1 : answer.num_values(std::ssize(options.output_names));
+  if (given == wanted || (answer.kind == TargetKind::kLabels && given == 1)) return true;
+  log_warning(
+      fmt::format("'{}': the array '{}' has {} for each sample, but the network answers {}. It is not used as the "
+                  "target",
+                  path, excerpt(name), counted(given, "value"), wanted));
+  return false;
+}
+
+// Returns import.target or, if that is empty, the array or column of a file that is named as the target of the import,
+// or the columns that are named as the labels or numbers of the network; empty if there are none.
 std::string find_target(const std::string& path, const ArrayFileOptions& options) {
-  if (!options.target.empty() || options.answer.kind == TargetKind::kClass) return options.target;
-  if (!std::filesystem::is_regular_file(path) || find_array_file_kind(path) != ArrayFileKind::kTable) return "";
-  const std::vector<std::string> names = names_in({.kind = ArrayFileKind::kTable, .paths = {path}});
-  for (const std::string& name : options.output_names)
-    if (std::ranges::find(names, name) == names.end()) return "";
+  if (!options.target.empty()) return options.target;
+  const auto kind = find_array_file_kind(path);
+  if (!kind || *kind == ArrayFileKind::kNpy) return "";
+  const bool is_table = *kind == ArrayFileKind::kTable;
+  const std::vector<std::string> names = names_in({.kind = *kind, .paths = {path}});
+  const auto has = [&](const std::string& name) { return std::ranges::find(names, name) != names.end(); };
+  const std::string& source = options.answer.source;
+  if (!source.empty() && has(source) && (is_table || may_be_target(*kind, path, source, options))) return source;
+  if (!is_table || options.answer.kind == TargetKind::kClass || !std::ranges::all_of(options.output_names, has))
+    return "";
   return fmt::format("{}", fmt::join(options.output_names, "|"));
 }
 
@@ -59,8 +81,10 @@ TargetForm form_of(const ArraySource& source, const ArrayFileOptions& options) {
   const std::int64_t given = part.num_values(), wanted = std::ssize(options.output_names);
   TargetForm form{.kind = options.answer.kind, .names = options.output_names};
   if (const Target& found = source.form_of_target(); found.dims != options.answer.dims)
-    refuse("import.target: {} is {} for each sample, with channels last, but the network answers {}",
-           source.target_place(), io::describe_extents(found, given), io::describe_extents(options.answer, wanted));
+    refuse(
+        "import.target: {} is {} for each sample, with channels last, but the network answers {}. Predict samples "
+        "of the size that it was trained on",
+        source.target_place(), io::describe_extents(found, given), io::describe_extents(options.answer, wanted));
   if (options.answer.is_in_record()) return form;
   form.are_lists = options.answer.kind == TargetKind::kLabels && given == 1 && (wanted > 1 || !part.type());
   check_part(part, form, source.target_place());
@@ -110,17 +134,14 @@ struct ArrayStore::Reader {
 
 ArrayStore::ArrayStore(const std::string& path, const std::string& key, const ArrayFileOptions& options,
                        const mpi::Communicator& world) {
-  std::vector<PartSpec> parts;
   std::string target;
-  std::optional<PictureSource> pictures;
-  mpi::on_root(world, [&] {
-    target = find_target(path, options);
-    if (options.arrays.size() == 1 && holds_pictures(path, key)) pictures = list_pictures(path, key);
-  });
+  mpi::on_root(world, [&] { target = find_target(path, options); });
   target = world.broadcast(target, 0);
+  SourceListing pictures =
+      list_on_root(world, [&] { return options.arrays.size() == 1 ? list_pictures(path, key) : SourceListing(); });
   ArraySourceSpec spec{.path = path, .key = key, .inputs = parts_of(options), .target = target, .axes = options.axes};
   spec.id = options.id;
-  spec.pictures = std::move(pictures);
+  if (!pictures.splits.empty()) add_pictures(pictures, spec);
   readers_.push_back(std::make_unique<Reader>(spec, world));
   const ArraySource& source = readers_.front()->source;
   const bool has_target_in_record = source.form_of_target().is_in_record();
@@ -134,27 +155,64 @@ ArrayStore::ArrayStore(const std::string& path, const std::string& key, const Ar
   info_.arrays = source.inputs();
   info_.source = path;
   if (info_.num_samples == 0) refuse("{} = {}: it has no samples", key, path);
-  if (source.target() != nullptr) read_targets(options, world);
+  if (source.target() != nullptr)
+    read_targets(options, world);
+  else if (!pictures.splits.empty() && options.answer.kind == TargetKind::kClass)
+    use_folders(std::move(pictures));
 }
 
 ArrayStore::~ArrayStore() = default;
 
-// Rank 0 reads for all.
+// The samples are named below the folder that holds them.
+void ArrayStore::add_pictures(const SourceListing& pictures, ArraySourceSpec& spec) {
+  const std::filesystem::path path = spec.path;
+  std::error_code unknown;
+  is_one_picture_ = !std::filesystem::is_directory(path, unknown);
+  if (is_one_picture_) spec.path = path.has_parent_path() ? path.parent_path().string() : ".";
+  PictureSource& names = spec.pictures.emplace();
+  const SourceSplit& all = pictures.splits.front();
+  for (std::int64_t i = 0; i < all.size(); ++i) names.names.emplace_back(all.names[i]);
+}
+
+// Folders of pictures are their classes, as in an import.
+void ArrayStore::use_folders(SourceListing pictures) {
+  info_.class_names = std::move(pictures.class_names);
+  if (!info_.class_names.empty()) labels_ = std::move(pictures.splits.front().labels);
+}
+
+// Rank 0 reads for all. Targets that the user has not named do not stop a prediction.
 void ArrayStore::read_targets(const ArrayFileOptions& options, const mpi::Communicator& world) {
-  info_.class_names = options.output_names;
-  info_.target = options.answer;
+  bool are_known = true;
   mpi::on_root(world, [&] {
-    ArraySource& source = readers_.front()->source;
-    TargetReader reader(*source.target(), form_of(source, options));
-    if (info_.target.is_in_record()) return;
-    for (std::int64_t row = 0; row < info_.num_samples; ++row) {
-      const io::SampleAnswer answer = reader.read(row);
-      if (options.answer.kind == TargetKind::kClass) labels_.push_back(answer.label);
-      targets_.insert(targets_.end(), answer.target.begin(), answer.target.end());
+    try {
+      read_on_root(options);
+    } catch (const Error& error) {
+      if (!options.target.empty()) throw;
+      log_warning(fmt::format("the true values are not used: {}. import.target names others", error.what()));
+      are_known = false;
     }
   });
+  world.broadcast(&are_known, sizeof are_known, 0);
+  if (!are_known) return;
+  info_.class_names = options.output_names;
+  info_.target = options.answer;
   broadcast(labels_, world);
   broadcast(targets_, world);
+}
+
+void ArrayStore::read_on_root(const ArrayFileOptions& options) {
+  ArraySource& source = readers_.front()->source;
+  TargetReader reader(*source.target(), form_of(source, options));
+  if (options.answer.is_in_record()) return;
+  std::vector<std::int32_t> labels;
+  std::vector<float> targets;
+  for (std::int64_t row = 0; row < info_.num_samples; ++row) {
+    const io::SampleAnswer answer = reader.read(row);
+    if (options.answer.kind == TargetKind::kClass) labels.push_back(answer.label);
+    targets.insert(targets.end(), answer.target.begin(), answer.target.end());
+  }
+  labels_ = std::move(labels);
+  targets_ = std::move(targets);
 }
 
 std::span<const std::byte> ArrayStore::read_array(std::int64_t sample, std::size_t input,

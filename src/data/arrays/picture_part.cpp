@@ -14,6 +14,7 @@
 
 #include "data/arrays/number_table.h"
 #include "data/arrays/picture_file.h"
+#include "data/class_folders.h"
 #include "data/folder_walk.h"
 #include "data/images/image_folder.h"
 
@@ -136,11 +137,17 @@ bool holds_pictures(const std::string& folder, const std::string& key) {
                              [&](const std::string& name) { return is_picture((fs::path(folder) / name).string()); });
 }
 
-PictureSource list_pictures(const std::string& folder, const std::string& key) {
-  PictureSource pictures{.names = files_below(folder, folder, key)};
-  std::erase_if(pictures.names,
-                [&](const std::string& name) { return !is_picture((fs::path(folder) / name).string()); });
-  return pictures;
+SourceListing list_pictures(const std::string& path, const std::string& key) {
+  std::error_code error;
+  if (fs::is_regular_file(path, error)) return is_picture(path) ? list_one_file(path) : SourceListing();
+  if (!holds_pictures(path, key)) return {};
+  SourceListing listed = list_any_files(path, {.samples = "pictures"}, key);
+  SourceSplit pictures;
+  for (std::int64_t i = 0; i < listed.splits.front().size(); ++i)
+    if (const std::string name(listed.splits.front().names[i]); is_picture((fs::path(path) / name).string()))
+      pictures.add(name, listed.splits.front().label(i), 0);
+  listed.splits.front() = std::move(pictures);
+  return listed;
 }
 
 PartLocation find_picture_names(const PartLocation& part, const std::string& folder, std::vector<std::string>& notes) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "data/arrays/sample_part.h"
+#include "data/source_listing.h"
 
 namespace convoy {
 
@@ -20,8 +21,9 @@ struct PictureSource {
 /// Whether a folder holds PNG or TIFF files at any depth, and no files of arrays in itself. `key` is the parameter that
 /// gave the path, for messages.
 bool holds_pictures(const std::string& folder, const std::string& key);
-/// Lists the pictures below a folder, in the order of the bytes of their names.
-PictureSource list_pictures(const std::string& folder, const std::string& key);
+/// Lists the picture at a path, or the pictures below a folder with the class that list_any_files() finds for each. No
+/// split if the path holds no pictures.
+SourceListing list_pictures(const std::string& path, const std::string& key);
 
 /// Finds the column with the names of pictures in the table that another part was found in: the first whose first field
 /// is a file below `folder`. Adds a sentence to `notes` that names it. Throws RequestError if there is none.

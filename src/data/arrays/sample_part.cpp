@@ -10,6 +10,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/progress.h"
+#include "convoy/base/text.h"
 #include "convoy/io/array_reader.h"
 
 namespace convoy {
@@ -218,6 +219,12 @@ std::unique_ptr<SamplePart> open_part(const PartLocation& location, OpenTables& 
   std::shared_ptr<JoinedTable>& table = tables[location.files.paths];
   if (table == nullptr) table = std::make_shared<JoinedTable>(location.files.paths);
   return std::make_unique<ColumnsPart>(table, location.columns);
+}
+
+std::string source_of(const PartLocation& location) {
+  const std::string& name = location.columns.size() == 1 ? location.columns.front() : location.array;
+  const bool is_name = printable(name) == name && name.find_first_of("\n\t") == std::string::npos;
+  return location.files.kind != ArrayFileKind::kPictures && is_name ? name : "";
 }
 
 }  // namespace convoy

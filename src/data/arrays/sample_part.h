@@ -55,4 +55,8 @@ using OpenTables = std::map<std::vector<std::string>, std::shared_ptr<JoinedTabl
 /// of several files differ in type or extents. It reads ahead up to `block_bytes`, or one sample if that is larger.
 std::unique_ptr<SamplePart> open_part(const PartLocation& location, OpenTables& tables, std::int64_t block_bytes);
 
+/// Returns the name by which a part is found in files of the same layout: its array in .npz and HDF5 files, or its only
+/// column. Empty if there is none, or if data sets and checkpoints cannot hold it.
+std::string source_of(const PartLocation& location);
+
 }  // namespace convoy

@@ -121,12 +121,13 @@ TEST(ModelMetadata, ArraysMustHaveTheExtentsAndColumnsThatTheNetworkReads) {
   EXPECT_EQ(
       refusal_of([](auto& d) { d.arrays[1].name = "table"; }),
       "predict.data has no array 'values', which the network of 'best.h5' reads. It has: image float32 (8, 8, 7), "
-      "table float32 (2).");
-  EXPECT_EQ(
-      refusal_of([](auto& d) {
-        d.arrays[0].dims = {8, 8, 3};
-      }),
-      "predict.data: the array 'image' is float32 (8, 8, 3), but the network of 'best.h5' reads float32 (8, 8, 7).");
+      "table float32 (2). An import calls it so with import.inputs = \"values: WHERE\".");
+  EXPECT_EQ(refusal_of([](auto& d) {
+              d.arrays[0].dims = {8, 8, 3};
+            }),
+            "predict.data: the array 'image' of a sample is float32 (8, 8, 3), but the network of 'best.h5' reads "
+            "float32 (8, "
+            "8, 7) as its input 'image'. Give samples of this shape, or train a network on these.");
   EXPECT_EQ(
       refusal_of([](auto& d) { d.arrays[1].channel_names[1] = "height"; }),
       "predict.data: column 1 of 'values' (counted from 0) is 'height', but the network of 'best.h5' reads 'mass' "

@@ -6,6 +6,7 @@
 #include <filesystem>
 #include <limits>
 
+#include <fmt/format.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
@@ -110,7 +111,8 @@ TEST_F(PredictionFilesTest, FieldsHaveTheAxesOfTheUsersFiles) {
                .stddev = {10, 2}};
   const std::vector<float> outputs = {1, 1, 2, 2, 0, 0, 0, 0, 3, 3, 4, 4};
   const auto predicted = [&](const std::string& name, const io::ModelMetadata& network) {
-    predict(name, network, answers(network), outputs, /*has_bad=*/true);
+    predict(name, network, std::make_unique<Answers>(io::DatasetInfo{.kind = input_kinds::kArrays}), outputs,
+            /*has_bad=*/true);
     return name;
   };
   const io::ModelMetadata last = metadata(field, {"u", "v"});
@@ -129,6 +131,35 @@ TEST_F(PredictionFilesTest, FieldsHaveTheAxesOfTheUsersFiles) {
            .dims = {2, 2, 1},
            .channel_axis = ChannelAxis::kNone};
   array(predicted("p.npy", metadata(field, {"depth"})), "float32 (3, 2, 2)");
+}
+
+TEST_F(PredictionFilesTest, TrueFieldsAreWrittenNextToThePredictedOnes) {
+  const Target field{.kind = TargetKind::kNumbers,
+                     .shape = Shape::images(1, 1, 2, 2),
+                     .dims = {1, 2, 2},
+                     .channel_axis = ChannelAxis::kFirst,
+                     .mean = {100, 0},
+                     .stddev = {10, 2}};
+  const io::ModelMetadata network = metadata(field, {"u", "v"});
+  const auto values_of = [&](const char* name) {
+    const auto reader = io::open_hdf5(directory_ / "p.h5", name);
+    EXPECT_EQ(to_string(reader->form()), fmt::format("float32 ({}, 2, 1, 2)", num_written_)) << name;
+    std::vector<float> values(static_cast<std::size_t>(num_written_ * 4));
+    reader->read(0, num_written_, std::as_writable_bytes(std::span(values)));
+    return values;
+  };
+  for (const bool has_bad : {false, true}) {
+    auto samples = answers(network);
+    samples->targets = {{1, 2, 3, 4}, {5, 6, 7, 8}, {9, 10, 11, 12}};
+    predict("p.h5", network, std::move(samples), {1, 1, 2, 2, 0, 0, 0, 0, 3, 3, 4, 4}, has_bad);
+    std::vector<float> predicted = {110, 120, 2, 4, 100, 100, 0, 0, 130, 140, 6, 8};
+    std::vector<float> known = {1, 3, 2, 4, 5, 7, 6, 8, 9, 11, 10, 12};
+    for (std::vector<float>* const all : {&predicted, &known})
+      if (has_bad) all->erase(all->begin() + 4, all->begin() + 8);
+    EXPECT_EQ(values_of("outputs"), predicted);
+    EXPECT_EQ(values_of("targets"), known) << "in their own units, with the axes of the files";
+    EXPECT_TRUE(io::is_predictions_file(directory_ / "p.h5"));
+  }
 }
 
 TEST_F(PredictionFilesTest, FieldsAreNoTables) {

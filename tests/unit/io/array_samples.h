@@ -38,6 +38,8 @@ inline io::DatasetInfo arrays_info(TargetKind kind = TargetKind::kClass) {
       .target = {.kind = kind},
       .source = "made for a test"};
   info.arrays[0].channel_names = {"height", "mass"};
+  info.arrays[1].source = "scans/b";
+  info.target.source = "answers";
   if (kind == TargetKind::kClass) {
     info.class_counts = {2, 2, 2};
     return info;

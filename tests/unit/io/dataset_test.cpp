@@ -15,6 +15,7 @@
 
 #include "io/shard.h"
 #include "unit/io/dataset_samples.h"
+#include "unit/io/hdf5_files.h"
 #include "unit/io/temporary_directory.h"
 #include "unit/messages.h"
 
@@ -244,6 +245,24 @@ TEST(DatasetRefusal, WhatIsNotHdf5OrNotOurs) {
   std::ofstream(directory / "train.h5", std::ios::binary) << "\x89HDF\r\n\x1a\n" << std::string(1000, 'x');
   EXPECT_CONTAINS(refusal(directory / "train"), "not from 'convoy import'");
   EXPECT_CONTAINS(refusal(directory / "train"), "data.train: shard '" + directory / "train.h5");
+}
+
+TEST(DatasetRefusal, AUsersHdf5FileIsNamedAsThat) {
+  const TemporaryDirectory directory;
+  const std::string path = directory / "train.h5";
+  const float values[6] = {};
+  test::write_hdf5(path, "scans/patches", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, {3, 2}, values);
+  test::write_hdf5(path, "kind", H5T_IEEE_F32LE, H5T_NATIVE_FLOAT, {3}, values);
+  EXPECT_CONTAINS(
+      refusal(path),
+      "it is an HDF5 file that convoy import has not made; it holds the arrays kind, scans/patches. Import it "
+      "as arrays (convoy import --import.source=" +
+          path);
+  EXPECT_CONTAINS(refusal(path), "(convoy predict RUN --predict.data=" + path + ")");
+  write(directory, "cut", 1);
+  const std::string cut = directory / "cut.h5";
+  fs::resize_file(cut, fs::file_size(cut) - 64);
+  EXPECT_CONTAINS(refusal(cut), "it is truncated");
 }
 
 /// Writes a shard with a right hash whose head was changed by `change`.
