@@ -30,6 +30,7 @@
 #include "data/images/image_source.h"
 #include "data/import_input.h"
 #include "data/import_sums.h"
+#include "data/refuse_keys.h"
 #include "data/text/text_source.h"
 #include "data/text/text_table.h"
 
@@ -138,34 +139,16 @@ ImportFormat find_format(const ImportParams& params) {
   return packed.value_or(ImportFormat::kFolder);
 }
 
-void refuse_keys_of_arrays(const ImportParams& params) {
-  const ImportParams usual;
-  const auto refuse_key = [&](const char* key, bool is_usual) {
-    if (!is_usual)
-      refuse("{} is for arrays and tables of numbers; '{}' holds images or texts. Leave it out{}", key, params.source,
-             params.format == ImportFormat::kAuto ? ", or give import.format" : "");
-  };
-  refuse_key("import.inputs", params.inputs.empty());
-  refuse_key("import.target", params.target.empty());
-  refuse_key("import.target_kind", params.target_kind == usual.target_kind);
-  refuse_key("import.axes", params.axes == usual.axes);
-  refuse_key("import.bad_values", params.bad_values == usual.bad_values);
-  refuse_key("import.id", params.id.empty());
-  refuse_key("import.group", params.group.empty());
-  refuse_key("import.test_fraction", params.test_fraction == 0);
-  refuse_key("import.val_rows", params.val_rows.empty());
-  refuse_key("import.test_rows", params.test_rows.empty());
-}
-
 // Opens the input: arrays, texts or images.
 std::unique_ptr<ImportInput> open_input(const ImportParams& params, const mpi::Communicator& world) {
   ImportFormat format = params.format;
   mpi::on_root(world, [&] { format = find_format(params); });
   world.broadcast(&format, sizeof format, 0);
-  if (format == ImportFormat::kArrays || format == ImportFormat::kTable) return make_array_import(params, world);
-  refuse_keys_of_arrays(params);
-  const bool is_text = format == ImportFormat::kText || format == ImportFormat::kCsv;
-  return is_text ? make_text_import(params, format, world) : make_image_import(params, format, world);
+  const bool are_arrays = format == ImportFormat::kArrays || format == ImportFormat::kTable;
+  const bool are_texts = format == ImportFormat::kText || format == ImportFormat::kCsv;
+  refuse_import_keys(params, are_arrays ? input_kinds::kArrays : are_texts ? input_kinds::kText : input_kinds::kImages);
+  if (are_arrays) return make_array_import(params, world);
+  return are_texts ? make_text_import(params, format, world) : make_image_import(params, format, world);
 }
 
 class Import {

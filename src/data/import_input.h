@@ -30,7 +30,7 @@ class ImportInput {
   virtual const char* kind() const = 0;
   virtual SourceListing& listing() = 0;
   /// Throws RequestError if the parameters ask for something that the source does not have.
-  virtual void check_request() const = 0;
+  virtual void check_request() const {}
   /// Moves samples of the split train to others, and deals the rest to folds, as the parameters say; `seed` selects
   /// them. Returns a sentence for the user if that gave other shares than were requested. All ranks of the group call
   /// it.

@@ -213,7 +213,8 @@ TEST_F(TextImport, NamesCountsAndSkipsBadTexts) {
 
 TEST_F(TextImport, RefusesKeysOfImagesAndSourcesWithoutTexts) {
   params_.size = 32;
-  EXPECT_EQ(refusal(), "import.size is for images; '" + params_.source + "' holds texts. Leave it out");
+  EXPECT_EQ(refusal(),
+            "import.size is for images; '" + params_.source + "' holds texts. Leave it out, or give import.format");
   params_.size = 0;
   params_.orient = true;
   EXPECT_CONTAINS(refusal(), "import.orient is for images");

@@ -104,19 +104,6 @@ class ArrayImport final : public ImportInput {
 };
 
 void ArrayImport::check_request() const {
-  const ImportParams usual;
-  const auto refuse_key = [&](const char* key, bool is_usual, const char* kind) {
-    if (!is_usual) refuse("{} is for {}; '{}' holds arrays. Leave it out", key, kind, params_.source);
-  };
-  refuse_key("import.storage", params_.storage == usual.storage, "images");
-  refuse_key("import.size", params_.size == usual.size, "images");
-  refuse_key("import.resize", params_.resize == usual.resize, "images");
-  refuse_key("import.channels", params_.channels == usual.channels, "images");
-  refuse_key("import.orient", params_.orient == usual.orient, "images");
-  refuse_key("import.tokenizer", params_.tokenizer == usual.tokenizer, "texts");
-  refuse_key("import.vocabulary", params_.vocabulary == usual.vocabulary, "texts");
-  refuse_key("import.text_column", params_.text_column == usual.text_column, "texts");
-  refuse_key("import.label_column", params_.label_column == usual.label_column, "texts");
   if (params_.folds * num_channels() > kMaxFoldValues)
     refuse("import.folds = {}: a sample has {} channels and numbers, each with a mean for each fold. Allowed: up to {}",
            params_.folds, num_channels(), kMaxFoldValues / num_channels());

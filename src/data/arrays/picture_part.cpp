@@ -131,8 +131,12 @@ class Pictures final : public WithNames {
 bool holds_pictures(const std::string& folder, const std::string& key) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) return false;
-  for (const fs::path& path : files_in(folder, key))
-    if (const auto kind = find_array_file_kind(path.string()); kind && *kind != ArrayFileKind::kTable) return false;
+  // Pictures of curves may lie beside arrays.
+  std::vector<fs::path> folders = folders_in(folder, key);
+  folders.emplace_back(folder);
+  for (const fs::path& one : folders)
+    for (const fs::path& path : files_in(one, key))
+      if (const auto kind = find_array_file_kind(path.string()); kind && *kind != ArrayFileKind::kTable) return false;
   return std::ranges::any_of(files_below(folder, folder, key),
                              [&](const std::string& name) { return is_picture((fs::path(folder) / name).string()); });
 }

@@ -61,7 +61,6 @@ class TextImport final : public ImportInput {
 
   const char* kind() const override { return input_kinds::kText; }
   SourceListing& listing() override { return texts_.source->listing(); }
-  void check_request() const override;
   /// Each rank counts the words of its share; parts of words are learnt by rank 0.
   void prepare(const ShowImport& show) override;
   std::int64_t mean_sample_bytes(std::size_t split) override;
@@ -88,18 +87,6 @@ class TextImport final : public ImportInput {
   std::vector<std::int32_t> tokens_;
   std::vector<std::uint16_t> narrow_;
 };
-
-void TextImport::check_request() const {
-  const ImportParams usual;
-  const auto refuse_key = [&](const char* key, bool is_usual) {
-    if (!is_usual) refuse("{} is for images; '{}' holds texts. Leave it out", key, params_.source);
-  };
-  refuse_key("import.storage", params_.storage == usual.storage);
-  refuse_key("import.size", params_.size == usual.size);
-  refuse_key("import.resize", params_.resize == usual.resize);
-  refuse_key("import.channels", params_.channels == usual.channels);
-  refuse_key("import.orient", params_.orient == usual.orient);
-}
 
 // --- The vocabulary --------------------------------------------------------------------------------------------------
 

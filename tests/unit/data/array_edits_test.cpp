@@ -7,6 +7,8 @@
 #include <set>
 #include <vector>
 
+#include <fmt/format.h>
+#include <fmt/ranges.h>
 #include <gtest/gtest.h>
 
 #include "convoy/base/error.h"
