@@ -23,6 +23,10 @@ std::string shown(const Shape& shape) {
   return in_brackets(extents);
 }
 
+bool is_one(const std::vector<NumberRange>& samples) {
+  return samples.size() == 1 && samples.front().first == samples.front().second;
+}
+
 // Returns the features that the cells read of the samples and, if other cells come before them, the activation: "input
 // (3, 32)", "spectrum (3, 32), position (3, 3)".
 std::string describe_inputs(const Network& network, const CellRange& cells) {
@@ -72,8 +76,10 @@ std::string ComputedMicroBatches::describe_own(std::int64_t num_samples) const {
                                  host_name(), grid.replica());
   const auto& runs = plan.stages()[static_cast<std::size_t>(grid.stage())].layout.cells();
   text += fmt::format("cells {}: ", cell_names(plan.network(), runs));
-  text += samples.empty() ? "no samples\n"
-                          : fmt::format("samples {}, in micro-batches of {}: ", shown_ranges(samples), micro);
+  text += samples.empty()
+              ? "no samples\n"
+              : fmt::format("{} {} (counted from 0), in micro-batches of {}: ", is_one(samples) ? "sample" : "samples",
+                            shown_ranges(samples), micro);
   if (samples.empty()) return text;
   for (const CellRange& cells : runs)
     text += fmt::format("{}{}, output {}", &cells == &runs.front() ? "" : "; ", describe_inputs(plan.network(), cells),

@@ -24,9 +24,9 @@ namespace {
 constexpr std::int64_t kFormat = 2;
 
 /// Fields of the state that files of older versions lack.
-constexpr std::string_view kLaterFields[] = {"threads",     "train_hash",     "metric_hash",     "loss_average",
-                                             "loss_lowest", "loss_left_step", "bad_steps",       "bad_steps_in_row",
-                                             "rollbacks",   "rate_factor",    "epoch_num_labels"};
+constexpr std::string_view kLaterFields[] = {
+    "threads",          "train_hash", "metric_hash", "loss_average",     "loss_lowest", "loss_left_step", "bad_steps",
+    "bad_steps_in_row", "rollbacks",  "rate_factor", "epoch_num_labels", "best_loss",   "improved_step"};
 
 /// The list of fields, the same for writing and reading, so that they cannot differ.
 template <typename State, typename Visit>
@@ -42,6 +42,8 @@ void for_each_field(State& state, const Visit& visit) {
   visit("evaluated_step", state.evaluated_step);
   visit("best_metric", state.best_value);
   visit("best_step", state.best_step);
+  visit("best_loss", state.best_loss);
+  visit("improved_step", state.improved_step);
   visit("updates", state.updates);
   visit("loss_scale", state.loss_scale);
   visit("loss_scale_steps", state.loss_scale_steps);
@@ -305,6 +307,7 @@ TrainingState read_state(hid_t file, std::uint64_t limit_bytes) {
     const bool is_later = std::find(std::begin(kLaterFields), std::end(kLaterFields), name) != std::end(kLaterFields);
     if (!is_later || hdf5::has_attribute(state, name)) hdf5::read_attribute(state, name, value);
   });
+  if (!hdf5::has_attribute(state, "improved_step")) content.improved_step = content.best_step;
   content.metric = read_metric(state, limit_bytes);
   if (!hdf5::has_attribute(state, "epoch_num_labels"))
     content.epoch.front().num_labels = content.epoch.front().num_samples;

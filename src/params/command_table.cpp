@@ -136,7 +136,7 @@ const std::vector<Command>& commands() {
        .sentence = "compares two runs or two checkpoints, and prints the first step and the first tensor that differ; "
                    "exit status 1 if any differs. Parameters, machines and best values that differ are printed, but do "
                    "not change the exit status. With --summary: the results of any number of runs in one table, with "
-                   "mean and standard deviation"},
+                   "mean and standard deviation: on the test set, or else in the best and in the last epoch"},
       {.name = "join",
        .takes = Takes::kPaths,
        .sentence = "makes one file of a checkpoint whose values are in parts (checkpoint.files = sharded), under the "

@@ -210,7 +210,8 @@ std::vector<Key> make_keys() {
        "epochs", "epochs between measurements on data.val, or else data.test; 0: only at the end"},
       {"train.metric", choice_or_auto(&TrainParams::metric), "",
        "the metric that decides the best checkpoint and train.patience_epochs, measured on data.val, or else "
-       "data.test. top1 and top5: share of the samples whose class has the largest logit, or one of the five largest "
+       "data.test; of epochs with the same value, the one with the lowest loss is the best. top1 and top5: share of "
+       "the samples whose class has the largest logit, or one of the five largest "
        "(bert: top1 of masked words); balanced_accuracy: mean over the classes of the share of each that is right; "
        "macro_f1: mean of their F1, or of that of several labels at probability 1/2; mean_average_precision: of "
        "several labels; rmse, mae, r2: of numbers, in their own units, means over all of them. auto: top1, "
@@ -323,7 +324,9 @@ std::vector<Key> make_keys() {
        "number of newest checkpoints that are kept; while the loss is outside its range, the newest one from before it "
        "left the range is kept, too; 0: all are kept"},
       {"checkpoint.best", flag(&CheckpointParams::best), "",
-       "keeps best.h5 too, the checkpoint with the best train.metric so far on data.val, or else data.test"},
+       "keeps best.h5 too, the checkpoint with the best train.metric so far on data.val, or else data.test; at the "
+       "same "
+       "value, that with the lower loss"},
       {"checkpoint.background", flag(&CheckpointParams::background), "",
        "true: ranks wait only until a copy in memory is made, and the file is written while training continues; false: "
        "all ranks wait until the file is written"},

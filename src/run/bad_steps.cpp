@@ -40,8 +40,7 @@ io::TrainingState lowered(io::TrainingState state, const io::TrainingState& now,
   state.rollbacks = now.rollbacks + 1;
   state.rate_factor = now.rate_factor * params.train.rollback_factor;
   const bool is_best_lost = params.checkpoint.best && now.best_step > state.step;  // its file is lost, too
-  if (is_best_lost || state.metric_hash != now.metric_hash || state.metric != now.metric)
-    state.best_step = 0, state.best_value = 0;
+  if (is_best_lost || state.metric_hash != now.metric_hash || state.metric != now.metric) state.forget_best();
   state.train_hash = now.train_hash;
   state.metric_hash = now.metric_hash;
   state.metric = now.metric;

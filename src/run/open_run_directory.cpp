@@ -108,6 +108,10 @@ void open_run_directory(const RunOpening& start, const StepClock& clock, std::op
                     : fmt::format("nothing to do: step {} of {} is done", start.state.step, start.setup.steps.total));
   for (const std::string& warning : warnings_for(start.setup.params)) log_warning(warning);
   for (const std::string& gap : start.data.gaps()) log_warning(gap);
+  if (const std::string few =
+          describe_few_steps(start.setup.params, start.setup.steps, start.data.train.info().num_samples);
+      !few.empty())
+    log_warning(few);
   const StepPlan& plan = start.setup.runtime.plan();
   if (const std::string few = describe_few_values(plan.network(), plan.spec().network); !few.empty()) log_warning(few);
   if (const std::string bound = describe_bound_bits(plan); !bound.empty()) log_warning(bound);

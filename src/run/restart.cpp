@@ -253,8 +253,7 @@ void forget_best_of_other_kind(const Parameters& params, const RunData& data, co
   if (runtime.grid().is_root())
     log_warning(
         fmt::format("{}: the best checkpoint and train.patience_epochs start again with the next measurement", why));
-  state.best_value = 0;
-  state.best_step = 0;
+  state.forget_best();
 }
 
 // Refuses to resume the training of another network. Names and shapes of tensors alone would not show another stride.

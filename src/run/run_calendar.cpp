@@ -11,7 +11,7 @@ namespace convoy {
 bool RunCalendar::lost_patience(const io::TrainingState& state) const {
   const std::int64_t patience = params_.train.patience_epochs;
   return patience > 0 && state.best_step > 0 && state.evaluated_step == state.step && evaluation_is_due(state.step) &&
-         state.step - state.best_step >= patience * steps_.per_epoch;
+         state.step - state.improved_step >= patience * steps_.per_epoch;
 }
 
 bool RunCalendar::row_is_due(const io::TrainingState& state) const {

@@ -12,6 +12,7 @@
 #include "convoy/data/copy_shards.h"
 #include "convoy/data/training_set.h"
 #include "convoy/params/parameters.h"
+#include "convoy/params/parse.h"
 
 #include "checkpoint/make_metadata.h"
 #include "evaluation/output_scores.h"
@@ -168,6 +169,16 @@ StepCount count_steps(const Parameters& params, const io::DatasetInfo& data) {
   steps.total = steps_in(params.train.epochs, steps.per_epoch);
   if (params.train.max_steps > 0) steps.total = std::min(steps.total, params.train.max_steps);
   return steps;
+}
+
+std::string describe_few_steps(const Parameters& params, const StepCount& steps, std::int64_t num_samples) {
+  constexpr std::int64_t kFewSteps = 4;
+  if (params.data.limit == SampleLimit{} || steps.per_epoch >= kFewSteps) return "";
+  return fmt::format(
+      "data.limit = {} leaves {}: with batch.global = {} an epoch has only {}, and the whole training {}. Give a "
+      "smaller batch.global for more steps",
+      shown_value("data.limit", params), counted(num_samples, "sample"), params.batch.global,
+      counted(steps.per_epoch, "step"), steps.total);
 }
 
 }  // namespace convoy

@@ -76,4 +76,8 @@ std::string describe_progress(std::int64_t step, const StepCount& steps, const T
 /// samples than one step needs.
 StepCount count_steps(const Parameters& params, const io::DatasetInfo& data);
 
+/// Returns a warning if data.limit leaves so few of the samples, `num_samples`, that an epoch has only 1 to 3 steps; or
+/// else an empty text.
+std::string describe_few_steps(const Parameters& params, const StepCount& steps, std::int64_t num_samples);
+
 }  // namespace convoy

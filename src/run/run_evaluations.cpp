@@ -13,6 +13,7 @@
 #include "checkpoint/checkpointing.h"
 #include "evaluation/evaluation.h"
 #include "evaluation/output_scores.h"
+#include "run/best_value.h"
 #include "run/restart.h"
 #include "run/trained_model.h"
 
@@ -53,18 +54,16 @@ std::optional<TestResult> RunEvaluations::measure_test_set(const io::TrainingSta
 
 bool RunEvaluations::note_if_best(const StepMetrics& measured, io::TrainingState& state) const {
   const NetworkMetric& chosen = metrics_.chosen();
-  double value = setup_.grid.is_root() ? chosen.value(measured) : 0;
-  setup_.grid.world().broadcast(&value, sizeof value, 0);
-  if (!std::isfinite(value)) {
+  MeasuredEpoch epoch;
+  if (setup_.grid.is_root()) epoch = {.value = chosen.value(measured), .loss = measured.mean_loss()};
+  setup_.grid.world().broadcast(&epoch, sizeof epoch, 0);
+  if (!std::isfinite(epoch.value)) {
     if (setup_.grid.is_root())
       log_warning(fmt::format("the {} of step {} is not a finite number: this step cannot be the best", chosen.title,
                               state.step));
     return false;
   }
-  if (state.best_step > 0 && !chosen.metric->is_better(value, state.best_value)) return false;
-  state.best_value = value;
-  state.best_step = state.step;
-  return true;
+  return convoy::note_if_best(*chosen.metric, epoch, state);
 }
 
 }  // namespace convoy

@@ -27,7 +27,8 @@ class RunEvaluations {
   /// Measures data.test at the end of the training: with the weights of the best checkpoint, or the present ones if
   /// none is kept. Returns nothing if `stop` has returned true.
   std::optional<TestResult> measure_test_set(const io::TrainingState& state, const Stop& stop);
-  /// Returns whether the value of train.metric is the best so far, and notes it in the state: rank 0 decides.
+  /// Returns whether the value of train.metric is the best so far (or as good, at a lower loss), and notes it in the
+  /// state: rank 0 decides.
   bool note_if_best(const StepMetrics& measured, io::TrainingState& state) const;
 
  private:

@@ -181,7 +181,8 @@ void RunRecord::summarise(const RunEnd& end) {
                                         : "done";
   say(fmt::format("{}: {} after {}{}{}", how, describe_progress(state.step, spec_.steps, spec_.params.train),
                   human_seconds(now_seconds() - start_seconds_), shown_other_seconds(), best));
-  if (const std::int64_t epochs = epoch_of(state.step) - epoch_of(state.best_step); end.lost_patience && !end.stopped)
+  if (const std::int64_t epochs = epoch_of(state.step) - epoch_of(state.improved_step);
+      end.lost_patience && !end.stopped)
     say(fmt::format("train.patience_epochs: {} has not improved for {}", measured_metric(), counted(epochs, "epoch")));
   if (const std::string bad = describe_bad_steps(state); !bad.empty()) say(bad);
   say(end.memory);

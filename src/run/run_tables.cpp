@@ -17,6 +17,7 @@
 #include "convoy/io/atomic_file.h"
 #include "convoy/params/parse.h"
 
+#include "run/best_value.h"
 #include "telemetry/log_file.h"
 
 namespace convoy {
@@ -107,15 +108,19 @@ std::optional<BestEpoch> find_best_epoch(const std::vector<MetricsRow>& epochs, 
   }
   const Metric& followed = metric(*kind);
   std::optional<BestEpoch> best;
-  double best_value = 0;
+  MeasuredEpoch best_epoch;
   for (const char* split : {"val_", "test_"}) {
     for (const MetricsRow& row : epochs) {
       const std::string column = std::string(split) + followed.name;
       const auto field = row.metrics.find(column);
-      const double value = field == row.metrics.end() ? NAN : std::strtod(field->second.c_str(), nullptr);
-      if (!std::isfinite(value) || (best && !followed.is_better(value, best_value))) continue;
+      const auto loss = row.metrics.find(std::string(split) + "loss");
+      const auto number_in = [&](const auto& at) {
+        return at == row.metrics.end() ? NAN : std::strtod(at->second.c_str(), nullptr);
+      };
+      const MeasuredEpoch epoch{.value = number_in(field), .loss = number_in(loss)};
+      if (!std::isfinite(epoch.value) || (best && !is_better(followed, epoch, best_epoch))) continue;
       best = {.row = row, .split = split, .column = column};
-      best_value = value;
+      best_epoch = epoch;
     }
     if (best) break;
   }

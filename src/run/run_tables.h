@@ -39,7 +39,8 @@ struct BestEpoch {
   std::string column;  ///< column of the metric: "val_top1"
 };
 
-/// Finds the best of the epochs; nothing if none has a finite value of the metric. `kind` is train.metric of the run;
+/// Finds the best of the epochs, of equal ones that with the lowest loss; nothing if none has a finite value of the
+/// metric. `kind` is train.metric of the run;
 /// nothing (auto): the first of kUsualMetrics that the epochs have.
 std::optional<BestEpoch> find_best_epoch(const std::vector<MetricsRow>& epochs, std::optional<MetricKind> kind);
 

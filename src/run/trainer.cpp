@@ -132,16 +132,17 @@ ExitStatus Trainer::run() {
   setup_.runtime.finish();
   stop.finish();
   if (record_)
-    record_->summarise(
-        {.stopped = stopped,
-         .by_audit = is_ended_by_audit_,
-         .lost_patience = state_.step < setup_.steps.total && calendar_.lost_patience(state_),
-         .state = state_,
-         .checkpoint = last_checkpoint(),
-         .best = best_checkpoint(),
-         .memory = memory,
-         .audits = audits_.summary(),
-         .step = setup_.layout.machine ? compare_step(predict_step(setup_.runtime.plan()).step_seconds, clock_) : ""});
+    record_->summarise({.stopped = stopped,
+                        .by_audit = is_ended_by_audit_,
+                        .lost_patience = state_.step < setup_.steps.total && calendar_.lost_patience(state_),
+                        .state = state_,
+                        .checkpoint = last_checkpoint(),
+                        .best = best_checkpoint(),
+                        .memory = memory,
+                        .audits = audits_.summary(),
+                        .step = setup_.layout.machine ? compare_step(predict_step(setup_.runtime.plan()).step_seconds,
+                                                                     clock_, setup_.grid.world().size())
+                                                      : ""});
   return stopped ? ExitStatus::kStoppedEarly : ExitStatus::kDone;
 }
 

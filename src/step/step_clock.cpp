@@ -14,6 +14,18 @@ namespace {
 
 constexpr std::int64_t kWarmUpSteps = 3;  // caches, and GPU graphs
 constexpr double kMaxRatio = 1.4;         // predictions on a machine of one's own are up to a quarter off
+constexpr double kShortSeconds = 1e-3;    // below, the latency of messages and of starting work is a large part
+
+// Says why a prediction is far from the measured duration of a step.
+std::string describe_difference(double measured_seconds, std::int64_t num_ranks) {
+  if (measured_seconds >= kShortSeconds)
+    return ". That is a large difference: other programs may have used these processors, now or when costs.txt of "
+           "run.directory was measured. To measure again at the next start, remove that file";
+  if (num_ranks > 1)
+    return ". A step this short consists mostly of waiting for messages, whose time is hard to predict: a run on one "
+           "rank may be faster, and so may a larger batch.micro";
+  return ". A step this short consists mostly of starting its operations, whose time is hard to predict";
+}
 
 }  // namespace
 
@@ -44,17 +56,14 @@ double StepClock::recent_seconds() const {
   return sum / static_cast<double>(num);
 }
 
-std::string compare_step(double predicted_seconds, const StepClock& clock) {
+std::string compare_step(double predicted_seconds, const StepClock& clock, std::int64_t num_ranks) {
   if (clock.num_steps() == 0) return "";
   const double measured = clock.median_seconds();
   const double ratio = predicted_seconds / measured;
   const bool is_far = ratio > kMaxRatio || ratio < 1 / kMaxRatio;
-  return fmt::format(
-      "step: predicted {} ms, measured {} ms (median of {}): ratio {:.2f}{}", plain_number(1e3 * predicted_seconds),
-      plain_number(1e3 * measured), clock.num_steps(), ratio,
-      is_far ? ". That is a large difference: other programs may have used these processors, now or when costs.txt of "
-               "run.directory was measured. To measure again at the next start, remove that file"
-             : "");
+  return fmt::format("step: predicted {} ms, measured {} ms (median of {}): ratio {:.2f}{}",
+                     plain_number(1e3 * predicted_seconds), plain_number(1e3 * measured), clock.num_steps(), ratio,
+                     is_far ? describe_difference(measured, num_ranks) : "");
 }
 
 }  // namespace convoy

@@ -36,7 +36,8 @@ class StepClock final : public StepObserver {
   std::vector<double> seconds_;
 };
 
-/// Returns "step: predicted 12.3 ms, measured 13 ms (median of 40): ratio 0.95"; empty if no step was measured.
-std::string compare_step(double predicted_seconds, const StepClock& clock);
+/// Returns "step: predicted 12.3 ms, measured 13 ms (median of 40): ratio 0.95", and why if they are far
+/// apart; empty if no step was measured. `num_ranks`: on how many ranks the step ran.
+std::string compare_step(double predicted_seconds, const StepClock& clock, std::int64_t num_ranks);
 
 }  // namespace convoy

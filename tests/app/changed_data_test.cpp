@@ -174,7 +174,8 @@ TEST_F(ChangedData, OtherTestImagesBeginTheBestValueAndThePatienceAnew) {
                                             "--checkpoint.keep=0"};
   ASSERT_EQ(train(patient + std::vector<std::string>{"--train.max_steps=20"}).status, 0);
   fs::remove(io::best_checkpoint_path(run_ + "/checkpoints"));
-  rewrite(checkpoint(20), [](io::TrainingState& state) { state.best_value = 1, state.best_step = 10; });
+  rewrite(checkpoint(20),
+          [](io::TrainingState& state) { state.best_value = 1, state.best_step = state.improved_step = 10; });
   const ProcessResult same = train(patient);
   EXPECT_TRUE(contains(same.output, "ended early: step 20 of 30")) << same.output;
 

@@ -82,11 +82,11 @@ std::string percent(double top1) {
 TEST_F(Training, TheBestCheckpointIsKeptBesideTheNewest) {
   // 5 epochs at a learning rate that falls to nothing: the accuracy rises, then stays.
   ASSERT_EQ(train({"--train.epochs=5", "--checkpoint.keep=1"}, 2).status, 0);
-  double best = -1;
+  double best = -1, best_loss = 0;
   int best_epoch = 0;
   for (int epoch = 1; epoch <= 5; ++epoch) {
-    const double top1 = std::stod(row(epoch).at(kTestTop1));
-    if (top1 > best + 1e-9) best = top1, best_epoch = epoch;
+    const double top1 = std::stod(row(epoch).at(kTestTop1)), loss = std::stod(row(epoch).at(kTestLoss));
+    if (top1 > best || (top1 == best && loss < best_loss)) best = top1, best_loss = loss, best_epoch = epoch;
   }
   const io::Checkpoint kept = read("best.h5");
   EXPECT_EQ(kept.state.step, 10 * best_epoch);
@@ -257,12 +257,13 @@ TEST_F(Training, TestsWithMirrorImagesAsAnEvaluationDoes) {
 TEST_F(Validation, ChoosesTheBestWeightsAndTheTestSetIsMeasuredWithThemOnce) {
   const ProcessResult trained = train({val_, "--train.epochs=5", "--train.ema_decay=0.8"}, 2);
   ASSERT_EQ(trained.status, 0) << trained.output;
-  double best = -1;
+  double best = -1, best_loss = 0;
   int best_epoch = 0;
   for (int epoch = 1; epoch <= 5; ++epoch) {
     EXPECT_TRUE(row(epoch).at(kTestLoss).empty() && row(epoch).at(kTestTop1).empty()) << epoch;
     EXPECT_FALSE(row(epoch).at(kValLoss).empty()) << epoch;
-    if (const double top1 = std::stod(row(epoch).at(kValTop1)); top1 > best + 1e-9) best = top1, best_epoch = epoch;
+    const double top1 = std::stod(row(epoch).at(kValTop1)), loss = std::stod(row(epoch).at(kValLoss));
+    if (top1 > best || (top1 == best && loss < best_loss)) best = top1, best_loss = loss, best_epoch = epoch;
   }
   const io::Checkpoint kept = read("best.h5");
   EXPECT_EQ(kept.state.step, 7 * best_epoch);

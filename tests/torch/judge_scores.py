@@ -165,7 +165,7 @@ def judge_new_file(convoy, keys, folder, kind, found, file):
         if name in found:
             judge_equal(f"{name} of a data set and of the user's file", found[name], imported[name])
     answer = subprocess.run([convoy, "predict", *keys, *file, "--predict.explain=true"], capture_output=True, text=True)
-    assert f"samples 0 to {SAMPLES - 1}, in micro-batches of 8: x (8, {VALUES}), output (8, {NAMES[kind]})" in answer.stdout
+    assert f"samples 0 to {SAMPLES - 1} (counted from 0), in micro-batches of 8: x (8, {VALUES}), output (8, {NAMES[kind]})" in answer.stdout
 
 
 def judge_plot(folder, found):

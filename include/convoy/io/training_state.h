@@ -30,8 +30,14 @@ struct TrainingState {
   std::int64_t evaluated_step = 0;  ///< step of the last row of log.csv
   /// Metric that selects the best checkpoint (train.metric); older files without it use top-1.
   std::string metric = "top1";
-  double best_value = 0;              ///< best value of `metric` so far, on data.val or, without it, on data.test
-  std::int64_t best_step = 0;         ///< step at which best_value was measured; 0: not measured yet
+  double best_value = 0;  ///< best value of `metric` so far, on data.val or, without it, on data.test
+  /// Step of the best checkpoint: best_value was measured there. 0: not measured yet.
+  std::int64_t best_step = 0;
+  /// Loss that was measured at best_step, on the same samples: the lower one wins if two steps have the same value.
+  /// NaN: not known, since an older Convoy wrote the file.
+  double best_loss = std::numeric_limits<double>::quiet_NaN();
+  /// First step at which best_value was measured; train.patience_epochs counts from here.
+  std::int64_t improved_step = 0;
   std::int64_t updates = 0;           ///< number of steps whose update was applied, not skipped
   double loss_scale = 1;              ///< loss scale of fp16: the factor of the loss's gradient
   std::int64_t loss_scale_steps = 0;  ///< number of good steps in a row with this loss scale, after which it is doubled
@@ -48,6 +54,13 @@ struct TrainingState {
   std::int64_t bad_steps = 0, bad_steps_in_row = 0, rollbacks = 0;
   /// Factor by which rollbacks have changed the learning rate.
   double rate_factor = 1;
+
+  /// Begins the search for the best checkpoint again.
+  void forget_best() {
+    best_value = 0;
+    best_loss = std::numeric_limits<double>::quiet_NaN();
+    best_step = improved_step = 0;
+  }
 };
 
 }  // namespace convoy::io

@@ -106,6 +106,14 @@ TEST(CommandLine, NamesANetworkAndItsParametersOnce) {
   EXPECT_EQ(describe_unread_network(request({"evaluate"}), "a.h5"), "");
 }
 
+TEST(CommandLine, RefusesAKeyOfTheModelThatModelSetHoldsToo) {
+  EXPECT_EQ(
+      complaint({"plan", "transformer", "--model.set=depth=3, width=64", "--model.width=128"}),
+      "command line: model.width = 128 has no effect, since model.set = depth=3, width=64 sets it, too. Give only "
+      "one of the two.");
+  EXPECT_EQ(request({"plan", "transformer", "--model.set=depth=3", "--model.width=128"}).params.model.set, "depth=3");
+}
+
 // Parameter files that Convoy wrote hold all keys.
 TEST(CommandLine, PassesADefaultToTheFileOfANetworkIfItIsGiven) {
   const std::string path = ::testing::TempDir() + "convoy-widths.cfg";

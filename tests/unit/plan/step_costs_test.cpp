@@ -347,15 +347,25 @@ TEST(CellCosts, ThatNoCellHasAreNotBelieved) {
                   "'1 2 3' does not have 7 numbers");
 }
 
+TEST(StepClock, SaysThatMessagesDominateAShortStep) {
+  StepClock clock(4);
+  for (int i = 0; i < 5; ++i) clock.add(4e-4);
+  const std::string on_two = compare_step(1e-4, clock, 2), on_one = compare_step(1e-4, clock, 1);
+  EXPECT_CONTAINS(on_two, "ratio 0.25. A step this short consists mostly of waiting for messages");
+  EXPECT_CONTAINS(on_two, "a run on one rank may be faster");
+  EXPECT_CONTAINS(on_one, "ratio 0.25. A step this short consists mostly of starting its operations");
+  EXPECT_EQ(compare_step(4e-4, clock, 2), "step: predicted 0.4 ms, measured 0.4 ms (median of 2): ratio 1.00");
+}
+
 TEST(StepClock, TellsTheMedianBehindTheWarmUp) {
   StepClock clock(4);
-  EXPECT_EQ(compare_step(1, clock), "");
+  EXPECT_EQ(compare_step(1, clock, 2), "");
   for (const double seconds : {100.0, 100.0, 100.0, 3.0, 1.0, 2.0, 4.0}) clock.add(seconds);
   EXPECT_EQ(clock.median_seconds(), 2);
   EXPECT_EQ(clock.recent_seconds(), 2.5);
-  EXPECT_EQ(compare_step(1.8, clock), "step: predicted 1800 ms, measured 2000 ms (median of 4): ratio 0.90");
+  EXPECT_EQ(compare_step(1.8, clock, 2), "step: predicted 1800 ms, measured 2000 ms (median of 4): ratio 0.90");
   for (const double far : {1.2, 3.02})
-    EXPECT_CONTAINS(compare_step(far, clock),
+    EXPECT_CONTAINS(compare_step(far, clock, 2),
                     ". That is a large difference: other programs may have used these processors");
   for (int i = 0; i < 4; ++i) clock.add(7);
   EXPECT_EQ(clock.median_seconds(), 7) << "the latest four";

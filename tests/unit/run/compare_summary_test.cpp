@@ -50,8 +50,28 @@ TEST_F(Summary, HasTheBestEpochOfEachRunWithMeanAndDeviation) {
             "a                     20  best epoch    0.2500    56.25 %        0.2500\n"
             "b                     20  best epoch    0.7500    62.50 %\n"
             "c                     20  best epoch    0.5000    68.75 %        0.5000\n"
-            "mean                                    0.5000    62.50 %\n"
-            "standard deviation                      0.2500     6.25 %\n");
+            "mean                      best epoch    0.5000    62.50 %\n"
+            "standard deviation        best epoch    0.2500     6.25 %\n"
+            "a                     30  last epoch    0.7000    12.50 %        0.6250\n"
+            "b                     30  last epoch    0.7000    12.50 %        0.6250\n"
+            "c                     30  last epoch    0.7000    12.50 %        0.6250\n"
+            "mean                      last epoch    0.7000    12.50 %        0.6250\n"
+            "standard deviation        last epoch    0.0000     0.00 %        0.0000\n");
+}
+
+TEST_F(Summary, OfARunWithoutBestCheckpointHasOnlyTheLastEpoch) {
+  write_run("a", 1, ",,0.25,0.5625,0.25");
+  Parameters params;
+  params.checkpoint.best = false;
+  write("a", "params.cfg", render(params));
+  const std::string table = summarise_runs({"a"});
+  EXPECT_CONTAINS(table, "    30  last epoch    0.7000    12.50 %        0.6250\n");
+  EXPECT_EQ(table.find("best epoch"), std::string::npos) << table;
+}
+
+TEST_F(Summary, TakesTheEpochWithTheLowestLossOfThoseWithTheSameMetric) {
+  write_run("a", 1, ",,0.25,0.5,0.25");
+  EXPECT_CONTAINS(summarise_runs({"a"}), "    20  best epoch    0.2500    50.00 %        0.2500\n");
 }
 
 TEST_F(Summary, TakesTheTestSetBeforeTheBestEpochAndSaysSo) {
