@@ -4,8 +4,6 @@
 #include <algorithm>
 #include <cmath>
 #include <cstddef>
-#include <cstdlib>
-#include <functional>
 #include <queue>
 #include <tuple>
 
@@ -14,6 +12,8 @@
 #include "convoy/base/error.h"
 #include "convoy/base/random.h"
 #include "convoy/base/wording.h"
+
+#include "data/draw_groups.h"
 
 namespace convoy {
 
@@ -28,30 +28,6 @@ std::uint64_t draw(std::uint64_t seed, std::uint64_t item, Purpose purpose = Pur
 
 std::uint64_t draw_row(std::uint64_t seed, std::int64_t row, Purpose purpose = Purpose::kValidationSplit) {
   return draw(seed, hash_name(fmt::format("row {}", row)), purpose);
-}
-
-/// Rows of one group, and where they go.
-struct Group {
-  std::uint64_t drawn = 0, number = 0;
-  std::int64_t size = 0;
-  RowSplit split = RowSplit::kTrain;
-  std::uint16_t fold = 0;
-};
-
-// Returns the groups, in ascending order of their numbers, of rows with these numbers of groups.
-std::vector<Group> list_groups(std::vector<std::uint64_t> numbers, std::uint64_t seed, Purpose purpose) {
-  std::ranges::sort(numbers);
-  std::vector<Group> groups;
-  for (auto begin = numbers.begin(); begin != numbers.end();) {
-    const auto end = std::upper_bound(begin, numbers.end(), *begin);
-    groups.push_back({.drawn = draw(seed, *begin, purpose), .number = *begin, .size = end - begin});
-    begin = end;
-  }
-  return groups;
-}
-
-const Group& group_with(const std::vector<Group>& ascending, std::uint64_t number) {
-  return *std::ranges::lower_bound(ascending, number, {}, &Group::number);
 }
 
 using DrawnRow = std::pair<std::uint64_t, std::int64_t>;  ///< a random number, its row
@@ -131,48 +107,32 @@ class Division {
     return drawn;
   }
 
-  // Takes whole groups in the order of their random numbers.
+  // Takes whole groups in the order of their random numbers. Splits are the parts of the groups.
   void draw_groups() {
     std::vector<std::uint64_t> numbers;
-    for (std::int64_t row = 0; row < rows_.num_rows; ++row)
-      if (is_free(row)) numbers.push_back(rows_.groups[static_cast<std::size_t>(row)]);
-    const std::int64_t of = std::ssize(numbers);
-    std::vector<Group> groups = list_groups(std::move(numbers), spec_.seed, Purpose::kValidationSplit);
-    std::ranges::sort(groups, {}, [](const Group& group) { return std::pair(group.drawn, group.number); });
-    take_groups(groups, of, spec_.val_fraction, RowSplit::kVal, kValKey);
-    take_groups(groups, of, spec_.test_fraction, RowSplit::kTest, kTestKey);
-    std::ranges::sort(groups, {}, &Group::number);
+    std::vector<std::int32_t> labels;
     for (std::int64_t row = 0; row < rows_.num_rows; ++row) {
       if (!is_free(row)) continue;
-      split_of(row) = group_with(groups, rows_.groups[static_cast<std::size_t>(row)]).split;
+      numbers.push_back(rows_.groups[static_cast<std::size_t>(row)]);
+      if (!rows_.labels.empty()) labels.push_back(rows_.labels[static_cast<std::size_t>(row)]);
     }
-  }
-
-  // A group is taken if that brings the number of samples nearer to the share; else the smallest one is.
-  void take_groups(std::vector<Group>& groups, std::int64_t of, double fraction, RowSplit split, const char* key) {
-    if (fraction == 0) return;
-    const auto wanted = std::llround(fraction * static_cast<double>(of));
-    std::int64_t taken = 0, num_taken = 0;
-    auto num_left = std::ranges::count(groups, RowSplit::kTrain, &Group::split);
-    const auto take = [&](Group& group) {
-      group.split = split;
-      taken += group.size;
-      ++num_taken;
-      --num_left;
+    std::vector<RowGroup> groups = list_groups(numbers, labels, spec_.seed, Purpose::kValidationSplit);
+    std::ranges::sort(groups, {}, [](const RowGroup& group) { return std::pair(group.drawn, group.number); });
+    GroupDraw draw(groups);
+    const auto take = [&](double fraction, RowSplit split, const char* key) {
+      if (fraction == 0) return;
+      const auto [num_groups, num_rows] = draw.take(fraction, static_cast<std::uint16_t>(split));
+      const auto of = std::ssize(numbers);
+      note(fmt::format("{} = {}: {} of {} with {} of {} samples become split {} ({:.1f} %)", key, fraction, num_groups,
+                       counted(std::ssize(groups), "group"), num_rows, of, split == RowSplit::kVal ? "val" : "test",
+                       100.0 * static_cast<double>(num_rows) / static_cast<double>(of)));
     };
-    for (Group& group : groups) {
-      if (group.split != RowSplit::kTrain || num_left == 1) continue;
-      if (std::abs(taken + group.size - wanted) <= std::abs(taken - wanted)) take(group);
-    }
-    if (taken == 0) {
-      Group* smallest = nullptr;
-      for (Group& group : groups)
-        if (group.split == RowSplit::kTrain && (smallest == nullptr || group.size < smallest->size)) smallest = &group;
-      if (smallest != nullptr && num_left > 1) take(*smallest);
-    }
-    note(fmt::format("{} = {}: {} of {} with {} of {} samples become split {} ({:.1f} %)", key, fraction, num_taken,
-                     counted(std::ssize(groups), "group"), taken, of, split == RowSplit::kVal ? "val" : "test",
-                     100.0 * static_cast<double>(taken) / static_cast<double>(of)));
+    take(spec_.val_fraction, RowSplit::kVal, kValKey);
+    take(spec_.test_fraction, RowSplit::kTest, kTestKey);
+    std::ranges::sort(groups, {}, &RowGroup::number);
+    for (std::int64_t row = 0; row < rows_.num_rows; ++row)
+      if (is_free(row))
+        split_of(row) = static_cast<RowSplit>(group_with(groups, rows_.groups[static_cast<std::size_t>(row)]).part);
   }
 
   void note(std::string text) {
@@ -200,22 +160,12 @@ void check_folds(std::int64_t num_folds, std::int64_t count, const char* what) {
          count < 2 ? "Leave import.folds out" : fmt::format("Allowed: 2 to {}", count));
 }
 
-std::vector<std::uint16_t> deal_groups(const RowsToSplit& rows, std::int64_t num_folds, std::uint64_t seed) {
-  std::vector<Group> groups = list_groups({rows.groups.begin(), rows.groups.end()}, seed, Purpose::kFold);
+std::vector<std::uint16_t> deal_folds_of_groups(const RowsToSplit& rows, std::int64_t num_folds, std::uint64_t seed) {
+  std::vector<RowGroup> groups = list_groups(rows.groups, rows.labels, seed, Purpose::kFold);
   check_folds(num_folds, std::ssize(groups), "group");
-  std::ranges::sort(groups, {}, [](const Group& g) { return std::tuple(-g.size, g.drawn, g.number); });
-  using Fold = std::pair<std::int64_t, std::uint16_t>;  // number of its rows, its number
-  std::priority_queue<Fold, std::vector<Fold>, std::greater<>> folds;
-  for (std::int64_t fold = 1; fold <= num_folds; ++fold) folds.emplace(0, static_cast<std::uint16_t>(fold));
-  for (Group& group : groups) {
-    const auto [count, fold] = folds.top();
-    folds.pop();
-    group.fold = fold;
-    folds.emplace(count + group.size, fold);
-  }
-  std::ranges::sort(groups, {}, &Group::number);
+  deal_groups(groups, num_folds);
   std::vector<std::uint16_t> dealt;
-  for (const std::uint64_t number : rows.groups) dealt.push_back(group_with(groups, number).fold);
+  for (const std::uint64_t number : rows.groups) dealt.push_back(group_with(groups, number).part);
   return dealt;
 }
 
@@ -254,7 +204,7 @@ DividedRows divide_rows(const RowsToSplit& rows, const RowSplitSpec& spec) {
 }
 
 std::vector<std::uint16_t> deal_folds(const RowsToSplit& rows, std::int64_t num_folds, std::uint64_t seed) {
-  if (!rows.groups.empty()) return deal_groups(rows, num_folds, seed);
+  if (!rows.groups.empty()) return deal_folds_of_groups(rows, num_folds, seed);
   check_folds(num_folds, rows.num_rows, "sample");
   std::vector<std::tuple<std::int32_t, std::uint64_t, std::int64_t>> order;  // class, random number, row
   for (std::int64_t row = 0; row < rows.num_rows; ++row)
@@ -266,6 +216,21 @@ std::vector<std::uint16_t> deal_folds(const RowsToSplit& rows, std::int64_t num_
     dealt[static_cast<std::size_t>(std::get<2>(order[i]))] =
         static_cast<std::uint16_t>(i % static_cast<std::size_t>(num_folds) + 1);
   return dealt;
+}
+
+std::vector<ClassOfOneGroup> find_classes_of_one_group(const RowsToSplit& rows) {
+  std::vector<std::int64_t> firsts(static_cast<std::size_t>(rows.num_classes), -1);  // a row of each class
+  std::vector<bool> is_spread(firsts.size());
+  for (std::size_t row = 0; row < rows.groups.size() && !rows.labels.empty(); ++row) {
+    if (rows.labels[row] < 0) continue;
+    const auto label = static_cast<std::size_t>(rows.labels[row]);
+    if (firsts[label] < 0) firsts[label] = static_cast<std::int64_t>(row);
+    if (rows.groups[static_cast<std::size_t>(firsts[label])] != rows.groups[row]) is_spread[label] = true;
+  }
+  std::vector<ClassOfOneGroup> found;
+  for (std::size_t label = 0; label < firsts.size(); ++label)
+    if (firsts[label] >= 0 && !is_spread[label]) found.push_back({static_cast<std::int32_t>(label), firsts[label]});
+  return found;
 }
 
 std::optional<std::pair<std::int64_t, std::int64_t>> find_shared_group(std::span<const std::uint64_t> groups,

@@ -51,16 +51,26 @@ struct DividedRows {
 };
 
 /// Divides the rows. Rows are drawn class by class; a class with one row stays. If there are groups, whole groups are
-/// drawn, until the share is nearest. Which rows are drawn depends on the seed, the numbers of the rows and classes,
+/// drawn, so that the shares of all rows and of each class come near to what is requested; the last rows of a class
+/// stay in train. Which rows are drawn depends on the seed, the numbers of the rows and classes,
 /// and the names of groups; val does not depend on test_fraction. Throws RequestError if train would be empty, or a
 /// split for which a share is requested.
 DividedRows divide_rows(const RowsToSplit& rows, const RowSplitSpec& spec);
 
 /// Returns the fold of each row, from 1 to `num_folds`. Rows of a class differ in number by at most one from fold to
-/// fold, and so do all rows. If there are groups, each lies in one fold, and classes are not looked at: the largest
-/// group goes first, each to the fold with the fewest rows. Rows and groups of one size are drawn from the seed, by the
-/// numbers of the rows and the names of groups. Throws RequestError if there are fewer rows or groups than folds.
+/// fold, and so do all rows. If there are groups, each lies in one fold: the largest group goes first, each to
+/// the fold with the smallest share of its classes and rows. Rows and groups of one size are drawn from the seed, by
+/// the numbers of the rows and the names of groups. Throws RequestError if there are fewer rows or groups than folds.
 std::vector<std::uint16_t> deal_folds(const RowsToSplit& rows, std::int64_t num_folds, std::uint64_t seed);
+
+/// A class whose rows all lie in one group, so that only one split or fold can have it.
+struct ClassOfOneGroup {
+  std::int32_t label = 0;
+  std::int64_t row = 0;  ///< the first row of the class
+};
+
+/// Finds these classes, in ascending order. There are none without classes or without groups.
+std::vector<ClassOfOneGroup> find_classes_of_one_group(const RowsToSplit& rows);
 
 /// Returns two rows of one group that are in different splits; nothing if there are none.
 std::optional<std::pair<std::int64_t, std::int64_t>> find_shared_group(std::span<const std::uint64_t> groups,

@@ -6,6 +6,7 @@
 #include <functional>
 #include <map>
 #include <numeric>
+#include <span>
 #include <string_view>
 #include <system_error>
 
@@ -152,12 +153,31 @@ std::string describe_statistics(const DatasetInfo& info) {
   return describe_statistics(info.arrays) + describe_numbers(info.target, info.class_names);
 }
 
+// How many samples the classes or labels have, the largest first; nothing if all have the same number.
+std::string describe_each_count(const std::vector<std::int64_t>& counts, const std::vector<std::string>& names) {
+  if (counts.size() != names.size() || std::ranges::adjacent_find(counts, std::not_equal_to<>()) == counts.end())
+    return "";
+  std::vector<std::size_t> order(counts.size());
+  std::iota(order.begin(), order.end(), std::size_t{0});
+  std::ranges::stable_sort(order, std::greater<>(), [&](std::size_t i) { return counts[i]; });
+  std::vector<std::string> shown;
+  for (const std::size_t i : std::span(order).first(std::min(order.size(), kShownClasses)))
+    shown.push_back(fmt::format("{}: {}", excerpt(names[i]), counts[i]));
+  return line("of each",
+              fmt::format("{}{}", fmt::join(shown, ", "),
+                          order.size() > shown.size() ? fmt::format(" and {} more", order.size() - shown.size()) : ""));
+}
+
 // The number of samples in the whole split, and how many each class or label has; numbers have no counts.
 std::string describe_counts(const DatasetInfo& info) {
   if (info.target.kind != TargetKind::kClass)
-    return info.class_counts.empty() ? "" : line("with a label", samples_per_class(info.class_counts));
+    return info.class_counts.empty() ? ""
+                                     : line("with a label", samples_per_class(info.class_counts)) +
+                                           describe_each_count(info.class_counts, info.class_names);
   const std::int64_t in_split = std::accumulate(info.class_counts.begin(), info.class_counts.end(), std::int64_t{0});
-  return line("in the split", fmt::format("{}, {}", counted(in_split, "sample"), samples_per_class(info.class_counts)));
+  return line("in the split",
+              fmt::format("{}, {}", counted(in_split, "sample"), samples_per_class(info.class_counts))) +
+         describe_each_count(info.class_counts, info.class_names);
 }
 
 // The hash of a data set's content, as shown for checkpoints and data sets.

@@ -8,6 +8,7 @@
 #include <utility>
 
 #include <fmt/format.h>
+#include <fmt/ranges.h>
 
 #include "convoy/base/error.h"
 #include "convoy/base/log.h"
@@ -26,6 +27,7 @@ namespace convoy {
 namespace {
 
 constexpr std::int64_t kRowsPerBlock = 4096;
+constexpr std::size_t kMaxNamedClasses = 3;
 constexpr const char* kSourceKey = "import.source";
 
 ArraySourceSpec spec_of(const ImportParams& params, const std::string& path) {
@@ -292,6 +294,32 @@ RowSplitSpec ArrayListing::split_spec(std::uint64_t seed) const {
   return spec;
 }
 
+RowsToSplit ArrayListing::rows_of_train() const {
+  return {.num_rows = sources_.front()->num_samples(),
+          .num_classes = target_.kind == TargetKind::kClass ? std::ssize(target_.names) : 0,
+          .labels = listing_.splits.front().labels,
+          .groups = groups_.front()};
+}
+
+// Names the classes that only one split or fold can have, as all their samples are of one group.
+void ArrayListing::note_classes_of_one_group() {
+  const bool draws = params_.val_fraction > 0 || params_.test_fraction > 0 || params_.folds > 0;
+  if (params_.group.empty() || !draws) return;
+  const std::vector<ClassOfOneGroup> found = find_classes_of_one_group(rows_of_train());
+  if (found.empty()) return;
+  std::vector<std::string> named;
+  for (const ClassOfOneGroup& one : std::span(found).first(std::min<std::size_t>(found.size(), kMaxNamedClasses)))
+    named.push_back(fmt::format("class '{}' in group '{}'", excerpt(target_.names[static_cast<std::size_t>(one.label)]),
+                                excerpt(sources_.front()->group()->text(one.row, 0))));
+  const auto num_more = std::ssize(found) - std::ssize(named);
+  log_warning(fmt::format(
+      "import.group = {}: all samples of a class are of one group: {}{}. {}. Add samples of other groups, or leave "
+      "these classes out",
+      params_.group, fmt::join(named, ", "), num_more > 0 ? fmt::format(" and {} more", num_more) : "",
+      params_.folds > 0 ? "Only one fold has such a class, and a training without this fold does not see it"
+                        : "Such a group stays in split train, and its class is not measured"));
+}
+
 std::vector<std::byte> ArrayListing::divide_on_root(std::uint64_t seed) {
   for (std::size_t i = 1; i < names_.size(); ++i) {
     const bool is_val = names_[i] == io::kSplitNames[1];
@@ -300,11 +328,8 @@ std::vector<std::byte> ArrayListing::divide_on_root(std::uint64_t seed) {
       refuse("import.{0}_fraction and import.{0}_rows: the source has a split {0} already. Leave them out", names_[i]);
   }
   ArraySource& source = *sources_.front();
-  DividedRows divided = divide_rows({.num_rows = source.num_samples(),
-                                     .num_classes = std::ssize(target_.names),
-                                     .labels = listing_.splits.front().labels,
-                                     .groups = groups_.front()},
-                                    split_spec(seed));
+  const RowsToSplit rows = rows_of_train();
+  DividedRows divided = divide_rows(rows, split_spec(seed));
   notes_.insert(notes_.end(), divided.notes.begin(), divided.notes.end());
   if (const auto shared = find_shared_group(groups_.front(), divided.splits))
     refuse_shared_group(source, shared->first, source, shared->second);
@@ -313,6 +338,7 @@ std::vector<std::byte> ArrayListing::divide_on_root(std::uint64_t seed) {
 }
 
 void ArrayListing::divide(std::uint64_t seed) {
+  mpi::on_root(world_, [this] { note_classes_of_one_group(); });
   divide_train(seed);
   if (params_.folds > 0) deal_train(seed);
   groups_.clear();

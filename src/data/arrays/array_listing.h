@@ -83,6 +83,8 @@ class ArrayListing {
   void check_groups_of_splits();
   void check_request(bool are_classes_folders) const;
   RowSplitSpec split_spec(std::uint64_t seed) const;
+  RowsToSplit rows_of_train() const;
+  void note_classes_of_one_group();
   std::vector<std::byte> divide_on_root(std::uint64_t seed);
   void divide_train(std::uint64_t seed);
   void deal_train(std::uint64_t seed);

@@ -270,9 +270,34 @@ TargetListing TargetScan::finish() {
   if (form.kind != TargetKind::kClass) release_memory(listing_.labels);
   if (form.names.empty()) name_outputs();
   if (request_ == TargetRequest::kAuto)
-    listing_.notes.push_back(fmt::format("the target {} is {} (import.target_kind = {})", place_, describe_kind(form),
-                                         to_string(form.kind)));
+    listing_.notes.push_back(fmt::format("the target {} is {} (import.target_kind = {}); this is a guess: {}", place_,
+                                         describe_kind(form), to_string(form.kind), describe_guess()));
   return std::move(listing_);
+}
+
+// Says why the kind of the target was chosen, and what chooses another.
+std::string TargetScan::describe_guess() const {
+  const char* const make_class = "a row with a 1 for the class becomes a class with numpy.argmax(y, axis=1)";
+  const bool has_several = part_.num_values() > 1;
+  switch (listing_.form.kind) {
+    case TargetKind::kClass:
+      return are_numbers() ? "its values are whole numbers. If they are quantities, give import.target_kind = numbers"
+                           : "its values are texts. If each names several labels, give import.target_kind = labels";
+    case TargetKind::kLabels:
+      return has_several ? fmt::format(
+                               "its values are all 0 or 1. If they are quantities, give import.target_kind = "
+                               "numbers; {}",
+                               make_class)
+                         : "a | separates labels. If each text is one class, give import.target_kind = class";
+    case TargetKind::kNumbers:
+      break;
+  }
+  if (has_several && dims_.size() < 2)
+    return fmt::format("its values are {}. If each is 0 or 1 for a label, give import.target_kind = labels; {}",
+                       is_float_array(part_) ? "floats" : "not all 0 or 1", make_class);
+  if (has_several) return "a sample has values at each pixel";
+  return fmt::format("its values are {}. If they are classes, give import.target_kind = class",
+                     is_float_array(part_) ? "floats" : "not all whole numbers");
 }
 
 // If all other classes are numbers, words as NA are no classes.

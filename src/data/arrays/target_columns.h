@@ -102,6 +102,7 @@ class TargetScan {
   void list_labels();
   void note_spellings(const char* what);
   void name_outputs();
+  std::string describe_guess() const;
   bool are_numbers() const { return num_numbers_ > 0 && num_others_ == 0; }
   TargetKind kind_of_texts() const;
 

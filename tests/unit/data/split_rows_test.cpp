@@ -126,6 +126,54 @@ TEST(DivideRows, AGroupLargerThanItsShareIsLeftInTrain) {
   }
 }
 
+/// 60 patients with 5 rows each; those of patient p are of class 2 if p is 7, 21 or 40, else of class 1 in a fifth of
+/// the patients, else of class 0.
+struct Patients {
+  std::vector<std::uint64_t> groups;
+  std::vector<std::int32_t> labels;
+
+  Patients() {
+    for (std::uint64_t p = 0; p < 60; ++p) {
+      groups.insert(groups.end(), 5, hash_name(std::string(p + 1, 'p')));
+      labels.insert(labels.end(), 5, p == 7 || p == 21 || p == 40 ? 2 : p % 5 == 0 ? 1 : 0);
+    }
+  }
+  RowsToSplit rows() const {
+    return {.num_rows = std::ssize(groups), .num_classes = 3, .labels = labels, .groups = groups};
+  }
+};
+
+TEST(DivideRows, GroupsAreDrawnWithTheirSharesOfTheClasses) {
+  const Patients patients;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const DividedRows divided = divide_rows(patients.rows(), {.val_fraction = 0.2, .test_fraction = 0.2, .seed = seed});
+    EXPECT_EQ(find_shared_group(patients.groups, divided.splits), std::nullopt);
+    std::map<RowSplit, std::map<std::int32_t, int>> counts;
+    for (std::size_t i = 0; i < patients.labels.size(); ++i) ++counts[divided.splits[i]][patients.labels[i]];
+    for (const RowSplit split : {RowSplit::kTrain, RowSplit::kVal, RowSplit::kTest})
+      EXPECT_EQ(counts[split][2], 5) << "seed " << seed << ": each split has one of the three patients of class 2";
+    for (const RowSplit split : {RowSplit::kVal, RowSplit::kTest}) {
+      EXPECT_NEAR(counts[split][0], 0.2 * 230, 5) << "seed " << seed;  // nearest, but for one patient
+      EXPECT_NEAR(counts[split][1], 0.2 * 55, 5) << "seed " << seed;
+    }
+  }
+}
+
+TEST(DivideRows, AClassOfOneGroupStaysInTrain) {
+  Patients patients;
+  for (std::size_t i = 0; i < patients.labels.size(); ++i)
+    if (i / 5 == 21 || i / 5 == 40) patients.labels[i] = 0;
+  for (std::uint64_t seed = 0; seed < 50; ++seed) {
+    const DividedRows divided = divide_rows(patients.rows(), {.val_fraction = 0.4, .test_fraction = 0.4, .seed = seed});
+    EXPECT_EQ(divided.splits[7u * 5], RowSplit::kTrain) << "seed " << seed;
+  }
+  const std::vector<ClassOfOneGroup> found = find_classes_of_one_group(patients.rows());
+  ASSERT_EQ(found.size(), 1u);
+  EXPECT_EQ(found[0].label, 2);
+  EXPECT_EQ(found[0].row, 35);
+  EXPECT_TRUE(find_classes_of_one_group(Patients().rows()).empty());
+}
+
 TEST(DivideRows, WhatCannotBeIsRefused) {
   const std::vector<std::uint64_t> groups(10, 1);
   const auto refusal = [](const RowsToSplit& rows, const RowSplitSpec& spec) {
@@ -189,6 +237,21 @@ TEST(DealFolds, AGroupIsInOneFoldAndSizesAreNearlyEqual) {
     }
     const auto others = deal_folds({.num_rows = std::ssize(groups), .groups = reversed}, num_folds, 3);
     EXPECT_TRUE(std::equal(folds.begin(), folds.end(), others.rbegin())) << "the order of the rows does not matter";
+  }
+}
+
+TEST(DealFolds, OfGroupsHaveTheSameShareOfEachClass) {
+  const Patients patients;
+  for (std::uint64_t seed = 0; seed < 20; ++seed) {
+    const auto folds = deal_folds(patients.rows(), 3, seed);
+    for (const std::int32_t label : {0, 1, 2}) {
+      const auto [fewest, most] = sizes_of(folds, 3, [&](std::size_t i) { return patients.labels[i] == label; });
+      EXPECT_LE(most - fewest, 5) << "seed " << seed << ", class " << label << ": they differ by one patient";
+      EXPECT_GT(fewest, 0);
+    }
+    std::map<std::uint64_t, std::set<int>> folds_of_groups;
+    for (std::size_t i = 0; i < folds.size(); ++i) folds_of_groups[patients.groups[i]].insert(folds[i]);
+    for (const auto& [group, its_folds] : folds_of_groups) EXPECT_EQ(its_folds.size(), 1u);
   }
 }
 

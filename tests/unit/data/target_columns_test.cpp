@@ -69,6 +69,26 @@ TEST_F(TargetColumns, TextsAreClassesInTheOrderOfTheirBytes) {
   EXPECT_EQ(reader.read(2).label, -1);
 }
 
+TEST_F(TargetColumns, AGuessSaysWhyAndWhatChoosesOtherwise) {
+  const auto note_of = [](SamplePart& part) { return scan(part).notes.at(0); };
+  EXPECT_CONTAINS(
+      note_of(*table("y\n10\n9\n10\n", {"y"})),
+      "is a class of 2 (import.target_kind = class); this is a guess: its values are whole numbers. If they "
+      "are quantities, give import.target_kind = numbers");
+  EXPECT_CONTAINS(note_of(*table("y\n1.5\n9\n10\n", {"y"})),
+                  "not all whole numbers. If they are classes, give import.");
+  EXPECT_CONTAINS(note_of(*table("y\na|b\nb\n", {"y"})),
+                  "a | separates labels. If each text is one class, give import.");
+  const auto whole = array({.descr = "<i8", .shape = "(2, 2)"}, bytes_of_numbers<std::int64_t>({1, 0, 0, 1}));
+  EXPECT_CONTAINS(note_of(*whole),
+                  "its values are all 0 or 1. If they are quantities, give import.target_kind = numbers");
+  EXPECT_CONTAINS(note_of(*whole), "numpy.argmax(y, axis=1)");
+  const auto floats = array({.descr = "<f4", .shape = "(2, 2)"}, bytes_of_numbers<float>({1, 0, 0, 1}));
+  EXPECT_CONTAINS(note_of(*floats),
+                  "its values are floats. If each is 0 or 1 for a label, give import.target_kind = labels");
+  EXPECT_CONTAINS(note_of(*floats), "numpy.argmax(y, axis=1)");
+}
+
 TEST_F(TargetColumns, IntegersAreClassesInTheirOrder) {
   const auto in_table = table("y\n10\n9\nNA\n10\n-1\n", {"y"});
   EXPECT_EQ(scan(*in_table).form.names, (Names{"-1", "9", "10"}));

@@ -38,6 +38,18 @@ TEST(Inspect, DescribesAShard) {
                 fmt::format("{:.4f}, ", content.info.channel_mean[0]), "made for a test", "KiB"});
 }
 
+TEST(Inspect, CountsTheSamplesOfTheLargestClasses) {
+  const TemporaryDirectory directory;
+  test::DatasetContent content = test::make_content({.num_samples = 132, .num_classes = 13});
+  content.labels.assign(30, 12);
+  for (std::int32_t c = 0; c < 12; ++c) content.labels.insert(content.labels.end(), 14u - static_cast<unsigned>(c), c);
+  test::write_dataset(directory.path(), "train", 1, content);
+  expect_lines(
+      describe_file(directory / "train.h5"),
+      {"3 to 30 each\n  of each       class 12: 30, class 0: 14, class 1: 13, class 2: 12, class 3: 11, class 4: 10, "
+       "class 5: 9, class 6: 8, class 7: 7, class 8: 6 and 3 more\n"});
+}
+
 TEST(Inspect, DescribesACheckpoint) {
   const TemporaryDirectory directory;
   write_file_atomically(directory / "a.h5", encode_checkpoint(test::make_checkpoint(1234)));
