@@ -1,4 +1,9 @@
 /// convoy import: converts public formats into Convoy's data sets. All ranks work.
+#include <algorithm>
+#include <filesystem>
+#include <span>
+#include <system_error>
+
 #include <fmt/core.h>
 
 #include "convoy/base/clock.h"
@@ -8,6 +13,7 @@
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/data/import.h"
+#include "convoy/io/atomic_file.h"
 
 #include "commands/commands.h"
 
@@ -42,6 +48,22 @@ void print_split(const ImportedSplit& split) {
         split.paths.front(), split.paths.size() > 1 ? fmt::format(" .. {}", split.paths.back()) : std::string());
 }
 
+// Logs the skipped samples, or the first of many, of which a file then has all. Returns where they are named.
+std::string name_skipped(const std::vector<SkippedSample>& skipped, const std::string& folder) {
+  constexpr std::size_t kMaxShown = 10;
+  const std::string path = folder + "/skipped.txt";
+  std::error_code absent;
+  std::filesystem::remove(path, absent);  // of an earlier import
+  for (const SkippedSample& bad : std::span(skipped).first(std::min(skipped.size(), kMaxShown)))
+    log_warning(fmt::format("skipped '{}': {}", excerpt(bad.name), bad.reason));
+  if (skipped.size() <= kMaxShown) return "above";
+  std::string all;
+  for (const SkippedSample& bad : skipped) all += fmt::format("{}: {}\n", printable(bad.name), printable(bad.reason));
+  io::write_text_atomically(path, all);
+  log_warning(fmt::format("{} more were skipped; {} names all", skipped.size() - kMaxShown, path));
+  return "in " + path;
+}
+
 }  // namespace
 
 ExitStatus import(const Request& request, WatchdogSession& watchdog) {
@@ -56,8 +78,7 @@ ExitStatus import(const Request& request, WatchdogSession& watchdog) {
       import_samples(request.params.import, request.params.train.seed, watchdog.world(), show);
   if (watchdog.world().rank() != 0) return ExitStatus::kDone;
   line.clear();
-  for (const SkippedSample& bad : summary.skipped)
-    log_warning(fmt::format("skipped '{}': {}", excerpt(bad.name), bad.reason));
+  const std::string where_named = name_skipped(summary.skipped, request.params.import.output);
   for (const std::string& warning : summary.warnings) log_warning(warning);
   for (const std::string& note : summary.notes) print("{}\n", printable(note));
   std::int64_t imported = 0;
@@ -71,9 +92,10 @@ ExitStatus import(const Request& request, WatchdogSession& watchdog) {
   const std::string_view sample = input_kinds::one_of(summary.splits.front().info.kind);
   print("imported {} in {:.1f} s ({:.0f} {}s/s){}\n", counted(imported, sample), seconds,
         static_cast<double>(imported) / seconds, sample,
-        summary.skipped.empty() ? ""
-                                : fmt::format("; skipped {}, named above",
-                                              counted(std::ssize(summary.skipped), fmt::format("bad {}", sample))));
+        summary.skipped.empty()
+            ? ""
+            : fmt::format("; skipped {}, named {}",
+                          counted(std::ssize(summary.skipped), fmt::format("bad {}", sample)), where_named));
   return ExitStatus::kDone;
 }
 

@@ -25,6 +25,7 @@ constexpr TargetKind kTargetKinds[] = {TargetKind::kClass, TargetKind::kLabels, 
 constexpr ChannelAxis kChannelAxes[] = {ChannelAxis::kLast, ChannelAxis::kFirst, ChannelAxis::kNone};
 constexpr const char* kChannelAxis = "target_channel_axis";
 constexpr const char* kSource = "source";
+constexpr const char* kFillsMissing = "fills_missing";
 constexpr const char* kTargetSource = "target_source";
 
 // HDF5 has no name for float16: 1 bit of sign, 5 of exponent, 10 of fraction.
@@ -209,6 +210,7 @@ void write_arrays(hid_t object, std::span<const ArrayInfo> arrays, const Target&
     hdf5::write_list(group, "mean", array.mean);
     hdf5::write_list(group, "deviation", array.stddev);
     if (!array.channel_names.empty()) hdf5::write_texts(group, "channel_names", array.channel_names);
+    if (array.fills_missing) hdf5::write_attribute(group, kFillsMissing, std::int64_t{1});
     write_source(group, kSource, array.source);
   }
   const std::string kind = to_string(target.kind);
@@ -227,6 +229,7 @@ void read_array_statistics(hid_t object, std::uint64_t limit_bytes, std::span<Ar
     const hdf5::Group group = hdf5::open_group(all, array.name);
     array.mean = read_statistic(group, "mean", array.channels(), limit_bytes);
     array.stddev = read_deviations(group, "deviation", array.channels(), limit_bytes);
+    array.fills_missing = hdf5::has_attribute(group, kFillsMissing);
     array.source = read_source(group, kSource, limit_bytes);
     if (!hdf5::exists(group, "channel_names")) continue;
     array.channel_names = hdf5::read_texts(group, "channel_names", limit_bytes);

@@ -601,7 +601,8 @@ std::vector<Key> make_keys() {
        "shorter one of the first and the last. Vectors have only that one; a target has the pixels of an input"},
       {"import.bad_values", choice(&ImportParams::bad_values), "",
        "samples with NaN or infinite inputs, or without a target; refuse: they end the import, which names the first; "
-       "skip: they are named and left out"},
+       "skip: they are named and left out; mean: a NaN input becomes its channel's mean over train, here and in "
+       "predictions, and the others end the import"},
       {"import.id", text_or_empty(&ImportParams::id, "WHERE"), "",
        "for arrays: where the name of each sample is, written as import.target; empty: names are FILE:ROW. For "
        "pictures "

@@ -41,7 +41,8 @@ struct ArrayInfo {
   std::vector<std::string> channel_names = {};  ///< (C) columns of the table that it came from; otherwise empty
   /// (C) mean and standard deviation over the training samples; empty for files that were not imported.
   std::vector<double> mean = {}, stddev = {};
-  std::string source = {};  ///< name of the array in the .npz or HDF5 file that it was imported from; else empty
+  bool fills_missing = false;  ///< whether a NaN is read as the mean of its channel
+  std::string source = {};     ///< name of the array in the .npz or HDF5 file that it was imported from; else empty
 
   bool operator==(const ArrayInfo&) const = default;
   std::int64_t channels() const { return dims.back(); }

@@ -186,10 +186,11 @@ inline constexpr Choice<TargetRequest> kChoices<TargetRequest>[] = {
     {TargetRequest::kNumbers, "numbers", "number regression"}};
 
 /// What an import does with samples that have NaN or infinite values.
-enum class BadValuesKind { kRefuse, kSkip };
+enum class BadValuesKind { kRefuse, kSkip, kMean };
 template <>
 inline constexpr Choice<BadValuesKind> kChoices<BadValuesKind>[] = {{BadValuesKind::kRefuse, "refuse", "stop error"},
-                                                                    {BadValuesKind::kSkip, "skip", "drop ignore"}};
+                                                                    {BadValuesKind::kSkip, "skip", "drop ignore"},
+                                                                    {BadValuesKind::kMean, "mean", "fill impute"}};
 
 enum class TokenizerKind { kWords, kSubwords };
 template <>

@@ -129,28 +129,32 @@ std::vector<std::string> taken_names(const ArrayFiles& files, std::span<const Pa
   return names;
 }
 
-// Returns the columns that are meant: those named, and those that wildcards match and are not taken.
+// Returns the columns that are meant: those named, and those that wildcards match and are not taken, but for those with
+// a minus before their name.
 std::vector<std::string> columns_like(const ArrayFiles& files, const std::string& where,
                                       std::span<const PartLocation> taken) {
   const std::vector<std::string> names = names_in(files), others = taken_names(files, taken);
   if (contains(names, where)) return {where};
-  std::vector<std::string> columns;
-  const auto add = [&](const std::string& name) {
-    if (!contains(columns, name)) columns.push_back(name);
+  const auto named = [&](const std::string& piece) {
+    if (contains(names, piece)) return std::vector{piece};
+    std::vector<std::string> fitting;
+    if (has_wildcard(piece))
+      std::ranges::copy_if(names, std::back_inserter(fitting),
+                           [&](const std::string& name) { return fits(piece, name) && !contains(others, name); });
+    if (!fitting.empty()) return fitting;
+    const std::string near = nearest(piece, names);
+    refuse("'{}' has no column '{}'{}", files.paths.front(), excerpt(piece),
+           near.empty() ? fmt::format(". It has: {}", shown(names)) : fmt::format(". Nearest: {}", excerpt(near)));
   };
-  for (const std::string& piece : split_at(where, '|')) {
-    if (contains(names, piece)) {
-      add(piece);
-      continue;
-    }
-    const auto is_meant = [&](const std::string& name) { return fits(piece, name) && !contains(others, name); };
-    if (!has_wildcard(piece) || std::ranges::none_of(names, is_meant)) {
-      const std::string near = nearest(piece, names);
-      refuse("'{}' has no column '{}'{}", files.paths.front(), excerpt(piece),
-             near.empty() ? fmt::format(". It has: {}", shown(names)) : fmt::format(". Nearest: {}", excerpt(near)));
-    }
-    for (const std::string& name : names)
-      if (is_meant(name)) add(name);
+  const auto is_left_out = [&](const std::string& piece) { return piece.starts_with('-') && !contains(names, piece); };
+  std::vector<std::string> pieces = split_at(where, '|'), columns;
+  if (std::ranges::all_of(pieces, is_left_out)) pieces.insert(pieces.begin(), "*");  // all columns but these
+  for (const std::string& piece : pieces) {
+    if (is_left_out(piece))
+      for (const std::string& name : named(piece.substr(1))) std::erase(columns, name);
+    else
+      for (const std::string& name : named(piece))
+        if (!contains(columns, name)) columns.push_back(name);
   }
   return columns;
 }
@@ -180,6 +184,26 @@ std::vector<std::string> names_in_hdf5(const std::string& path) {
   if (contains(names, "class_names") && contains(names, "hashes"))
     refuse("'{}' is a data set that convoy import has made already: train on it (data.train)", path);
   return names;
+}
+
+// If no inputs are named, all columns are, and they must be numbers. Names all that are not, by the first row.
+void refuse_texts(const ArrayFiles& files, const std::vector<std::string>& columns, const std::string& key) {
+  NumberTable table(files.paths.front());
+  if (!table.next()) return;
+  std::vector<std::string> texts, left_out;
+  double number = 0;
+  for (const std::string& column : columns) {
+    const std::string_view field = table.text(table.column(column));
+    if (read_number(field, number)) continue;
+    texts.push_back(fmt::format("'{}' ({})", excerpt(column), excerpt(field)));
+    left_out.push_back("-" + column);
+  }
+  if (!texts.empty())
+    refuse(
+        "'{}' has columns of texts: {}. A network reads numbers. Leave these columns out, with {} = \"{}\", or give "
+        "one "
+        "as import.id or import.group",
+        files.paths.front(), fmt::join(texts, ", "), key, fmt::join(left_out, "|"));
 }
 
 std::string list_of_inputs(const std::vector<std::string>& names) {
@@ -287,9 +311,10 @@ std::optional<PartLocation> ArrayFinder::find_name(const std::string& where,
   const auto files = own_files(taken);
   if (!files || files->kind == ArrayFileKind::kNpy) return std::nullopt;
   const std::vector<std::string> names = names_in(*files);
+  const bool is_table = files->kind == ArrayFileKind::kTable;
   const auto is_known = [&](const std::string& piece) {
     return std::ranges::any_of(names, [&](const std::string& name) {
-      return piece == name || piece == "/" + name || (files->kind == ArrayFileKind::kTable && fits(piece, name));
+      return piece == name || piece == "/" + name || (is_table && (fits(piece, name) || piece == "-" + name));
     });
   };
   if (!is_known(where) && std::ranges::none_of(split_at(where, '|'), is_known)) return std::nullopt;
@@ -311,14 +336,19 @@ std::optional<PartLocation> ArrayFinder::find_path(const std::string& folder, co
   return std::nullopt;
 }
 
-PartLocation ArrayFinder::find(const std::string& where, const std::string& key,
-                               std::span<const PartLocation> taken) const {
+std::optional<PartLocation> ArrayFinder::find_anywhere(const std::string& where,
+                                                       std::span<const PartLocation> taken) const {
   const std::string folder = is_folder_ ? source_ : fs::path(source_).parent_path().string();
   if (is_folder_)
-    if (const auto found = find_path(folder, where, taken)) return *found;
-  if (const auto found = find_name(where, taken)) return *found;
-  if (const auto found = find_path(folder, where, taken)) return *found;
-  if (const auto found = find_path("", where, taken)) return *found;
+    if (auto found = find_path(folder, where, taken)) return found;
+  if (auto found = find_name(where, taken)) return found;
+  if (auto found = find_path(folder, where, taken)) return found;
+  return find_path("", where, taken);
+}
+
+PartLocation ArrayFinder::find(const std::string& where, const std::string& key,
+                               std::span<const PartLocation> taken) const {
+  if (auto found = find_anywhere(where, taken)) return *std::move(found);
   refuse_where(where, key);
 }
 
@@ -356,7 +386,10 @@ PartLocation ArrayFinder::find_only(const ArrayFiles& files, const PartSpec& par
   std::erase_if(names, [&](const std::string& name) { return contains(others, name); });
   if (names.empty())
     refuse("{}: '{}' has nothing but {}, which is used otherwise", key, files.paths.front(), shown(others));
-  if (files.kind == ArrayFileKind::kTable) return {.files = files, .columns = names};
+  if (files.kind == ArrayFileKind::kTable) {
+    refuse_texts(files, names, key);
+    return {.files = files, .columns = names};
+  }
   if (names.size() > 1 && part.name.empty())
     refuse("{}: '{}' has several arrays. Name those that the network may read, as in {} = \"{}\"", key,
            files.paths.front(), key, list_of_inputs(names));

@@ -41,7 +41,7 @@ struct PartLocation {
 struct PartSpec {
   std::string name = {};  ///< name of the array of a sample; empty: none was given
   /// FILE, FOLDER, FILE:NAME, or NAME, an array or columns of the source itself; empty: found by `name`, or the only
-  /// one. Columns are separated by |, and may have the wildcards * and ?.
+  /// one. Columns are separated by |, and may have the wildcards * and ?. Those after a minus are left out.
   std::string where = {};
   std::vector<std::string> columns = {};  ///< names of a table's columns that are used if `where` is empty
   /// Name of the array of a .npz or HDF5 file that is used if `where` is empty and the file has it; before `name`.
@@ -64,11 +64,14 @@ class ArrayFinder {
   /// Finds the part of which the user says where it is, in the value of the parameter `key`. Columns that wildcards
   /// match are left out if `taken` has them. Throws RequestError, with the names that there are, if there is none.
   PartLocation find(const std::string& where, const std::string& key, std::span<const PartLocation> taken = {}) const;
+  /// Whether find() finds the part. Throws RequestError if a file there cannot be read.
+  bool has(const std::string& where) const { return find_anywhere(where, {}).has_value(); }
   /// Finds an input, in the value of the parameter `key`: as find() if the user says where it is; else by its name, or
   /// the only one that is not in `taken`. Throws RequestError if there is none, or more than one.
   PartLocation find_input(const PartSpec& part, const std::string& key, std::span<const PartLocation> taken) const;
 
  private:
+  std::optional<PartLocation> find_anywhere(const std::string& where, std::span<const PartLocation> taken) const;
   std::optional<ArrayFiles> own_files(std::span<const PartLocation> taken) const;
   std::optional<PartLocation> find_name(const std::string& where, std::span<const PartLocation> taken) const;
   std::optional<PartLocation> find_path(const std::string& folder, const std::string& where,

@@ -46,7 +46,7 @@ struct ShardSums {
 class ArrayImport final : public ImportInput {
  public:
   ArrayImport(const ImportParams& params, const mpi::Communicator& world)
-      : params_(params), world_(world), arrays_(params, world), bad_(inputs()) {
+      : params_(params), world_(world), arrays_(params, world), bad_(described_inputs()) {
     for (std::size_t i = 0; i < arrays_.num_sources(); ++i)
       readers_.emplace_back(*arrays_.source_at(i).target(), arrays_.target());
     record_.resize(static_cast<std::size_t>(arrays_.source_at(0).record_bytes()));
@@ -76,6 +76,9 @@ class ArrayImport final : public ImportInput {
 
  private:
   const std::vector<io::ArrayInfo>& inputs() const { return arrays_.inputs(); }
+  std::vector<io::ArrayInfo> described_inputs() const;
+  void check_channel(std::size_t channel, const std::string& name) const;
+  std::string name_constant_channels() const;
   bool are_numbers() const { return arrays_.target().kind == TargetKind::kNumbers; }
   io::SampleAnswer read_answer(std::size_t split, std::int64_t sample);
   std::string find_fault(const io::SampleAnswer& answer);
@@ -119,9 +122,15 @@ std::int64_t ArrayImport::num_channels() const {
   return count;
 }
 
+std::vector<io::ArrayInfo> ArrayImport::described_inputs() const {
+  std::vector<io::ArrayInfo> described = inputs();
+  for (io::ArrayInfo& input : described) input.fills_missing = params_.bad_values == BadValuesKind::kMean;
+  return described;
+}
+
 void ArrayImport::describe(io::DatasetInfo& info) const {
   const TargetForm& target = arrays_.target();
-  info.arrays = inputs();
+  info.arrays = described_inputs();
   info.target = arrays_.form_of_target();
   info.target.kind = target.kind;
   info.target.source = arrays_.source_of_target();
@@ -258,23 +267,48 @@ void ArrayImport::check_samples() const {
     refuse(
         "import.source = {}: {} cannot be used. {}. Correct them, or leave these samples out: import.bad_values = skip",
         params_.source, counted(bad_.num_samples(), "sample"), bad_.describe());
-  if (!are_numbers()) return;
-  const std::vector<std::string>& names = arrays_.target().names;
-  for (std::size_t k = 0; k < names.size(); ++k) {
-    const std::size_t channel = sums_.size() - names.size() + k;
-    if (sums_[channel].count == 0) refuse("import.target: no sample of split train has a value of '{}'", names[k]);
-    for (std::size_t fold = 0; fold * sums_.size() < outside_.size(); ++fold)
-      if (outside_[fold * sums_.size() + channel].count == 0)
-        refuse("import.folds = {}: no sample outside fold {} has a value of '{}'. Leave that number out", params_.folds,
-               fold + 1, names[k]);
-  }
+  std::size_t next = 0;
+  for (const io::ArrayInfo& input : inputs())
+    for (std::int64_t c = 0; c < input.channels(); ++c, ++next)
+      if (params_.bad_values == BadValuesKind::kMean) check_channel(next, describe_channel(input, c));
+  for (std::size_t k = 0; next < sums_.size(); ++k)
+    check_channel(next++, fmt::format("'{}'", excerpt(arrays_.target().names[k])));
+}
+
+// A channel needs a mean.
+void ArrayImport::check_channel(std::size_t channel, const std::string& name) const {
+  if (sums_[channel].count == 0) refuse("no sample of split train has a value of {}. Leave it out", name);
+  for (std::size_t fold = 0; fold * sums_.size() < outside_.size(); ++fold)
+    if (outside_[fold * sums_.size() + channel].count == 0)
+      refuse("import.folds = {}: no sample outside fold {} has a value of {}. Leave it out", params_.folds, fold + 1,
+             name);
 }
 
 // --- What the user is told -------------------------------------------------------------------------------------------
 
+// Channels of inputs whose values in train are all equal; empty if there are none.
+std::string ArrayImport::name_constant_channels() const {
+  constexpr std::size_t kMaxNamed = 5;
+  std::vector<std::string> channels;
+  std::size_t next = 0;
+  for (const io::ArrayInfo& input : inputs())
+    for (std::int64_t c = 0; c < input.channels(); ++c, ++next)
+      if (sums_[next].count > 1 && sums_[next].stddev() == 0) channels.push_back(describe_channel(input, c));
+  return channels.empty() ? "" : first_few(channels, kMaxNamed);
+}
+
 std::vector<std::string> ArrayImport::warnings() const {
   std::vector<std::string> texts;
-  if (num_missing_ > 0 && world_.rank() == 0)
+  if (world_.rank() != 0) return texts;
+  if (const std::string channels = bad_.describe_channels(); !channels.empty())
+    texts.push_back(fmt::format("NaN or infinite values: {}. {}", channels,
+                                params_.bad_values == BadValuesKind::kMean
+                                    ? "They are read as the mean of their channel over train"
+                                    : "The samples with them are left out"));
+  if (const std::string channels = name_constant_channels(); !channels.empty())
+    texts.push_back(
+        fmt::format("all samples of train have the same value of {}: it tells the network nothing", channels));
+  if (num_missing_ > 0)
     texts.push_back(fmt::format("import.target = {}: {} of labels or numbers {} missing, and do not count in the loss",
                                 params_.target, counted(num_missing_, "value"), num_missing_ == 1 ? "is" : "are"));
   return texts;

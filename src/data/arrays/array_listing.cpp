@@ -141,24 +141,18 @@ void ArrayListing::open(const std::string& split, const std::string& path,
                         const std::optional<PictureSource>& pictures) {
   ArraySourceSpec spec = spec_of(params_, path);
   spec.pictures = pictures;
-  try {
-    sources_.push_back(std::make_unique<ArraySource>(spec, world_));
-  } catch (const RequestError&) {
-    if (split != io::kSplitNames.back()) throw;
-    spec.target = "";
-    try {
-      const ArraySource unlabelled(spec, world_);
-    } catch (const RequestError&) {
-      spec.path = "";
-    }
-    if (spec.path.empty()) throw;
-    if (world_.rank() == 0)
+  std::int64_t has_target = 1;
+  mpi::on_root(world_, [&] {
+    if (split == io::kSplitNames.back() && !pictures && !ArrayFinder(path, kSourceKey).has(params_.target))
+      has_target = 0;
+    if (has_target == 0)
       log_warning(fmt::format(
           "'{}' has no target '{}' and is left out of the import: no accuracy can be measured on it. convoy "
           "predict reads samples without targets directly: predict.data = {}",
           path, params_.target, path));
-    return;
-  }
+  });
+  if (world_.max(world_.rank() == 0 ? has_target : 0) == 0) return;
+  sources_.push_back(std::make_unique<ArraySource>(spec, world_));
   names_.push_back(split);
 }
 
@@ -207,6 +201,9 @@ void ArrayListing::list_train() {
     form = pack(listing.form);
     labels = std::move(listing.labels);
     notes_ = std::move(listing.notes);
+    if (params_.target.empty())
+      notes_.push_back(
+          fmt::format("the target is the folder of each picture, a class of {}", listing.form.names.size()));
   });
   target_ = unpack_form(world_.broadcast(form, 0));
   source.count(world_);

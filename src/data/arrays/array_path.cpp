@@ -143,7 +143,8 @@ class ArrayPath final : public SamplePath {
     const std::vector<double> none;
     parts_.push_back({.number = static_cast<std::size_t>(array - stored.data()),
                       .shape = shape,
-                      .converter = {array->type, normalizes ? read.mean : none, normalizes ? read.stddev : none},
+                      .converter = {array->type, normalizes ? read.mean : none, normalizes ? read.stddev : none,
+                                    array->fills_missing || read.fills_missing ? read.mean : none},
                       .editor = {mixing_.params, mixing_.seed, shape, parts_.size(), has_rows_and_columns(shape)}});
     FeatureSpec feature{.name = read.name, .spec = {.shape = shape, .type = spec.type}, .read_ahead = true};
     feature.spec.shape.n = spec.params.batch.micro;

@@ -103,7 +103,9 @@ void broadcast(std::vector<Value>& values, const mpi::Communicator& world) {
 
 /// A source, and the record that was read last.
 struct ArrayStore::Reader {
-  Reader(const ArraySourceSpec& spec, const mpi::Communicator& world) : source(spec, world) {
+  Reader(const ArraySourceSpec& spec, const std::vector<io::ArrayInfo>& expected, const mpi::Communicator& world)
+      : source(spec, world), inputs(source.inputs()) {
+    for (std::size_t i = 0; i < inputs.size(); ++i) inputs[i].fills_missing = expected[i].fills_missing;
     source.count(world);
     record.resize(static_cast<std::size_t>(source.record_bytes()));
   }
@@ -114,13 +116,14 @@ struct ArrayStore::Reader {
     row = -1;
     source.read_record(sample, record);
     std::span<const std::byte> rest = record;
-    for (const io::ArrayInfo& array : source.inputs()) {
+    for (const io::ArrayInfo& array : inputs) {
       const auto bytes = static_cast<std::size_t>(array.bytes());
-      if (const std::int64_t bad = find_not_finite(array.type, rest.first(bytes)); bad >= 0)
-        fail("{} is NaN or infinite ({})",
+      const auto find_bad = array.fills_missing ? find_infinite : find_not_finite;
+      if (const std::int64_t bad = find_bad(array.type, rest.first(bytes), 0); bad >= 0)
+        fail("{} is {} ({})",
              array.channel_names.empty() ? fmt::format("its value {} of '{}'", bad, array.name)
                                          : fmt::format("its column '{}'", excerpt(array.channel_names[bad])),
-             source.place(sample));
+             array.fills_missing ? "infinite" : "NaN or infinite", source.place(sample));
       rest = rest.subspan(bytes);
     }
     row = sample;
@@ -128,6 +131,7 @@ struct ArrayStore::Reader {
 
   std::mutex mutex;
   ArraySource source;
+  std::vector<io::ArrayInfo> inputs;
   std::vector<std::byte> record;
   std::int64_t row = -1;
 };
@@ -142,17 +146,18 @@ ArrayStore::ArrayStore(const std::string& path, const std::string& key, const Ar
   ArraySourceSpec spec{.path = path, .key = key, .inputs = parts_of(options), .target = target, .axes = options.axes};
   spec.id = options.id;
   if (!pictures.splits.empty()) add_pictures(pictures, spec);
-  readers_.push_back(std::make_unique<Reader>(spec, world));
+  readers_.push_back(std::make_unique<Reader>(spec, options.arrays, world));
   const ArraySource& source = readers_.front()->source;
   const bool has_target_in_record = source.form_of_target().is_in_record();
   spec.id = "";
   if (!has_target_in_record) spec.target = "";
-  while (readers_.size() < options.arrays.size()) readers_.push_back(std::make_unique<Reader>(spec, world));
+  while (readers_.size() < options.arrays.size())
+    readers_.push_back(std::make_unique<Reader>(spec, options.arrays, world));
   for (auto& reader : target_readers_)
-    if (has_target_in_record) reader = std::make_unique<Reader>(spec, world);
+    if (has_target_in_record) reader = std::make_unique<Reader>(spec, options.arrays, world);
   info_.kind = input_kinds::kArrays;
   info_.num_samples = source.num_samples();
-  info_.arrays = source.inputs();
+  info_.arrays = readers_.front()->inputs;
   info_.source = path;
   if (info_.num_samples == 0) refuse("{} = {}: it has no samples", key, path);
   if (source.target() != nullptr)

@@ -27,11 +27,11 @@ BadValues::BadValues(const std::vector<io::ArrayInfo>& inputs) : inputs_(inputs)
   counts_.resize(static_cast<std::size_t>(num_channels));
 }
 
-std::string BadValues::channel_name(std::size_t input, std::int64_t channel) const {
-  const io::ArrayInfo& info = inputs_[input];
-  return info.channel_names.empty()
-             ? fmt::format("{}", channel)
-             : fmt::format("'{}'", excerpt(info.channel_names[static_cast<std::size_t>(channel)]));
+std::string describe_channel(const io::ArrayInfo& input, std::int64_t channel) {
+  return fmt::format("input '{}', channel {}", input.name,
+                     input.channel_names.empty()
+                         ? fmt::format("{}", channel)
+                         : fmt::format("'{}'", excerpt(input.channel_names[static_cast<std::size_t>(channel)])));
 }
 
 std::string BadValues::look(std::span<const std::byte> record) {
@@ -43,13 +43,9 @@ std::string BadValues::look(std::span<const std::byte> record) {
     for (std::int64_t at = 0; (at = find_not_finite(input.type, values, at)) >= 0; ++at) {
       const std::int64_t channel = at % input.channels();
       ++counts_[first_channel + static_cast<std::size_t>(channel)];
-      if (!reason.empty()) continue;
-      double value = 0;
-      const std::int64_t size = size_of(input.type);
-      convert_to_doubles(
-          input.type, values.subspan(static_cast<std::size_t>(at * size), static_cast<std::size_t>(size)), {&value, 1});
-      reason = fmt::format("its input '{}', channel {}, is {}", input.name, channel_name(i, channel),
-                           std::isnan(value) ? "NaN" : "infinite");
+      const bool is_nan = std::isnan(value_at(input.type, values, at));
+      if (!reason.empty() || (is_nan && input.fills_missing)) continue;
+      reason = fmt::format("its {}, is {}", describe_channel(input, channel), is_nan ? "NaN" : "infinite");
     }
     first_channel += static_cast<std::size_t>(input.channels());
     record = record.subspan(values.size());
@@ -88,20 +84,24 @@ void BadValues::gather(const mpi::Communicator& group) {
   keep_first();
 }
 
-std::string BadValues::describe() const {
-  std::vector<std::string> channels, places;
+std::string BadValues::describe_channels() const {
+  std::vector<std::string> channels;
   std::size_t first_channel = 0;
   for (std::size_t i = 0; i < inputs_.size(); ++i) {
     for (std::int64_t c = 0; c < inputs_[i].channels(); ++c)
       if (const std::int64_t count = counts_[first_channel + static_cast<std::size_t>(c)]; count > 0)
-        channels.push_back(fmt::format("{} of input '{}', channel {}", count, inputs_[i].name, channel_name(i, c)));
+        channels.push_back(fmt::format("{} of {}", count, describe_channel(inputs_[i], c)));
     first_channel += static_cast<std::size_t>(inputs_[i].channels());
   }
+  return channels.empty() ? "" : first_few(channels, kMaxChannels);
+}
+
+std::string BadValues::describe() const {
+  std::vector<std::string> places;
   for (const Place& place : places_) places.push_back(place.text);
-  return fmt::format(
-      "{}First: {}",
-      channels.empty() ? "" : fmt::format("NaN or infinite values: {}. ", first_few(channels, kMaxChannels)),
-      fmt::join(places, "; "));
+  const std::string channels = describe_channels();
+  return fmt::format("{}First: {}", channels.empty() ? "" : fmt::format("NaN or infinite values: {}. ", channels),
+                     fmt::join(places, "; "));
 }
 
 }  // namespace convoy

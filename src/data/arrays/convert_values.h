@@ -12,8 +12,10 @@ namespace convoy {
 /// Normalises the values of one array. Any thread may use it.
 class ValueConverter {
  public:
-  /// mean, stddev: (C) of the array's channels; a standard deviation of 0 counts as 1. Empty: 0 and 1.
-  ValueConverter(ElementType type, std::span<const double> mean, std::span<const double> stddev);
+  /// mean, stddev: (C) of the array's channels; a standard deviation of 0 counts as 1. Empty: 0 and 1. fill: (C) what a
+  /// NaN is read as; empty: a NaN stays one.
+  ValueConverter(ElementType type, std::span<const double> mean, std::span<const double> stddev,
+                 std::span<const double> fill = {});
 
   /// Writes (x - mean) / stddev, computed in double and rounded once to float32, for each value x of whole pixels,
   /// whose channels vary fastest. `from` has as many values as `to`, at any address.
@@ -21,7 +23,7 @@ class ValueConverter {
 
  private:
   ElementType type_;
-  std::vector<double> mean_, stddev_;  ///< of each value of one pixel, or of several that follow each other
+  std::vector<double> mean_, stddev_, fill_;  ///< of each value of one pixel, or of several that follow each other
 };
 
 }  // namespace convoy

@@ -133,6 +133,20 @@ std::int64_t find_not_finite(ElementType type, std::span<const std::byte> values
   }
 }
 
+double value_at(ElementType type, std::span<const std::byte> values, std::int64_t index) {
+  double value = 0;
+  const std::int64_t size = size_of(type);
+  convert_to_doubles(type, values.subspan(static_cast<std::size_t>(index * size), static_cast<std::size_t>(size)),
+                     {&value, 1});
+  return value;
+}
+
+std::int64_t find_infinite(ElementType type, std::span<const std::byte> values, std::int64_t first) {
+  std::int64_t at = find_not_finite(type, values, first);
+  while (at >= 0 && std::isnan(value_at(type, values, at))) at = find_not_finite(type, values, at + 1);
+  return at;
+}
+
 void move_channels_last(std::int64_t channels, std::int64_t value_bytes, std::span<const std::byte> from,
                         std::span<std::byte> to) {
   const auto count = static_cast<std::size_t>(channels);
