@@ -587,7 +587,8 @@ std::vector<Key> make_keys() {
        "out one of them: data.fold; 0: no folds"},
       {"import.inputs", text_or_empty(&ImportParams::inputs, "NAME: WHERE, ..."), "",
        "for arrays: the arrays of a sample, and where each is: a file, FILE:ARRAY, an array of import.source, or "
-       "columns separated by |, which may have * and ?. As \"image: x.npy, position: all.npz:p\". Empty: the only "
+       "columns separated by |, which may have * and ?; -COLUMN leaves a column out. As \"image: x.npy, position: "
+       "all.npz:p\". Empty: the only "
        "array that there is, or all columns that no other key names"},
       {"import.target", text_or_empty(&ImportParams::target, "WHERE"), "",
        "for arrays: where the target is, written as in import.inputs: y.npy, all.npz:y, or columns. Empty, for a "

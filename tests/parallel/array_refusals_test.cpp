@@ -58,6 +58,11 @@ TEST_F(ArrayRefusals, NotFiniteValuesAreCountedRefusedOrSkipped) {
     ASSERT_EQ(summary.skipped.size(), 4u);
     EXPECT_EQ(summary.skipped[1].name, "x.npy:7");
     EXPECT_EQ(summary.skipped[1].reason, "its input 'values', channel 1, is infinite");
+    ASSERT_EQ(summary.warnings.size(), 2u);
+    EXPECT_CONTAINS(summary.warnings[0], "1 of input 'values', channel 0, 3 of input 'values', channel 1, 1 of input");
+    EXPECT_CONTAINS(summary.warnings[0], "The samples with them are left out");
+    EXPECT_CONTAINS(summary.warnings[1],
+                    "all samples of train have the same value of input 'values', channel 0, input");
   }
   world().barrier();
 }
@@ -74,6 +79,26 @@ TEST_F(ArrayRefusals, SamplesWithoutATargetAreBad) {
   EXPECT_EQ(summary.splits[0].info.num_samples, 2);
   EXPECT_EQ(summary.splits[0].info.target.mean, (std::vector<double>{1.25}));
   world().barrier();
+}
+
+// Means are over the values that there are; an infinite value has no remedy.
+TEST_F(ArrayRefusals, MissingInputsMayBecomeMeans) {
+  write("t.csv", "a,b,y\n1,5,0.5\nNA,7,1\n3,,2\n8,9,3\n,6,4\n");
+  params_.source = root_ + "/t.csv";
+  params_.target = "y";
+  params_.bad_values = BadValuesKind::kMean;
+  params_.shards = 3;
+  expect_same_files_by_one_rank();
+  const io::DatasetInfo info = import().splits[0].info;
+  EXPECT_EQ(info.num_samples, 5);
+  EXPECT_EQ(info.arrays[0].mean, (std::vector<double>{4, 6.75}));
+  EXPECT_TRUE(open("train").info().arrays[0].fills_missing);
+  world().barrier();
+  params_.shards = 1;
+  write("t.csv", "a,b,y\n1,5,0.5\ninf,7,1\n3,1,2\n");
+  EXPECT_CONTAINS(refusal(), "'t.csv:3': its input 'values', channel 'a', is infinite");
+  write("t.csv", "a,b,y\n1,NA,0.5\n2,NA,1\n");
+  EXPECT_CONTAINS(refusal(), "no sample of split train has a value of input 'values', channel 'b'. Leave it out");
 }
 
 // A split whose targets are others than those of train must not be measured.
@@ -183,7 +208,9 @@ TEST_F(ArrayRefusals, RequestsThatCannotBeAreRefusedByName) {
   params_.format = ImportFormat::kTable;
   EXPECT_CONTAINS(refusal(), "import.target is needed");
   params_.target = "energy";
-  EXPECT_CONTAINS(refusal(), "line 2, column 'name': 'sample-0' is not a number");
+  EXPECT_CONTAINS(refusal(),
+                  "has columns of texts: 'name' (sample-0), 'group' (g0), 'kind' (red). A network reads numbers.");
+  EXPECT_CONTAINS(refusal(), "with import.inputs = \"-name|-group|-kind\", or give one as import.id or import.group");
   params_.inputs = "a|energy";
   EXPECT_CONTAINS(refusal(), "t.csv', column 'energy' is the target, and cannot be an input, too");
   params_.inputs = "A: a";

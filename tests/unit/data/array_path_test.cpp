@@ -98,6 +98,19 @@ TEST(ValueConverter, RoundsOnceWhateverTheTypeAndTheNumberOfChannels) {
   expect_converted(ElementType::kFloat64, some_numbers<double>());
 }
 
+TEST(ValueConverter, FillsWhatIsMissing) {
+  const float nan = std::numeric_limits<float>::quiet_NaN();
+  const std::vector<float> values = {1, nan, 3, nan, 5, 6};
+  const std::vector<double> mean = {2, 4}, stddev = {0.5, 2};
+  std::vector<float> converted(values.size());
+  ValueConverter(ElementType::kFloat32, mean, stddev, mean).convert(std::as_bytes(std::span(values)), converted);
+  EXPECT_EQ(converted, (std::vector<float>{-2, 0, 2, 0, 6, 1}));
+  ValueConverter(ElementType::kFloat32, {}, {}, mean).convert(std::as_bytes(std::span(values)), converted);
+  EXPECT_EQ(converted, (std::vector<float>{1, 4, 3, 4, 5, 6}));
+  ValueConverter(ElementType::kFloat32, {}, {}).convert(std::as_bytes(std::span(values)), converted);
+  EXPECT_TRUE(std::isnan(converted[1]));
+}
+
 TEST(ValueConverter, ReadsEveryFloat16) {
   std::vector<std::uint16_t> halves(1 << 16);
   for (std::size_t i = 0; i < halves.size(); ++i) halves[i] = static_cast<std::uint16_t>(i);
