@@ -112,6 +112,11 @@ TEST_F(ArrayStoreTest, ASampleWithABadValueIsNamedAndTheOthersAreRead) {
         << bad;
     EXPECT_EQ(values(*opened.store, 8)[0], 16);
   }
+  ArrayFileOptions filling = options();  // the loader turns a NaN into a mean
+  filling.arrays[0].fills_missing = true;
+  EXPECT_TRUE(std::isnan(values(*open(write_table(""), filling).store, 7)[1]));
+  const OpenedSamples infinite = open(write_table("inf"), filling);
+  EXPECT_EQ(message_of<Error>([&] { values(*infinite.store, 7); }), "its column 'b' is infinite (new.csv:9)");
   const OpenedSamples opened = open(write_table("much"), options());
   EXPECT_CONTAINS(message_of<Error>([&] { values(*opened.store, 7); }), "line 9, column 'b': 'much' is not a number");
 }
