@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "convoy/base/error.h"
 #include "convoy/params/parse.h"
@@ -15,21 +16,26 @@ namespace {
 constexpr std::string_view kKeysOfArrays[] = {"augment.flip_rows", "augment.turn", "augment.factor", "augment.noise"};
 
 // The keys of imports that only one kind of samples takes.
-constexpr struct {
-  const char* kind;
-  const char* samples;
-  std::initializer_list<std::string_view> keys;
-} kImportKeys[] = {
-    {input_kinds::kImages,
-     "images",
-     {"import.storage", "import.size", "import.resize", "import.channels", "import.orient"}},
-    {input_kinds::kText,
-     "texts",
-     {"import.tokenizer", "import.vocabulary", "import.text_column", "import.label_column"}},
-    {input_kinds::kArrays,
-     "arrays and tables of numbers",
-     {"import.inputs", "import.target", "import.target_kind", "import.axes", "import.bad_values", "import.id",
-      "import.group", "import.test_fraction", "import.val_rows", "import.test_rows"}},
+constexpr std::pair<std::string_view, const char*> kImportKeys[] = {
+    {"import.storage", input_kinds::kImages},
+    {"import.size", input_kinds::kImages},
+    {"import.resize", input_kinds::kImages},
+    {"import.channels", input_kinds::kImages},
+    {"import.orient", input_kinds::kImages},
+    {"import.tokenizer", input_kinds::kText},
+    {"import.vocabulary", input_kinds::kText},
+    {"import.text_column", input_kinds::kText},
+    {"import.label_column", input_kinds::kText},
+    {"import.inputs", input_kinds::kArrays},
+    {"import.target", input_kinds::kArrays},
+    {"import.target_kind", input_kinds::kArrays},
+    {"import.axes", input_kinds::kArrays},
+    {"import.bad_values", input_kinds::kArrays},
+    {"import.id", input_kinds::kArrays},
+    {"import.group", input_kinds::kArrays},
+    {"import.test_fraction", input_kinds::kArrays},
+    {"import.val_rows", input_kinds::kArrays},
+    {"import.test_rows", input_kinds::kArrays},
 };
 
 std::string samples_of(const std::string& kind) {
@@ -52,11 +58,13 @@ void refuse_augmentation(const AugmentParams& asked, const io::DatasetInfo& data
 void refuse_import_keys(const ImportParams& given, const std::string& kind) {
   Parameters asked;
   asked.import = given;
-  for (const KeyChange& change : changed_keys({}, asked))
-    for (const auto& [own_kind, samples, keys] : kImportKeys)
-      if (own_kind != kind && std::ranges::find(keys, change.key) != keys.end())
-        refuse("{} is for {}; '{}' holds {}. Leave it out{}", change.key, samples, given.source, samples_of(kind),
-               given.format == ImportFormat::kAuto ? ", or give import.format" : "");
+  for (const KeyChange& change : changed_keys({}, asked)) {
+    const auto* const found =
+        std::ranges::find(kImportKeys, change.key, &std::pair<std::string_view, const char*>::first);
+    if (found == std::end(kImportKeys) || found->second == kind) continue;
+    refuse("{} is for {}; '{}' holds {}. Leave it out{}", change.key, samples_of(found->second), given.source,
+           samples_of(kind), given.format == ImportFormat::kAuto ? ", or give import.format" : "");
+  }
 }
 
 void refuse_mirrors(SampleView view, const io::DatasetInfo& data) {

@@ -249,7 +249,7 @@ TEST_F(ArrayRefusals, RequestsThatCannotBeAreRefusedByName) {
   params_.output = root_ + "/out";
   EXPECT_CONTAINS(refusal(), "If it is a table of numbers, give import.format = table");
   params_.test_fraction = 0.5;
-  EXPECT_CONTAINS(refusal(), "import.test_fraction is for arrays and tables of numbers");
+  EXPECT_CONTAINS(refusal(), "import.test_fraction is for arrays");
 }
 
 TEST_F(ArrayRefusals, NamesThatAreNotThereAreAnsweredWithThoseThatAre) {
