@@ -232,16 +232,21 @@ TEST_F(ArrayPrediction, FilesOfAUserNeedNoImportAndEachRankTellsItsPart) {
 
   const ProcessResult one = predict("one.npy", own + std::vector<std::string>{"--predict.explain=true"});
   EXPECT_CONTAINS(one.output,
-                  ": replica 0, cells layer1 .. layer2: samples 0 to 66 (counted from 0), in micro-batches of 8: values (8, 32), output "
+                  ": replica 0, cells layer1 .. layer2: samples 0 to 66 (counted from 0), in micro-batches of 8: "
+                  "values (8, 32), output "
                   "(8, 64)\n");
   const ProcessResult two = predict("two.npy", own + std::vector<std::string>{"--predict.explain=true"}, 2);
-  EXPECT_CONTAINS(two.output, "replica 0, cells layer1 .. layer2: samples 0 to 15, 32 to 47, 64 to 66 (counted from 0), in ");
-  EXPECT_CONTAINS(two.output, "replica 1, cells layer1 .. layer2: samples 16 to 31, 48 to 63, in ");
+  EXPECT_CONTAINS(two.output,
+                  "replica 0, cells layer1 .. layer2: samples 0 to 15, 32 to 47, 64 to 66 (counted from 0), in ");
+  EXPECT_CONTAINS(two.output, "replica 1, cells layer1 .. layer2: samples 16 to 31, 48 to 63 (counted from 0), in ");
   const ProcessResult stages =
       predict("stages.npy", own + std::vector<std::string>{"--predict.explain=true", "--grid.stages=2"}, 2);
-  EXPECT_CONTAINS(stages.output,
-                  "cells layer1: samples 0 to 66 (counted from 0), in micro-batches of 8: values (8, 32), output (8, 48)");
-  EXPECT_CONTAINS(stages.output, "cells layer2: samples 0 to 66 (counted from 0), in micro-batches of 8: input (8, 48), output (8, 64)");
+  EXPECT_CONTAINS(
+      stages.output,
+      "cells layer1: samples 0 to 66 (counted from 0), in micro-batches of 8: values (8, 32), output (8, 48)");
+  EXPECT_CONTAINS(
+      stages.output,
+      "cells layer2: samples 0 to 66 (counted from 0), in micro-batches of 8: input (8, 48), output (8, 64)");
   EXPECT_TRUE(text("one.npy") == text("two.npy") && text("one.npy") == text("stages.npy"));
 }
 

@@ -118,7 +118,7 @@ TEST_F(FoldImport, WithoutAGoodSampleInAFoldIsRefused) {
   EXPECT_CONTAINS(refusal(), "import.folds = 3: all samples of fold ");
   write("t.csv", "a,y,z\n1,2,\n2,3,\n4,,5\n");
   params_.target = "y|z";
-  EXPECT_CONTAINS(refusal(), "has a value of 'z'. Leave that number out");
+  EXPECT_CONTAINS(refusal(), "has a value of 'z'. Leave it out");
   params_.folds = 65535;
   EXPECT_CONTAINS(refusal(), "import.folds = 65535, but split train has only 3 samples");
   write("x.npy", test::npy({.descr = "|u1", .shape = "(3, 349526)"}, std::string(3 * 349526, '\1')));

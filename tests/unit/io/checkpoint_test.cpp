@@ -53,7 +53,8 @@ void expect_equal(const Checkpoint& a, const Checkpoint& b) {
   EXPECT_EQ(a.state.metric, b.state.metric);
   EXPECT_EQ(a.state.best_value, b.state.best_value);
   EXPECT_EQ(a.state.best_step, b.state.best_step);
-  EXPECT_EQ(a.state.best_loss, b.state.best_loss);
+  EXPECT_TRUE(a.state.best_loss == b.state.best_loss ||
+              (std::isnan(a.state.best_loss) && std::isnan(b.state.best_loss)));
   EXPECT_EQ(a.state.improved_step, b.state.improved_step);
   EXPECT_EQ(a.state.train_hash, b.state.train_hash);
   EXPECT_EQ(a.state.metric_hash, b.state.metric_hash);
