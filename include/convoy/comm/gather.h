@@ -1,4 +1,4 @@
-/// Collects texts and values from all ranks.
+/// Collects texts and values from all ranks, and gives them to all.
 #pragma once
 
 #include <algorithm>
@@ -38,6 +38,16 @@ std::vector<T> gather_values(const Communicator& group, const std::vector<T>& mi
 template <typename T>
 std::vector<T> share_value(const Communicator& group, const T& mine) {
   return values_in<T>(group.broadcast(group.gather(std::as_bytes(std::span(&mine, 1)), 0), 0));
+}
+
+/// Gives all ranks the values of rank 0. All ranks of the group call it.
+template <typename T>
+void broadcast_values(const Communicator& group, std::vector<T>& values) {
+  static_assert(std::is_trivially_copyable_v<T>);
+  auto count = std::ssize(values);
+  group.broadcast(&count, sizeof count, 0);
+  values.resize(static_cast<std::size_t>(count));
+  group.broadcast(values.data(), std::ssize(std::as_bytes(std::span(values))), 0);
 }
 
 }  // namespace convoy::mpi

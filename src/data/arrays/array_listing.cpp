@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <cmath>
-#include <cstring>
 #include <system_error>
 #include <utility>
 
@@ -14,6 +13,7 @@
 #include "convoy/base/log.h"
 #include "convoy/base/random.h"
 #include "convoy/base/text.h"
+#include "convoy/comm/gather.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/packed.h"
 #include "convoy/io/shard_files.h"
@@ -55,14 +55,6 @@ TargetForm unpack_form(std::span<const std::byte> bytes) {
   TargetForm form{.kind = static_cast<TargetKind>(packed.number()), .names = {}, .are_lists = packed.number() != 0};
   while (!packed.is_empty()) form.names.emplace_back(packed.text());
   return form;
-}
-
-std::vector<std::int32_t> broadcast(const mpi::Communicator& world, std::vector<std::int32_t> values) {
-  auto count = std::ssize(values);
-  world.broadcast(&count, sizeof count, 0);
-  values.resize(static_cast<std::size_t>(count));
-  world.broadcast(values.data(), count * static_cast<std::int64_t>(sizeof values.front()), 0);
-  return values;
 }
 
 }  // namespace
@@ -208,7 +200,8 @@ void ArrayListing::list_train() {
   target_ = unpack_form(world_.broadcast(form, 0));
   source.count(world_);
   listing_.class_names = target_.names;
-  add_split(names_.front(), broadcast(world_, std::move(labels)), {0, SplitRows(source.num_samples())});
+  mpi::broadcast_values(world_, labels);
+  add_split(names_.front(), std::move(labels), {0, SplitRows(source.num_samples())});
 }
 
 void ArrayListing::list_other(std::size_t index) {
@@ -225,7 +218,8 @@ void ArrayListing::list_other(std::size_t index) {
     }
   });
   source.count(world_);
-  add_split(names_[index], broadcast(world_, std::move(labels)), {index, SplitRows(source.num_samples())});
+  mpi::broadcast_values(world_, labels);
+  add_split(names_[index], std::move(labels), {index, SplitRows(source.num_samples())});
 }
 
 std::vector<std::int32_t> ArrayListing::labels_of(std::size_t index) const {
@@ -317,7 +311,7 @@ void ArrayListing::note_classes_of_one_group() {
                         : "Such a group stays in split train, and its class is not measured"));
 }
 
-std::vector<std::byte> ArrayListing::divide_on_root(std::uint64_t seed) {
+std::vector<RowSplit> ArrayListing::divide_on_root(std::uint64_t seed) {
   for (std::size_t i = 1; i < names_.size(); ++i) {
     const bool is_val = names_[i] == io::kSplitNames[1];
     if (is_val ? params_.val_fraction > 0 || !params_.val_rows.empty()
@@ -330,8 +324,7 @@ std::vector<std::byte> ArrayListing::divide_on_root(std::uint64_t seed) {
   notes_.insert(notes_.end(), divided.notes.begin(), divided.notes.end());
   if (const auto shared = find_shared_group(groups_.front(), divided.splits))
     refuse_shared_group(source, shared->first, source, shared->second);
-  const auto bytes = std::as_bytes(std::span(divided.splits));
-  return {bytes.begin(), bytes.end()};
+  return std::move(divided.splits);
 }
 
 void ArrayListing::divide(std::uint64_t seed) {
@@ -349,19 +342,16 @@ void ArrayListing::deal_train(std::uint64_t seed) {
       groups.push_back(groups_.front()[static_cast<std::size_t>(row(0, i))]);
     train.folds = deal_folds({.num_rows = train.size(), .labels = train.labels, .groups = groups}, params_.folds, seed);
   });
-  train.folds.resize(static_cast<std::size_t>(train.size()));
-  world_.broadcast(train.folds.data(), std::ssize(std::as_bytes(std::span(train.folds))), 0);
+  mpi::broadcast_values(world_, train.folds);
 }
 
 void ArrayListing::divide_train(std::uint64_t seed) {
   const bool divides =
       params_.val_fraction > 0 || params_.test_fraction > 0 || !params_.val_rows.empty() || !params_.test_rows.empty();
-  std::vector<std::byte> bytes;
-  if (divides) mpi::on_root(world_, [&] { bytes = divide_on_root(seed); });
+  auto splits = std::make_shared<std::vector<RowSplit>>();
+  if (divides) mpi::on_root(world_, [&] { *splits = divide_on_root(seed); });
   if (!divides) return;
-  bytes = world_.broadcast(bytes, 0);
-  auto splits = std::make_shared<std::vector<RowSplit>>(bytes.size());
-  std::memcpy(splits->data(), bytes.data(), bytes.size());
+  mpi::broadcast_values(world_, *splits);
   SourceListing listed = std::exchange(listing_, {});
   std::vector<Place> places = std::exchange(places_, {});
   listing_.class_names = std::move(listed.class_names);

@@ -85,7 +85,7 @@ class ArrayListing {
   RowSplitSpec split_spec(std::uint64_t seed) const;
   RowsToSplit rows_of_train() const;
   void note_classes_of_one_group();
-  std::vector<std::byte> divide_on_root(std::uint64_t seed);
+  std::vector<RowSplit> divide_on_root(std::uint64_t seed);
   void divide_train(std::uint64_t seed);
   void deal_train(std::uint64_t seed);
   [[noreturn]] void refuse_shared_group(ArraySource& a, std::int64_t row_a, ArraySource& b, std::int64_t row_b) const;

@@ -2,7 +2,6 @@
 #include "data/arrays/array_source.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <utility>
 
@@ -13,6 +12,7 @@
 #include "convoy/base/input_shape.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
+#include "convoy/comm/gather.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/packed.h"
 
@@ -332,11 +332,8 @@ void ArraySource::count(const mpi::Communicator& world) {
     }
   });
   for (auto& [paths, table] : tables_) {
-    const auto bytes = world.broadcast(std::vector<std::byte>(std::as_bytes(std::span(table->marks())).begin(),
-                                                              std::as_bytes(std::span(table->marks())).end()),
-                                       0);
-    std::vector<RowMark> marks(bytes.size() / sizeof(RowMark));
-    std::memcpy(marks.data(), bytes.data(), bytes.size());
+    std::vector<RowMark> marks = table->marks();
+    mpi::broadcast_values(world, marks);
     if (world.rank() == 0 && !table->note().empty()) notes_.push_back(table->note());
     std::int64_t num_rows = table->num_rows();
     world.broadcast(&num_rows, sizeof num_rows, 0);
@@ -377,15 +374,17 @@ std::span<const std::byte> ArraySource::as_stored(StoredPart& part, std::int64_t
 }
 
 void ArraySource::read_record(std::int64_t row, std::span<std::byte> record) {
-  for (StoredPart& part : stored_) {
-    const std::span<const std::byte> values = as_stored(part, row);
-    const std::span<std::byte> to = record.first(values.size());
-    if (part.has_channels_first)
-      move_channels_last(part.channels, size_of(part.type), values, to);
-    else
-      std::ranges::copy(values, to.begin());
-    record = record.subspan(values.size());
-  }
+  for (StoredPart& part : stored_) record = record.subspan(read_part(part, row, record));
+}
+
+// Returns the size of the part.
+std::size_t ArraySource::read_part(StoredPart& part, std::int64_t row, std::span<std::byte> to) {
+  const std::span<const std::byte> values = as_stored(part, row);
+  if (part.has_channels_first)
+    move_channels_last(part.channels, size_of(part.type), values, to.first(values.size()));
+  else
+    std::ranges::copy(values, to.begin());
+  return values.size();
 }
 
 std::string ArraySource::name(std::int64_t row) {

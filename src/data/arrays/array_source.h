@@ -71,6 +71,10 @@ class ArraySource {
   /// Reads a sample into `record`, of record_bytes() bytes. Its values may be NaN or infinite. Throws Error if a file
   /// is damaged, a field of a table is no number, or a value is beyond float32.
   void read_record(std::int64_t row, std::span<std::byte> record);
+  /// Likewise reads one of inputs() alone, of ArrayInfo::bytes().
+  void read_input(std::size_t input, std::int64_t row, std::span<std::byte> array) {
+    read_part(stored_.at(input), row, array);
+  }
   /// The name of a sample: its id, or where it is, as "x.npy:17" (rows from 0) or "wine.csv:18" (lines from 1).
   std::string name(std::int64_t row);
   /// Where a sample is, also if it has an id.
@@ -99,6 +103,7 @@ class ArraySource {
   void check_names();
   void check_counts(const std::vector<PartLocation>& locations);
   std::span<const std::byte> as_stored(StoredPart& part, std::int64_t row);
+  std::size_t read_part(StoredPart& part, std::int64_t row, std::span<std::byte> to);
 
   OpenTables tables_;
   std::vector<PartLocation> locations_;  ///< of inputs, then of the target, the ids and the groups, if there are such

@@ -2,7 +2,6 @@
 #include "data/arrays/array_store.h"
 
 #include <algorithm>
-#include <cstring>
 #include <filesystem>
 #include <limits>
 #include <optional>
@@ -14,6 +13,7 @@
 #include "convoy/base/log.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
+#include "convoy/comm/gather.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/ops/softmax_cross_entropy.h"
 
@@ -91,14 +91,6 @@ TargetForm form_of(const ArraySource& source, const ArrayFileOptions& options) {
   return form;
 }
 
-template <typename Value>
-void broadcast(std::vector<Value>& values, const mpi::Communicator& world) {
-  const auto bytes = std::as_bytes(std::span(values));
-  const std::vector<std::byte> all = world.broadcast(std::vector<std::byte>(bytes.begin(), bytes.end()), 0);
-  values.resize(all.size() / sizeof(Value));
-  if (!all.empty()) std::memcpy(values.data(), all.data(), all.size());
-}
-
 }  // namespace
 
 /// A source, and the record that was read last.
@@ -160,6 +152,7 @@ ArrayStore::ArrayStore(const std::string& path, const std::string& key, const Ar
   info_.arrays = readers_.front()->inputs;
   info_.source = path;
   if (info_.num_samples == 0) refuse("{} = {}: it has no samples", key, path);
+  are_good_ = std::make_unique<std::atomic<bool>[]>(static_cast<std::size_t>(info_.num_samples));
   if (source.target() != nullptr)
     read_targets(options, world);
   else if (!pictures.splits.empty() && options.answer.kind == TargetKind::kClass)
@@ -201,8 +194,8 @@ void ArrayStore::read_targets(const ArrayFileOptions& options, const mpi::Commun
   if (!are_known) return;
   info_.class_names = options.output_names;
   info_.target = options.answer;
-  broadcast(labels_, world);
-  broadcast(targets_, world);
+  mpi::broadcast_values(world, labels_);
+  mpi::broadcast_values(world, targets_);
 }
 
 void ArrayStore::read_on_root(const ArrayFileOptions& options) {
@@ -223,11 +216,19 @@ void ArrayStore::read_on_root(const ArrayFileOptions& options) {
 std::span<const std::byte> ArrayStore::read_array(std::int64_t sample, std::size_t input,
                                                   std::vector<std::byte>& memory) const {
   Reader& reader = *readers_.at(input);
+  std::atomic<bool>& is_good = are_good_[static_cast<std::size_t>(sample)];
+  const auto bytes = static_cast<std::size_t>(info_.arrays[input].bytes());
   const std::lock_guard lock(reader.mutex);
+  if (is_good && reader.row != sample) {  // another reader has looked at all arrays of the sample
+    memory.resize(bytes);
+    reader.source.read_input(input, sample, memory);
+    return memory;
+  }
   reader.read(sample);
+  is_good = true;
   std::size_t offset = 0;
   for (std::size_t i = 0; i < input; ++i) offset += static_cast<std::size_t>(info_.arrays[i].bytes());
-  const auto array = std::span(reader.record).subspan(offset, static_cast<std::size_t>(info_.arrays[input].bytes()));
+  const auto array = std::span(reader.record).subspan(offset, bytes);
   memory.assign(array.begin(), array.end());
   return memory;
 }

@@ -2,6 +2,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -54,6 +55,8 @@ class ArrayStore final : public io::SampleStore {
   io::DatasetInfo info_;
   bool is_one_picture_ = false;
   std::vector<std::unique_ptr<Reader>> readers_;  ///< one for each array, so that each is read in order
+  std::unique_ptr<std::atomic<bool>[]>
+      are_good_;  ///< (N) samples whose arrays were all looked at, and have no bad value
   mutable std::mutex targets_mutex_;
   /// Readers of targets that are stored with the arrays: for the loader, for the scores of outputs, and for the files
   /// of predictions. Else null.
