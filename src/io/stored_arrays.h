@@ -35,8 +35,8 @@ struct Record {
   Target target = {};             ///< its extents and its shape, if it is in the record
 };
 
-/// Returns the type of numbers that HDF5 stores like this, with the least significant byte first; nothing if it is none
-/// of NumPy's.
+/// Returns the type of numbers that HDF5 stores like this, with the least significant byte first; nothing if NumPy has
+/// no such type.
 std::optional<ElementType> find_element_type(hid_t little_endian);
 /// Returns the type of a record (record_of()).
 hdf5::Datatype record_type(std::span<const ArrayInfo> record);

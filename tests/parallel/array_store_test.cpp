@@ -157,7 +157,7 @@ TEST_F(ArrayStoreTest, LabelsAreColumnsOrLists) {
   }
 }
 
-// True values do not stop a prediction for which nobody named them.
+// True values that import.target does not name do not stop a prediction.
 TEST_F(ArrayStoreTest, TargetsThatAreFoundButCannotBeUsedAreLeftOut) {
   const std::string path = write("tags.csv", "a,b,tags\n1,2,rain\n3,4,rain|snow\n");
   ArrayFileOptions wanted = options(TargetKind::kLabels);

@@ -131,7 +131,7 @@ class Pictures final : public WithNames {
 bool holds_pictures(const std::string& folder, const std::string& key) {
   std::error_code error;
   if (!fs::is_directory(folder, error)) return false;
-  // Pictures of curves may lie beside arrays.
+  // A folder of arrays may hold pictures of curves, too.
   std::vector<fs::path> folders = folders_in(folder, key);
   folders.emplace_back(folder);
   for (const fs::path& one : folders)
