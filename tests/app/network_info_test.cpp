@@ -53,7 +53,7 @@ TEST(NetworkInfo, OfSeveralArraysTakesTheirForms) {
   // conv: 16 * 7 * 9 weights; fc: (16 + 3) * 10 weights and 10 biases.
   expect({"info", file, forms}, 0, {"Assumed: 10 classes. To change this: --plan.classes\n", " 1.0 k ", " 10  "});
   expect({"plan", file, forms, "--plan.classes=3", "--plan.measure=false"}, 0,
-         {"samples of image (8,8,7), position (3), 3 classes"});
+         {"samples of image (8, 8, 7), position (3), 3 classes"});
   for (const std::string command : {"info", "plan"}) {
     expect({command, file}, 2, {"Without data, one array is assumed. Describe others, as in --plan.values="});
     expect({command, file, "--plan.values=image: 8 x 8 x 7"}, 2, {"feature 'position'"});
