@@ -143,10 +143,11 @@ const std::vector<Command>& commands() {
                    "same name"},
       {.name = "info",
        .takes = Takes::kPathsOrNetworks,
-       .reads = {"model", "train.precision", "augment.size", "info", "plan.classes", "plan.image_size", "plan.values",
-                 "plan.vocabulary"},
+       .reads = {"model", "data.train", "train.precision", "augment.size", "info", "plan.classes", "plan.image_size",
+                 "plan.values", "plan.vocabulary"},
        .sentence = "prints what checkpoints and data sets hold, and the cells, shapes, parameters and operations of "
-                   "networks (a name, a file in Lua, or a checkpoint); without arguments, prints what the machine has "
+                   "networks (a name, a file in Lua, or a checkpoint), for samples as in data.train if it is given; "
+                   "without arguments, prints what the machine has "
                    "(processors, NUMA domains, caches, GPUs), and which processors each rank may use"},
       {.name = "check",
        .takes = Takes::kPathsOrParameterFiles,

@@ -471,9 +471,10 @@ std::vector<Key> make_keys() {
       {"plan.image_size", integers(&PlanParams::image_size, {.min = 1, .max = 65536}), "pixels",
        "without data: size of the images, as 224 (224 x 224 in colour), 28, 28, 1 (rows, columns, channels); empty: "
        "augment.size, or as usual for the network"},
-      {"plan.values", integers(&PlanParams::values, {.min = 1, .max = 1 << 24}), "values",
+      {"plan.values", array_forms(&PlanParams::values, {.min = 1, .max = 1 << 24}), "values",
        "without data: extents of the only array of each sample, channels last, as 32, or 64, 64, 7 (rows, columns, "
-       "channels); empty: as usual for the network, if it reads arrays"},
+       "channels); or of several by their names, as image: 64 x 64 x 7, position: 3; empty: as usual for the network, "
+       "if it reads arrays"},
       {"plan.vocabulary", integer(&PlanParams::vocabulary, {.min = 0, .max = kMaxVocabulary}), "tokens",
        "without data: tokens that the texts are made of; 0: 20000, if the network reads texts"},
       {"plan.tflop_s", number(&PlanParams::tflop_s, {.min = 0, .max = 1e6}), "TFLOP/s",

@@ -225,19 +225,19 @@ void check_pictures(const ParameterBuilder& builder) {
 
 constexpr double kMaxArrayValues = 1 << 29;  // 2 GiB as float32: a sample must be smaller
 
-/// Checks the description of a data set that need not exist.
-void check_described_data(const ParameterBuilder& builder) {
+/// Checks the description of a data set that need not exist, for a command that reads plan.samples or not.
+void check_described_data(const ParameterBuilder& builder, bool reads_samples) {
   const PlanParams& plan = builder.values.plan;
-  if (plan.samples == 0 && !builder.values.data.train.empty()) {
+  if (!builder.values.data.train.empty() && (plan.samples == 0 || !reads_samples)) {
     for (const auto& [key, is_given] : {std::pair{"plan.classes", plan.classes > 0},
                                         {"plan.image_size", !plan.image_size.empty()},
                                         {"plan.values", !plan.values.empty()},
                                         {"plan.vocabulary", plan.vocabulary > 0}})
       if (is_given)
-        refuse_keys(builder, {key, "plan.samples"},
-                    "{} describes a data set that replaces data.train, but plan.samples = 0 means data.train itself. "
-                    "Give plan.samples.",
-                    assignment(builder, key));
+        refuse_keys(builder, {key, reads_samples ? "plan.samples" : "data.train"},
+                    "{} describes a data set that replaces data.train{}", assignment(builder, key),
+                    reads_samples ? ", but plan.samples = 0 means data.train itself. Give plan.samples."
+                                  : ". Give one of them.");
     return;
   }
   if (builder.values.data.fold > 0)
@@ -255,13 +255,18 @@ void check_described_data(const ParameterBuilder& builder) {
                 "{} is not the size of an image. Allowed: one number (rows = columns), or rows and columns, or rows, "
                 "columns and channels (1 or 3).",
                 assignment(builder, "plan.image_size"));
-  double num_values = 1;
-  for (const std::int64_t extent : plan.values) num_values *= static_cast<double>(extent);
-  if (plan.values.size() > 4 || num_values > kMaxArrayValues)
-    refuse_keys(builder, {"plan.values"},
-                "{} is not the form of an array. Allowed: one to four extents, the channels last, of at most {:.0f} "
-                "values together.",
-                assignment(builder, "plan.values"), kMaxArrayValues);
+  double num_values = 0;
+  for (const ArrayForm& array : plan.values) {
+    double product = 1;
+    for (const std::int64_t extent : array.extents) product *= static_cast<double>(extent);
+    num_values += product;
+    if (array.extents.size() > 4 || num_values > kMaxArrayValues)
+      refuse_keys(builder, {"plan.values"},
+                  "{} is not possible{}. Allowed: one to four extents for each array, the channels last, and at most "
+                  "{:.0f} values in a sample.",
+                  assignment(builder, "plan.values"),
+                  array.name.empty() ? "" : fmt::format(" because of '{}'", array.name), kMaxArrayValues);
+  }
 }
 
 void check_plan(const ParameterBuilder& builder) {
@@ -402,7 +407,7 @@ void check_consistency(ParameterBuilder& builder, const Command* command) {
 void check_needs(ParameterBuilder& builder, const Command& command) {
   if (command.name == "plan" || command.name == "info") {
     check_pictures(builder);
-    check_described_data(builder);
+    check_described_data(builder, command.name == "plan");
   }
   if (command.name == "plan") check_plan(builder);
   const auto is_given = [&](const std::string& name) {

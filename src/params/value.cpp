@@ -77,14 +77,22 @@ std::string to_string(const Range& range) {
   return range.above_min ? fmt::format("above {}, up to {}", range.min, max) : fmt::format("{} to {}", range.min, max);
 }
 
-std::vector<std::string> split_at_commas(std::string_view text) {
+std::vector<std::string> split(std::string_view text, char separator = ',') {
   std::vector<std::string> parts;
   for (std::size_t begin = 0; begin <= text.size();) {
-    const std::size_t end = std::min(text.find(',', begin), text.size());
+    const std::size_t end = std::min(text.find(separator, begin), text.size());
     parts.push_back(trimmed(text.substr(begin, end - begin)));
     begin = end + 1;
   }
   return parts;
+}
+
+/// Reads the extents of an array: "64, 64, 7" or "64 x 64 x 7".
+std::vector<std::int64_t> read_extents(const Given& given, std::string_view text, IntegerRange range) {
+  std::vector<std::int64_t> extents;
+  for (const std::string& part : split(text, text.find(',') == std::string_view::npos ? 'x' : ','))
+    extents.push_back(read_integer(given, part, range.min, range.max));
+  return extents;
 }
 
 bool is_control(char c) {
@@ -134,7 +142,7 @@ Value list_of(const Field<std::vector<T>>& field, const std::string& type, const
   const auto read = [=](const Given& given) {
     std::vector<T> items;
     if (lower_case(given.value) == none) return items;
-    for (const std::string& part : split_at_commas(given.value)) items.push_back(read_item(given, part));
+    for (const std::string& part : split(given.value)) items.push_back(read_item(given, part));
     return items;
   };
   const auto write = [=](const std::vector<T>& items) {
@@ -204,7 +212,7 @@ Value rate_groups(const Field<std::vector<RateGroup>>& field, Range range) {
   const auto read = [=](const Given& given) {
     std::vector<RateGroup> groups;
     if (given.value.empty()) return groups;
-    for (const std::string& part : split_at_commas(given.value)) {
+    for (const std::string& part : split(given.value)) {
       const std::size_t colon = part.rfind(':');
       if (colon == std::string::npos || colon == 0) refuse_value(given, "is not a list of PATTERN: FACTOR");
       groups.push_back({.pattern = trimmed(part.substr(0, colon)),
@@ -219,6 +227,33 @@ Value rate_groups(const Field<std::vector<RateGroup>>& field, Range range) {
   };
   return or_empty(
       value_of(field, "groups", fmt::format("PATTERN: FACTOR, ..., each factor {}", to_string(range)), read, write));
+}
+
+Value array_forms(const Field<std::vector<ArrayForm>>& field, IntegerRange range) {
+  const auto read = [=](const Given& given) {
+    std::vector<ArrayForm> arrays;
+    if (given.value.empty()) return arrays;
+    if (given.value.find(':') == std::string::npos)
+      return std::vector{ArrayForm{.name = "", .extents = read_extents(given, given.value, range)}};
+    Given array = given;
+    for (const std::string& part : split(given.value)) {
+      array.value = part;
+      const std::size_t colon = part.find(':');
+      if (colon == std::string::npos || colon == 0) refuse_value(array, "has no name");
+      arrays.push_back(
+          {.name = trimmed(part.substr(0, colon)), .extents = read_extents(array, part.substr(colon + 1), range)});
+    }
+    return arrays;
+  };
+  const auto write = [](const std::vector<ArrayForm>& arrays) {
+    std::vector<std::string> parts;
+    for (const auto& [name, extents] : arrays)
+      parts.push_back(name.empty() ? fmt::format("{}", fmt::join(extents, ", "))
+                                   : fmt::format("{}: {}", name, fmt::join(extents, " x ")));
+    return join(parts);
+  };
+  constexpr const char* kForms = "a, b, ..., or with names: NAME: a x b x ..., NAME: ..., each";
+  return or_empty(value_of(field, "arrays", fmt::format("{} {} to {}", kForms, range.min, range.max), read, write));
 }
 
 Value step_range(const Field<StepRange>& field, std::int64_t max) {
@@ -260,8 +295,7 @@ Value class_weights(const Field<ClassWeights>& field, Range range) {
   const auto read = [=](const Given& given) {
     ClassWeights weights{.balanced = lower_case(given.value) == "balanced"};
     if (weights.balanced || given.value.empty()) return weights;
-    for (const std::string& part : split_at_commas(given.value))
-      weights.factors.push_back(read_number(given, part, range));
+    for (const std::string& part : split(given.value)) weights.factors.push_back(read_number(given, part, range));
     return weights;
   };
   const auto write = [](const ClassWeights& weights) {
@@ -276,8 +310,7 @@ Value channel_values(const Field<ChannelValues>& field, Range range) {
     const std::string word = lower_case(given.value);
     ChannelValues channels{.imagenet = word == "imagenet"};
     if (word == "data" || channels.imagenet) return channels;
-    for (const std::string& part : split_at_commas(given.value))
-      channels.values.push_back(read_number(given, part, range));
+    for (const std::string& part : split(given.value)) channels.values.push_back(read_number(given, part, range));
     return channels;
   };
   const auto write = [](const ChannelValues& channels) {
@@ -334,7 +367,7 @@ std::size_t read_word(const Given& given, const Words& words) {
 std::vector<std::size_t> read_words(const Given& given, const Words& words) {
   std::vector<std::size_t> indices;
   if (given.value.empty()) return indices;
-  for (const std::string& part : split_at_commas(given.value))
+  for (const std::string& part : split(given.value))
     indices.push_back(index_of(part, given, "is not a list of its choices", words));
   return indices;
 }

@@ -111,6 +111,10 @@ Value texts(const Field<std::vector<std::string>>& field,
 /// A list of groups, "layer1.*: 0.1, fc.*: 10"; may be empty.
 Value rate_groups(const Field<std::vector<RateGroup>>& field, Range range);
 
+/// The extents of one array without a name, "64, 64, 7", or of several with names, "image: 64 x 64 x 7, position: 3";
+/// may be empty.
+Value array_forms(const Field<std::vector<ArrayForm>>& field, IntegerRange range);
+
 /// A range of steps, "100-120", or one step; may be empty.
 Value step_range(const Field<StepRange>& field, std::int64_t max);
 

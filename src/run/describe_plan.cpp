@@ -217,7 +217,7 @@ std::string describe_plan(const Parameters& given, const mpi::Communicator& worl
   if (!params.plan.ranks.empty()) params.batch.global = batch_on(given, given.plan.ranks.front());
   const DescribedData planned = planned_data(params, world);
   const io::DatasetInfo& data = planned.info;
-  const io::ModelMetadata metadata = model_metadata(params, data, &world);
+  const io::ModelMetadata metadata = described_metadata(params, planned, &world);
   RuntimeSpec runtime = runtime_spec(params, metadata);
   runtime.output_weights = output_weights(params, data);
   if (backend != nullptr) runtime.on_gpu = !backend->device().is_host();

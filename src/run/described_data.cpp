@@ -3,10 +3,13 @@
 
 #include <algorithm>
 #include <array>
+#include <iterator>
+#include <string_view>
 #include <vector>
 
 #include <fmt/format.h>
 
+#include "convoy/base/error.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/data/training_set.h"
@@ -43,10 +46,20 @@ UsualData usual_data(const Parameters& params) {
   return usual;
 }
 
-// Names the array as an import does.
-io::ArrayInfo array_of(const std::vector<std::int64_t>& values) {
-  const bool is_image = ArrayShapes{{{"", array_shape(values)}}}.image() != nullptr;
-  return {.name = is_image ? features::kImage : "values", .dims = values};
+// Names an array without a name as an import does.
+io::ArrayInfo array_of(const ArrayForm& array) {
+  if (!array.name.empty()) return {.name = array.name, .dims = array.extents};
+  const bool is_image = ArrayShapes{{{"", array_shape(array.extents)}}}.image() != nullptr;
+  return {.name = is_image ? features::kImage : "values", .dims = array.extents};
+}
+
+std::vector<io::ArrayInfo> described_arrays(const Parameters& params) try {
+  std::vector<io::ArrayInfo> arrays;
+  std::ranges::transform(params.plan.values, std::back_inserter(arrays), array_of);
+  io::check_arrays(arrays);
+  return arrays;
+} catch (const Error& error) {
+  refuse("plan.values = {} describes no possible data set: {}.", shown_value("plan.values", params), error.what());
 }
 
 ImageShape shape_of(const std::vector<std::int64_t>& size) {
@@ -74,8 +87,10 @@ DescribedData described_data(const Parameters& params, const mpi::Communicator* 
   const bool is_described = plan.vocabulary > 0 || !plan.values.empty() || !plan.image_size.empty();
   if (!plan.values.empty() || (!is_described && usual.num_extents > 0)) {
     data.kind = input_kinds::kArrays;
-    data.arrays = {array_of(is_described ? plan.values : usual.values())};
-    if (!is_described) {
+    if (is_described) {
+      data.arrays = described_arrays(params);
+    } else {
+      data.arrays = {array_of({.name = "", .extents = usual.values()})};
       assumed.push_back(fmt::format("arrays of {}", fmt::join(data.arrays.front().dims, " x ")));
       keys.emplace_back("--plan.values");
     }
@@ -107,6 +122,18 @@ DescribedData described_data(const Parameters& params, const mpi::Communicator* 
   const std::string note = fmt::format("data: no data set is opened. Assumed: {}. To change this: {}\n",
                                        fmt::join(assumed, ", "), fmt::join(keys, ", "));
   return {.info = std::move(data), .note = assumed.empty() ? "" : note};
+}
+
+io::ModelMetadata described_metadata(const Parameters& params, const DescribedData& data,
+                                     const mpi::Communicator* ranks) try {
+  return model_metadata(params, data.info, ranks);
+} catch (const RequestError& error) {
+  const bool is_assumed = data.info.kind == input_kinds::kArrays && !data.note.empty() && params.plan.values.empty();
+  if (!is_assumed) throw;
+  refuse(
+      "{}{} Without data, one array is assumed. Describe others, as in --plan.values=\"image: 64 x 64 x 7, position: "
+      "3\", or give data.train.",
+      error.what(), std::string_view(error.what()).ends_with('.') ? "" : ".");
 }
 
 }  // namespace convoy

@@ -10,6 +10,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/text.h"
 #include "convoy/base/wording.h"
+#include "convoy/data/training_set.h"
 #include "convoy/io/atomic_file.h"
 #include "convoy/model/network_file.h"
 #include "convoy/model/network_picture.h"
@@ -127,8 +128,10 @@ Parameters with_network(const Parameters& params, const std::string& network) {
 }
 
 std::string describe_network(const Parameters& params) {
-  const DescribedData data = described_data(params);
-  const io::ModelMetadata metadata = model_metadata(params, data.info);
+  const DescribedData data = params.data.train.empty()
+                                 ? described_data(params)
+                                 : DescribedData{.info = open_training_set(params).info(), .note = {}};
+  const io::ModelMetadata metadata = described_metadata(params, data);
   NetworkRequest request = network_request(params);
   request.input = metadata.shape();
   request.num_classes = std::ssize(metadata.class_names);

@@ -15,6 +15,11 @@ local x = cell("stem", function() return conv("conv", feature("image"), {width, 
 return cell("head", function(x) return logits("fc", global_average_pool(x), num_classes) end, x)
 )";
 
+const std::string kTwoInputs = R"(network{reads = "arrays", about = "an image and a position"}
+local x = cell("image", function() return global_average_pool(conv("conv", feature("image"), {16, kernel = 3})) end)
+return cell("head", function(x) return logits("fc", concat(flatten(x), feature("position")), num_classes) end, x)
+)";
+
 void expect(const std::vector<std::string>& arguments, int status, const std::vector<std::string>& parts) {
   const ProcessResult result = run_program({.arguments = arguments});
   EXPECT_EQ(result.status, status) << result.output;
@@ -39,6 +44,38 @@ TEST(NetworkInfo, FollowsTheKeysThatDescribeTheData) {
           "\n  layers       3 (default 2)     whole number", "\n  width        64 (default 128) ",
           "\n  feedforward  512  "});
   expect({"info", "bert", "--plan.vocabulary=500"}, 0, {"embedding", "heads"});
+}
+
+TEST(NetworkInfo, OfSeveralArraysTakesTheirForms) {
+  const WorkingDirectory directory;
+  const std::string file = directory / "my.lua", forms = "--plan.values=image: 8 x 8 x 7, position: 3";
+  write_text(file, kTwoInputs);
+  // conv: 16 * 7 * 9 weights; fc: (16 + 3) * 10 weights and 10 biases.
+  expect({"info", file, forms}, 0, {"Assumed: 10 classes. To change this: --plan.classes\n", " 1.0 k ", " 10  "});
+  expect({"plan", file, forms, "--plan.classes=3", "--plan.measure=false"}, 0,
+         {"samples of image (8, 8, 7), position (3), 3 classes"});
+  for (const std::string command : {"info", "plan"}) {
+    expect({command, file}, 2, {"Without data, one array is assumed. Describe others, as in --plan.values="});
+    expect({command, file, "--plan.values=image: 8 x 8 x 7"}, 2, {"feature 'position'"});
+    expect({command, file, "--plan.values=a: 3, a: 4"}, 2,
+           {"plan.values = a: 3, a: 4 describes no possible data set: two arrays of its samples are called 'a'."});
+    expect({command, file, "--plan.values=Image: 3"}, 2, {"'Image' cannot be the name of an array"});
+    expect({command, file, "--plan.values=a: 3, b: 2 x 2 x 2 x 2 x 2"}, 2, {"is not possible because of 'b'."});
+  }
+}
+
+TEST(NetworkInfo, TakesTheShapesAndTheOutputsOfADataSet) {
+  const WorkingDirectory directory;
+  import_small_data(directory / "small");
+  const std::string train = "--data.train=" + directory / "small/data/train";
+  const ProcessResult result = run_program({.arguments = {"info", "resnet20", train}});
+  EXPECT_EQ(result.status, 0) << result.output;
+  EXPECT_EQ(result.output.find("resnet20: "), 0U) << result.output;  // nothing is assumed, and nothing has no effect
+  EXPECT_CONTAINS(result.output, " 12x12x16 ");
+  EXPECT_CONTAINS(result.output, "head            4 ");
+  expect({"info", "resnet20", train, "--plan.classes=7"}, 2,
+         {"plan.classes = 7 describes a data set that replaces data.train. Give one of them."});
+  expect({"info", "resnet20", "--data.train=" + directory / "absent"}, 2, {"data.train", "absent"});
 }
 
 TEST(NetworkInfo, OfAFileListsItsParametersAndDrawsIt) {

@@ -140,6 +140,21 @@ class PageCommands(field.Case):
         for file in ("houses/predictions.png", "wine/confusion.csv"):
             self.assertTrue((self.folder / "runs" / file).exists(), file)
 
+    # --- input/networks.md ----------------------------------------------------------------------------------------------
+
+    def test_a_network_of_an_image_and_a_vector_is_described_with_and_without_data(self):
+        (self.folder / "scans").mkdir()
+        self.save(**{"scans/x": self.random.normal(size=(20, 64, 64, 7)).astype("float32"),
+                     "scans/p": self.random.normal(size=(20, 3)).astype("float32"),
+                     "scans/y": self.random.integers(0, 3, 20)})
+        page = "input/networks.md"
+        self.write("my.lua", next(text for language, text in blocks(page) if language == "lua" and '"position"' in text))
+        self.type(next(text for text in commands(page) if "import.inputs" in text))
+        described, of_data = next(text for text in commands(page) if "plan.values=\"" in text).splitlines()
+        described, of_data = self.type(described.partition("  #")[0]), self.type(of_data.partition("  #")[0])
+        self.assertIn("joined", of_data)
+        self.assertEqual(described, of_data)
+
 
 if __name__ == "__main__":
     field.main()

@@ -38,6 +38,14 @@ struct InfoParams {
   bool operator==(const InfoParams&) const = default;
 };
 
+/// The form of an array of a sample that need not exist.
+struct ArrayForm {
+  std::string name;                   ///< name of the feature; empty: that of an only array without a name
+  std::vector<std::int64_t> extents;  ///< channels last
+
+  bool operator==(const ArrayForm&) const = default;
+};
+
 struct PlanParams {
   std::vector<std::int64_t> ranks;    ///< numbers of ranks, each of which gets a table of layouts; empty: no tables
   std::vector<std::int64_t> micro;    ///< values of batch.micro that are tried; empty: only batch.micro
@@ -50,7 +58,7 @@ struct PlanParams {
   std::int64_t samples = 0;  ///< number of training samples; 0: data.train is opened, if it is given
   std::int64_t classes = 0;
   std::vector<std::int64_t> image_size;  ///< rows and columns of images, or one number for both, and their channels
-  std::vector<std::int64_t> values;      ///< extents of the only array of each sample, channels last
+  std::vector<ArrayForm> values;         ///< forms of the arrays of each sample
   std::int64_t vocabulary = 0;           ///< number of tokens in the vocabulary of texts
 
   // --- The cluster that is planned for, if it is not this one; 0: as measured, or from the model

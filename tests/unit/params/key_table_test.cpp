@@ -57,7 +57,7 @@ TEST(KeyTable, SetsTheFieldItIsNamedAfter) {
     std::string value = type.starts_with("text") ? "some/path"
                         : type == "flag"         ? (key.default_text() == "true" ? "off" : "on")
                                                  : "";
-    if (type == "integer" || type == "integers") value = "17";
+    if (type == "integer" || type == "integers" || type == "arrays") value = "17";
     if (type == "number" || type == "numbers") value = "0.625";
     if (type == "steps") value = "3-17";
     if (type == "limit") value = "7 %";
@@ -107,6 +107,34 @@ TEST(KeyTable, TakesGroupsOfNamesWithFactors) {
   EXPECT_NE(set("optimizer.groups", "fc.*").find("fc.* is not a list of PATTERN: FACTOR"), std::string::npos);
   EXPECT_NE(set("optimizer.groups", "fc.*: 0").find("is out of range"), std::string::npos);
   EXPECT_NE(set("optimizer.groups", "a: 1,,b: 2").find("is not a list"), std::string::npos);
+}
+
+TEST(KeyTable, TakesFormsOfOneArrayOrOfSeveralWithNames) {
+  const auto forms = [](const std::string& text) {
+    const Parameters params = request({"plan", "--plan.values=" + text}).params;
+    return std::pair{params.plan.values, shown_value("plan.values", params)};
+  };
+  const std::vector<ArrayForm> only = {{.name = "", .extents = {64, 64, 7}}};
+  const std::vector<ArrayForm> named = {{.name = "image", .extents = {64, 64, 7}},
+                                        {.name = "position", .extents = {3}}};
+  for (const std::string text : {"64,64,7", "64, 64, 7", "64 x 64 x 7", "64x64x7"})
+    EXPECT_EQ(forms(text), std::pair(only, std::string("64, 64, 7"))) << text;
+  for (const std::string text : {"image: 64 x 64 x 7, position: 3", "image:64x64x7,position:3"})
+    EXPECT_EQ(forms(text), std::pair(named, std::string("image: 64 x 64 x 7, position: 3"))) << text;
+  EXPECT_TRUE(forms("").first.empty());
+  const auto expect = [](const std::string& text, const std::string& complaint) {
+    const std::string said = set("plan.values", text);
+    EXPECT_EQ(said.find("command line: plan.values = " + complaint +
+                        ". Allowed: a, b, ..., or with names: NAME: a x b x ..., NAME: ..., each 1 to 16777216 values"),
+              0U)
+        << said;
+  };
+  expect("image: 64, 64, 7", "64 has no name");
+  expect("image: 64 x 64, : 3", ": 3 has no name");
+  expect("image: 64 x y, position: 3", "image: 64 x y is not an integer");
+  expect("image: 64, position:", "position: is not an integer");
+  expect("64 x 64, 7", "64 x 64, 7 is not an integer");
+  expect("position: 0", "position: 0 is out of range");
 }
 
 TEST(KeyTable, TakesSharesAndNumbersOfSamples) {
