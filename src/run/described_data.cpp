@@ -15,6 +15,7 @@
 #include "convoy/data/training_set.h"
 #include "convoy/model/network_file.h"
 #include "convoy/params/parameters.h"
+#include "convoy/params/parse.h"
 
 #include "checkpoint/make_metadata.h"
 

@@ -72,7 +72,7 @@ TEST(NetworkInfo, TakesTheShapesAndTheOutputsOfADataSet) {
   EXPECT_EQ(result.status, 0) << result.output;
   EXPECT_EQ(result.output.find("resnet20: "), 0U) << result.output;  // nothing is assumed, and nothing has no effect
   EXPECT_CONTAINS(result.output, " 12x12x16 ");
-  EXPECT_CONTAINS(result.output, "head            4 ");
+  EXPECT_CONTAINS(result.output, "head              4         260 ");
   expect({"info", "resnet20", train, "--plan.classes=7"}, 2,
          {"plan.classes = 7 describes a data set that replaces data.train. Give one of them."});
   expect({"info", "resnet20", "--data.train=" + directory / "absent"}, 2, {"data.train", "absent"});
