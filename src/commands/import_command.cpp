@@ -94,8 +94,8 @@ ExitStatus import(const Request& request, WatchdogSession& watchdog) {
         static_cast<double>(imported) / seconds, sample,
         summary.skipped.empty()
             ? ""
-            : fmt::format("; skipped {}, named {}",
-                          counted(std::ssize(summary.skipped), fmt::format("bad {}", sample)), where_named));
+            : fmt::format("; skipped {}, named {}", counted(std::ssize(summary.skipped), fmt::format("bad {}", sample)),
+                          where_named));
   return ExitStatus::kDone;
 }
 

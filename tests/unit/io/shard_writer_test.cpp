@@ -4,9 +4,8 @@
 
 #include <filesystem>
 
-#include <malloc.h>
-
 #include <gtest/gtest.h>
+#include <malloc.h>
 
 #include "convoy/base/error.h"
 #include "convoy/io/atomic_file.h"

@@ -17,7 +17,8 @@ TEST(FewSteps, AreReportedIfDataLimitIsTheReason) {
   params.data.limit = {.count = 150};
   EXPECT_EQ(describe_few_steps(params, enough, 600), "");
   const std::string text = describe_few_steps(params, few, 150);
-  EXPECT_CONTAINS(text, "data.limit = 150 leaves 150 samples: with batch.global = 128 an epoch has only 1 step, and the");
+  EXPECT_CONTAINS(text,
+                  "data.limit = 150 leaves 150 samples: with batch.global = 128 an epoch has only 1 step, and the");
   EXPECT_CONTAINS(text, "whole training 20. Give a smaller batch.global for more steps");
 }
 
