@@ -13,6 +13,7 @@
 
 #include "convoy/base/error.h"
 #include "convoy/base/features.h"
+#include "convoy/base/text.h"
 #include "convoy/base/wording.h"
 #include "convoy/comm/gather.h"
 #include "convoy/io/sample_store.h"

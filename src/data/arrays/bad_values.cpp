@@ -37,8 +37,7 @@ std::string describe_channel(const io::ArrayInfo& input, std::int64_t channel) {
 std::string BadValues::look(std::span<const std::byte> record) {
   std::string reason;
   std::size_t first_channel = 0;
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    const io::ArrayInfo& input = inputs_[i];
+  for (const io::ArrayInfo& input : inputs_) {
     const auto values = record.first(static_cast<std::size_t>(input.bytes()));
     for (std::int64_t at = 0; (at = find_not_finite(input.type, values, at)) >= 0; ++at) {
       const std::int64_t channel = at % input.channels();
@@ -86,13 +85,10 @@ void BadValues::gather(const mpi::Communicator& group) {
 
 std::string BadValues::describe_channels() const {
   std::vector<std::string> channels;
-  std::size_t first_channel = 0;
-  for (std::size_t i = 0; i < inputs_.size(); ++i) {
-    for (std::int64_t c = 0; c < inputs_[i].channels(); ++c)
-      if (const std::int64_t count = counts_[first_channel + static_cast<std::size_t>(c)]; count > 0)
-        channels.push_back(fmt::format("{} of {}", count, describe_channel(inputs_[i], c)));
-    first_channel += static_cast<std::size_t>(inputs_[i].channels());
-  }
+  std::size_t next = 0;
+  for (const io::ArrayInfo& input : inputs_)
+    for (std::int64_t c = 0; c < input.channels(); ++c, ++next)
+      if (counts_[next] > 0) channels.push_back(fmt::format("{} of {}", counts_[next], describe_channel(input, c)));
   return channels.empty() ? "" : first_few(channels, kMaxChannels);
 }
 
