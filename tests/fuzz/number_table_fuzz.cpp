@@ -1,6 +1,7 @@
 /// Tables of numbers, CSV and TSV. Rows are the same when they are read one after the other and each by itself.
 #include <algorithm>
 #include <bit>
+#include <tuple>
 
 #include "data/arrays/number_table.h"
 #include "fuzz/fuzz.h"
