@@ -75,7 +75,9 @@ class PageCommands(field.Case):
         first, *others = commands("input/arrays.md")
         found = self.type(first)
         for line in ("'x.npy': a sample is (7, 64, 64); its first axis, the shorter one, is that of the channels "
-                     "(import.axes = channels_first)\n", "the target 'y.npy' is a class of 3 (import.target_kind = class)\n",
+                     "(import.axes = channels_first)\n",
+                     "the target 'y.npy' is a class of 3 (import.target_kind = class); this is a guess: its values are whole numbers. "
+                     "If they are quantities, give import.target_kind = numbers\n",
                      "samples of image float32 (64, 64, 7), 3 classes -> data/mine/train.h5\n"):
             self.assertIn(line, found)
             self.assertIn(line, (field.SOURCE / "input/arrays.md").read_text())
