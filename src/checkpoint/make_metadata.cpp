@@ -117,8 +117,7 @@ void check_arrays(const io::ArraysInput& input, const io::DatasetInfo& data, con
     if (found->dims != read.dims)
       refuse(
           "{}: the array '{}' of a sample is {}, but the network of {} reads {} as its input '{}'. Give samples of "
-          "this "
-          "shape, or train a network on these.",
+          "this shape, or train a network on these.",
           key, read.name, io::describe_form(*found), owner, io::describe_form(read), read.name);
     if (found->channel_names.empty() || read.channel_names.empty()) continue;
     const auto [own, other] = std::ranges::mismatch(read.channel_names, found->channel_names);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr int kMaxPasses = 10;      // of improving a draw
 constexpr double kGain = 1e-12;     // smaller changes of a sum of squared shares are rounding
-constexpr std::int32_t kRows = -1;  // stands for all rows, among the classes
+constexpr std::int32_t kRows = -1;  // means all rows, among the classes
 
 double square(double x) {
   return x * x;

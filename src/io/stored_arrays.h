@@ -3,9 +3,8 @@
 /// target that is a field, or a long row of numbers, is the last member, called "target", of float32.
 /// What else is known of them is written next to it:
 ///   /arrays/NAME/mean, deviation, channel_names   double (C); texts (C), absent if the channels have no names
-///   /arrays/NAME/source                           text: name of the array in the user's .npz or HDF5 file; absent if
-///   it
-///                                                 had none, and in older files
+///   /arrays/NAME/source                           text: name of the array in the user's .npz or HDF5 file; absent
+///                                                 if it had none, and in older files
 ///   /target_kind                                  text: "class", "labels" or "numbers"
 ///   /target_mean, /target_deviation               double (K), only of numbers
 ///   /target_source                                text: name of the target's array or column in the user's files;

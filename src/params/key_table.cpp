@@ -607,8 +607,7 @@ std::vector<Key> make_keys() {
        "predictions, and the others end the import"},
       {"import.id", text_or_empty(&ImportParams::id, "WHERE"), "",
        "for arrays: where the name of each sample is, written as import.target; empty: names are FILE:ROW. For "
-       "pictures "
-       "that a table lists: their files"},
+       "pictures that a table lists: their files"},
       {"import.group", text_or_empty(&ImportParams::group, "WHERE"), "",
        "for arrays: where the group of each sample is (as the patient), written as import.target. Samples of one group "
        "are kept in one split"},

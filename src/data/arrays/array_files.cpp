@@ -201,8 +201,7 @@ void refuse_texts(const ArrayFiles& files, const std::vector<std::string>& colum
   if (!texts.empty())
     refuse(
         "'{}' has columns of texts: {}. A network reads numbers. Leave these columns out, with {} = \"{}\", or give "
-        "one "
-        "as import.id or import.group",
+        "one as import.id or import.group",
         files.paths.front(), fmt::join(texts, ", "), key, fmt::join(left_out, "|"));
 }
 
@@ -314,7 +313,8 @@ std::optional<PartLocation> ArrayFinder::find_name(const std::string& where,
   const bool is_table = files->kind == ArrayFileKind::kTable;
   const auto is_known = [&](const std::string& piece) {
     return std::ranges::any_of(names, [&](const std::string& name) {
-      return piece == name || piece == "/" + name || (is_table && (fits(piece, name) || piece == "-" + name));
+      return piece == name || piece == "/" + name ||
+             (is_table && (fits(piece, name) || (piece.starts_with('-') && fits(piece.substr(1), name))));
     });
   };
   if (!is_known(where) && std::ranges::none_of(split_at(where, '|'), is_known)) return std::nullopt;

@@ -71,7 +71,7 @@ class ArraySource {
   /// Reads a sample into `record`, of record_bytes() bytes. Its values may be NaN or infinite. Throws Error if a file
   /// is damaged, a field of a table is no number, or a value is beyond float32.
   void read_record(std::int64_t row, std::span<std::byte> record);
-  /// Likewise reads one of inputs() alone, of ArrayInfo::bytes().
+  /// Reads one of inputs() of a sample, of ArrayInfo::bytes(). Throws Error as read_record() does.
   void read_input(std::size_t input, std::int64_t row, std::span<std::byte> array) {
     read_part(stored_.at(input), row, array);
   }

@@ -186,7 +186,8 @@ void ArrayStore::read_targets(const ArrayFileOptions& options, const mpi::Commun
       read_on_root(options);
     } catch (const Error& error) {
       if (!options.target.empty()) throw;
-      log_warning(fmt::format("the true values are not used: {}. import.target names others", error.what()));
+      log_warning(fmt::format("the true values in the file are not used: {}. Give import.target if they are elsewhere",
+                              error.what()));
       are_known = false;
     }
   });

@@ -30,7 +30,7 @@ std::int64_t round_to_float32(std::span<const double> values, std::span<float> r
 /// Returns the index of the first value at or after `first` that is NaN or infinite; -1 if all are finite, as integers
 /// are.
 std::int64_t find_not_finite(ElementType type, std::span<const std::byte> values, std::int64_t first = 0);
-/// Likewise of the first value that is infinite.
+/// Returns the index of the first value at or after `first` that is infinite; -1 if there is none.
 std::int64_t find_infinite(ElementType type, std::span<const std::byte> values, std::int64_t first = 0);
 /// Returns one of the values.
 double value_at(ElementType type, std::span<const std::byte> values, std::int64_t index);

@@ -170,8 +170,7 @@ PartLocation find_picture_names(const PartLocation& part, const std::string& fol
   }
   refuse(
       "import.id is needed: '{}' has no column whose first field is the name of a picture below '{}'. Give the column "
-      "or "
-      "the array with their names, as in import.id = {}:file",
+      "or the array with their names, as in import.id = {}:file",
       table, folder, fs::path(table).filename().string());
 }
 

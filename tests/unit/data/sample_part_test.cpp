@@ -150,6 +150,7 @@ TEST_F(SamplePartTest, ColumnsAreFoundByNameAndByWildcards) {
   EXPECT_EQ(finder.find("a|b", "k").columns, (Names{"a|b"}));
   EXPECT_EQ(finder.find("-id|-acid ?", "k").columns, (Names{"sugar", "a|b"}));
   EXPECT_EQ(finder.find("acid*|-acid 1", "k").columns, (Names{"acid 2"}));
+  EXPECT_EQ(finder.find("-acid*", "k").columns, (Names{"id", "sugar", "a|b"}));
   EXPECT_CONTAINS(message_of<RequestError>([&] { finder.find("-id|-acidd 1", "k"); }), "Nearest: acid 1");
   const PartLocation taken[] = {sugar, finder.find("id", "k")};
   EXPECT_EQ(finder.find("*", "k", taken).columns, (Names{"acid 1", "acid 2", "a|b"}));
