@@ -103,7 +103,8 @@ ExitStatus check_parameters(const Request& request, WatchdogSession& watchdog) {
 
 ExitStatus plan(const Request& request, WatchdogSession& watchdog) {
   watchdog.board().enter(Activity::kPlanning);
-  const bool measures = !request.params.plan.ranks.empty() && request.params.plan.measure;
+  const PlanParams& plan = request.params.plan;
+  const bool measures = plan.micro == std::vector{kLargestThatFits} || (!plan.ranks.empty() && plan.measure);
   const auto backend = measures ? make_placed_backend(request.params, watchdog.world()) : nullptr;
   const std::string text = describe_plan(request.params, watchdog.world(), backend.get());
   if (watchdog.world().rank() == 0) print("{}", text);

@@ -115,14 +115,10 @@ void add_defaults_to_set(ParameterBuilder& builder, const std::set<std::string>&
 
 // Refuses a key such as model.width on the command line if model.set, whose values count more, holds it too.
 void check_set(const ParameterBuilder& builder, const std::set<std::string>& names) {
-  for (std::string_view rest = builder.values.model.set; !rest.empty();) {
-    const std::string_view part = rest.substr(0, rest.find(','));
-    rest.remove_prefix(std::min(rest.size(), part.size() + 1));
-    const std::string key = fmt::format("model.{}", without_blanks(part.substr(0, part.find('='))));
-    if (!names.contains(key)) continue;
-    refuse("{}: {} = {} has no effect, since model.set = {} sets it, too. Give only one of the two.", kWhere, key,
-           find_key(key)->value.write(builder.values), builder.values.model.set);
-  }
+  for (const std::string& key : keys_in_model_set(builder.values.model))
+    if (names.contains(key))
+      refuse("{}: {} = {} has no effect, since model.set = {} sets it, too. Give only one of the two.", kWhere, key,
+             find_key(key)->value.write(builder.values), builder.values.model.set);
 }
 
 std::vector<std::string> command_names() {

@@ -451,8 +451,9 @@ std::vector<Key> make_keys() {
       {"plan.ranks", integers(&PlanParams::ranks, {.min = 1, .max = 1'000'000}), "ranks",
        "numbers of ranks: compares all layouts for each number, and plans for the first number; empty: plans for the "
        "ranks that it is started with or, started on one rank, for one replica"},
-      {"plan.micro", integers(&PlanParams::micro, {.min = 1, .max = kMaxSamples}), "samples",
-       "the micro-batches that layouts are compared with; empty: batch.micro"},
+      {"plan.micro", integers_or_max(&PlanParams::micro, {.min = 1, .max = kMaxSamples}), "samples",
+       "the micro-batches that layouts are compared with; max: plans for the largest micro-batch that fits the memory, "
+       "with as many micro-batches per step as before; empty: batch.micro"},
       {"plan.measure", flag(&PlanParams::measure), "",
        "true: layouts are compared by the measured times of cells, memory and messages (kept in costs.txt of "
        "run.directory); false: by a model of a processor core and a network, and a training starts without measuring"},

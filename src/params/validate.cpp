@@ -292,6 +292,18 @@ std::string remedy(const std::string& key) {
 }
 
 /// Refuses two lists that give the same quantity in two ways.
+void check_largest_micro(const ParameterBuilder& builder) {
+  const PlanParams& plan = builder.values.plan;
+  if (std::ranges::find(plan.micro, kLargestThatFits) == plan.micro.end()) return;
+  if (plan.micro.size() > 1)
+    refuse_keys(builder, {"plan.micro"},
+                "plan.micro lists max and other sizes. Give max alone, or sizes to compare with plan.ranks.");
+  if (!plan.ranks.empty())
+    refuse_keys(builder, {"plan.micro", "plan.ranks"},
+                "plan.micro = max finds one size, and plan.ranks compares layouts with given sizes. Leave out one of "
+                "them; for another number of ranks: mpirun -n N convoy plan.");
+}
+
 void check_sweep(const ParameterBuilder& builder) {
   const SweepParams& sweep = builder.values.sweep;
   if (!sweep.ranks.empty() && !sweep.replicas.empty())
@@ -399,8 +411,9 @@ bool compares_other_batches(const PlanParams& plan, const Command* command) {
 
 void check_consistency(ParameterBuilder& builder, const Command* command) {
   if (!compares_other_batches(builder.values.plan, command)) builder.attempt([&] { check_batch(builder); });
-  for (const auto check : {check_network, check_device, check_optimizer, check_learning_rate, check_data,
-                           check_rollback, check_augment, check_import, check_predict, check_sweep})
+  for (const auto check :
+       {check_network, check_device, check_optimizer, check_learning_rate, check_data, check_rollback, check_augment,
+        check_import, check_predict, check_largest_micro, check_sweep})
     builder.attempt([&] { check(builder); });
 }
 
@@ -430,62 +443,6 @@ namespace convoy {
 void check_consistency(const Parameters& params) {
   params::ParameterBuilder builder{.values = params, .where = {}};
   params::check_consistency(builder);
-}
-
-std::string describe_unread_keys(const Request& request) {
-  using namespace params;
-  const Command& command = *find_command(request.command);
-  const auto is_read = [&](const std::string& name) {
-    const Key& key = *find_key(name);
-    if (command.takes == Takes::kPathsOrParameterFiles && !request.is_preflight) return false;
-    return command.is_reading(key) || (command.name == "plan" && find_command("train")->is_reading(key)) ||
-           (request.is_preflight && find_command("check")->is_reading(key));
-  };
-  std::vector<std::string> unread;
-  for (const std::string& name : request.command_line_keys)
-    if (!is_read(name)) unread.push_back("--" + name);
-  if (unread.empty()) return "";
-  const bool is_one = unread.size() == 1;
-  return fmt::format("{} {} no effect: convoy {} does not read {}", fmt::join(unread, ", "), is_one ? "has" : "have",
-                     command.name, is_one ? "it" : "them");
-}
-
-std::string describe_unread_network(const Request& request, const std::string& path) {
-  std::vector<std::string> unread;
-  for (const std::string& name : request.command_line_keys)
-    if (name.starts_with("model.")) unread.push_back("--" + name);
-  return unread.empty() ? ""
-                        : fmt::format("{} {} no effect: '{}' has its own network", fmt::join(unread, ", "),
-                                      unread.size() == 1 ? "has" : "have", path);
-}
-
-std::vector<std::string> warnings_for(const Parameters& params) {
-  std::vector<std::string> warnings;
-  if (!params.model.file.empty() && params.model.name != ModelParams{}.name)
-    warnings.push_back(
-        fmt::format("model.name = {} has no effect with model.file = {}", params.model.name, params.model.file));
-  const LearningRateParams& lr = params.lr;
-  if (lr.warmup_epochs > params.train.epochs && params.train.epochs > 0)
-    warnings.push_back(fmt::format(
-        "lr.warmup_epochs = {} is more than train.epochs = {}: the learning rate will never reach optimizer.lr",
-        lr.warmup_epochs, params.train.epochs));
-  const bool uses_steps = lr.schedule == LearningRateKind::kStep || lr.schedule == LearningRateKind::kMultistep;
-  if (!uses_steps && !lr.step_epochs.empty())
-    warnings.push_back(fmt::format("lr.step_epochs = {} has no effect with lr.schedule = {}",
-                                   fmt::join(lr.step_epochs, ", "), name_of(lr.schedule)));
-  if (params.memory.recompute == RecomputeKind::kAuto && params.memory.limit_gib == 0)
-    warnings.push_back(
-        "memory.recompute = auto has no effect without memory.limit_gib: without a limit, nothing is recomputed");
-  const TrainParams& train = params.train;
-  if (train.loss != LossKind::kHuber && train.huber_delta != TrainParams{}.huber_delta)
-    warnings.push_back(fmt::format("train.huber_delta = {} has no effect with train.loss = {}", train.huber_delta,
-                                   train.loss ? name_of(*train.loss) : "auto"));
-  if (train.patience_epochs > 0 && train.evaluate_every_epochs == 0)
-    warnings.push_back(
-        fmt::format("train.patience_epochs = {} has no effect with train.evaluate_every_epochs = 0: nothing is "
-                    "measured before the end",
-                    train.patience_epochs));
-  return warnings;
 }
 
 }  // namespace convoy

@@ -40,4 +40,7 @@ void check_consistency(ParameterBuilder& builder, const Command* command = nullp
 /// other commands can.
 void check_needs(ParameterBuilder& builder, const Command& command);
 
+/// Returns the keys whose values model.set gives, too, and so takes the place of: "model.width" if it has width=64.
+std::vector<std::string> keys_in_model_set(const ModelParams& model);
+
 }  // namespace convoy::params

@@ -183,6 +183,25 @@ Value integers(const Field<std::vector<std::int64_t>>& field, IntegerRange range
                  none);
 }
 
+Value integers_or_max(const Field<std::vector<std::int64_t>>& field, IntegerRange range) {
+  constexpr const char* kMax = "max";
+  const auto read = [=](const Given& given) {
+    std::vector<std::int64_t> items;
+    for (const std::string& part : split(given.value))
+      items.push_back(lower_case(part) == kMax ? kLargestThatFits : read_integer(given, part, range.min, range.max));
+    return items;
+  };
+  const auto write = [=](const std::vector<std::int64_t>& items) {
+    std::vector<std::string> texts;
+    for (const std::int64_t item : items) texts.push_back(item == kLargestThatFits ? kMax : fmt::format("{}", item));
+    return join(texts);
+  };
+  Value value =
+      value_of(field, "integers", fmt::format("a, b, ..., each {} to {}, or max", range.min, range.max), read, write);
+  value.may_be_empty = true;
+  return value;
+}
+
 Value number(const Field<double>& field, Range range) {
   return value_of(field, "number", to_string(range),
                   [=](const Given& given) { return read_number(given, given.value, range); });

@@ -95,6 +95,8 @@ Value integer(const Field<std::int64_t>& field, IntegerRange range);
 Value integer_or_auto(const Field<std::int64_t>& field, IntegerRange range);
 /// A list of integers, "3, 7"; an empty list is written as `none`.
 Value integers(const Field<std::vector<std::int64_t>>& field, IntegerRange range, const std::string& none = "");
+/// A list of integers; the word "max" in it is kLargestThatFits.
+Value integers_or_max(const Field<std::vector<std::int64_t>>& field, IntegerRange range);
 Value any_uint64(const Field<std::uint64_t>& field);
 Value number(const Field<double>& field, Range range);
 Value numbers(const Field<std::vector<double>>& field, Range range);  ///< a list, "30, 60, 80"; may be empty

@@ -22,6 +22,7 @@
 #include "plan/machine_costs.h"
 #include "plan/planner.h"
 #include "run/described_data.h"
+#include "run/largest_micro.h"
 #include "run/memory_report.h"
 #include "run/report.h"
 #include "run/run_data.h"
@@ -73,6 +74,7 @@ std::string draw(const Schedule& schedule) {
 }
 
 constexpr std::int64_t kShownLayouts = 12;
+constexpr std::int64_t kMostSamples = 1 << 24;  // in a step, if it is not known how many there are
 
 using Machines = std::map<std::int64_t, MachineCosts>;  // key: samples per micro-batch
 
@@ -90,6 +92,10 @@ void try_to_keep(const RunParams& run, const MachineCosts& costs) {
 // Returns the samples per step for a layout on that many ranks, as the tables of plan.ranks assume it.
 std::int64_t batch_on(const Parameters& params, std::int64_t ranks) {
   return params.plan.samples_per_rank > 0 ? params.plan.samples_per_rank * ranks : params.batch.global;
+}
+
+bool wants_largest_micro(const Parameters& params) {
+  return params.plan.micro == std::vector{kLargestThatFits};
 }
 
 std::vector<std::int64_t> micro_batches_to_try(const Parameters& params) {
@@ -177,6 +183,20 @@ GridShape asked_for(const Parameters& params, const mpi::Communicator& world) {
   return requested_grid(params, world.size() > 1 ? world.size() : stages);
 }
 
+// Gives the parameters and the runtime the largest micro-batch that fits, and returns a line about it.
+std::string take_largest_micro(const mpi::Communicator& world, ops::Backend& backend, std::int64_t num_samples,
+                               Parameters& params, RuntimeSpec& runtime) {
+  const GridShape grid = asked_for(params, world);
+  choose_schedule(params, grid, runtime);
+  const LargestMicro largest = find_largest_micro(runtime, grid, num_samples, backend, world);
+  runtime = with_micro(runtime, largest.micro);
+  params.batch = runtime.batch;
+  const std::int64_t num = runtime.batch.global / runtime.batch.micro;
+  return fmt::format("plan.micro = max: batch.micro = {} and batch.global = {} ({}). No more is possible: {}\n",
+                     runtime.batch.micro, runtime.batch.global,
+                     num == 1 ? "one micro-batch" : fmt::format("{} micro-batches", num), largest.reason);
+}
+
 std::string describe_one(const Parameters& params, const StepPlan& plan, const io::DatasetInfo& data) {
   if (const std::string few = describe_few_values(plan.network(), plan.spec().network); !few.empty()) log_warning(few);
   if (!params.plan.draw.empty()) io::write_text_atomically(params.plan.draw, draw_plan(plan));
@@ -221,14 +241,18 @@ std::string describe_plan(const Parameters& given, const mpi::Communicator& worl
   RuntimeSpec runtime = runtime_spec(params, metadata);
   runtime.output_weights = output_weights(params, data);
   if (backend != nullptr) runtime.on_gpu = !backend->device().is_host();
+  std::string text;
+  if (wants_largest_micro(params)) {
+    const std::int64_t num_samples = data.num_samples > 0 ? data.num_samples : kMostSamples;
+    text = take_largest_micro(world, *backend, num_samples, params, runtime);
+  }
   Machines machines;
   if (params.plan.ranks.empty() && !params.plan.draw_efficiency.empty())
     refuse("plan.draw_efficiency is a picture of the numbers in plan.ranks, and there are none.");
   if (!params.plan.ranks.empty()) machines = find_machines(params, metadata, world, backend);
-  std::string text;
   mpi::on_root(world, [&] {
     if (params.plan.samples > 0 && !params.data.train.empty())
-      text = fmt::format("data: as the keys of [plan] say; data.train = {} is not opened\n", params.data.train);
+      text += fmt::format("data: as the keys of [plan] say; data.train = {} is not opened\n", params.data.train);
     text += planned.note;
     text += describe_asked_for(params, data, runtime, machines, world);
     if (!machines.empty()) text += compare(params, metadata, data.num_samples, machines);

@@ -1,6 +1,9 @@
 /// Layouts that Convoy chooses, compares, or is told: none of them changes a bit.
+#include <cstdint>
+#include <cstdlib>
 #include <filesystem>
 
+#include <fmt/core.h>
 #include <gtest/gtest.h>
 
 #include "app/runs.h"
@@ -113,6 +116,48 @@ TEST_F(Planning, SaysWhatOfAPlanCannotBe) {
   const ProcessResult wrong = plan({"--plan.ranks=8", "--plan.micro=5", "--plan.measure=false"});
   EXPECT_EQ(wrong.status, 2) << wrong.output;
   EXPECT_TRUE(contains(wrong.output, "plan.micro = 5 does not divide batch.global = 64.")) << wrong.output;
+}
+
+// Returns the number after `words` in a text.
+std::int64_t number_after(const std::string& text, const std::string& words) {
+  const std::size_t found = text.find(words);
+  return found == std::string::npos ? -1 : std::stoll(text.substr(found + words.size()));
+}
+
+TEST_F(Planning, TheLargestMicroBatchFitsALimitPerRankAndOneMoreSampleDoesNot) {
+  const std::string limit = "--memory.limit_gib=0.02", stages = "--grid.stages=2";
+  const ProcessResult found = plan({"--plan.micro=max", limit, stages});
+  ASSERT_EQ(found.status, 0) << found.output;
+  const std::int64_t micro = number_after(found.output, "plan.micro = max: batch.micro = ");
+  EXPECT_GT(micro, 1) << found.output;
+  const auto plan_with = [&](std::int64_t samples) {
+    const std::int64_t micro_batches = number_after(found.output, "and batch.global = ") / micro;
+    return plan({limit, stages, fmt::format("--batch.micro={}", samples),
+                 fmt::format("--batch.global={}", micro_batches * samples)});
+  };
+  EXPECT_EQ(plan_with(micro).status, 0);
+  const ProcessResult more = plan_with(micro + 1);
+  EXPECT_EQ(more.status, 2) << more.output;
+  EXPECT_TRUE(contains(more.output, "memory.limit_gib = 0.02")) << more.output;
+}
+
+TEST_F(Planning, TheLargestMicroBatchFitsWhatSlurmGivesAllRanksOfANode) {
+  const auto largest = [&](int ranks, const char* mebibytes) {
+    setenv("SLURM_MEM_PER_NODE", mebibytes, 1);
+    std::vector<std::string> arguments = arguments_;
+    arguments.front() = "plan";
+    const ProcessResult result =
+        run_program({.arguments = arguments + std::vector<std::string>{"--plan.micro=max"}, .ranks = ranks});
+    unsetenv("SLURM_MEM_PER_NODE");
+    EXPECT_EQ(result.status, 0) << result.output;
+    return number_after(result.output, "plan.micro = max: batch.micro = ");
+  };
+  const std::int64_t of_one = largest(1, "400"), of_two = largest(2, "400");
+  EXPECT_GT(of_one, of_two) << "two ranks share the memory";
+  EXPECT_GT(of_two, 0);
+  const ProcessResult none = plan({"--plan.micro=max", "--memory.limit_gib=0.0001"});
+  EXPECT_EQ(none.status, 2);
+  EXPECT_TRUE(contains(none.output, "no micro-batch fits the memory. With ")) << none.output;
 }
 
 TEST_F(Planning, OfADescribedClusterSaysWhatLimitsEachLayoutAndDrawsIt) {

@@ -46,9 +46,13 @@ struct ArrayForm {
   bool operator==(const ArrayForm&) const = default;
 };
 
+/// In a list of sizes: the largest that fits the memory.
+inline constexpr std::int64_t kLargestThatFits = 0;
+
 struct PlanParams {
-  std::vector<std::int64_t> ranks;    ///< numbers of ranks, each of which gets a table of layouts; empty: no tables
-  std::vector<std::int64_t> micro;    ///< values of batch.micro that are tried; empty: only batch.micro
+  std::vector<std::int64_t> ranks;  ///< numbers of ranks, each of which gets a table of layouts; empty: no tables
+  std::vector<std::int64_t>
+      micro;  ///< values of batch.micro that are tried, or kLargestThatFits; empty: only batch.micro
   std::int64_t samples_per_rank = 0;  ///< samples per step and rank in these tables; 0: batch.global is fixed
   bool measure = true;                ///< whether cells, memory and network are measured; false: costs are from a model
   std::string draw;                   ///< path of an .svg file for a picture of the planned step; empty: no picture

@@ -46,8 +46,8 @@ std::vector<std::string> warnings_for(const Parameters& params);
 /// `plan` accepts all parameters of `train`, so that the command line of a run can be planned.
 std::string describe_unread_keys(const Request& request);
 
-/// Returns a sentence about parameters of networks on the command line, which have no effect on the checkpoint at
-/// `path`; empty if there are none.
+/// Returns a sentence about parameters of networks and of data to plan for on the command line, which have no effect on
+/// the checkpoint at `path`; empty if there are none.
 std::string describe_unread_network(const Request& request, const std::string& path);
 
 /// Returns the text of a parameter file with exactly these parameters, and comments; run directories and checkpoints

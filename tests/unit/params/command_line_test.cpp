@@ -104,6 +104,8 @@ TEST(CommandLine, NamesANetworkAndItsParametersOnce) {
   EXPECT_EQ(describe_unread_network(request({"evaluate", "--model.set=depth=3"}), "a.h5"),
             "--model.set has no effect: 'a.h5' has its own network");
   EXPECT_EQ(describe_unread_network(request({"evaluate"}), "a.h5"), "");
+  EXPECT_EQ(describe_unread_network(request({"info", "a.h5", "--plan.classes=7", "--plan.image_size=64"}), "a.h5"),
+            "--plan.classes, --plan.image_size have no effect: 'a.h5' has its own network");
 }
 
 TEST(CommandLine, RefusesAKeyOfTheModelThatModelSetHoldsToo) {
@@ -124,6 +126,13 @@ TEST(CommandLine, PassesADefaultToTheFileOfANetworkIfItIsGiven) {
   EXPECT_EQ(request({"plan", "transformer", "--model.width=128"}).params.model.set, "");
   EXPECT_EQ(warnings_for(request({"plan", path}).params),
             std::vector<std::string>{"model.name = resnet50 has no effect with model.file = my.lua"});
+}
+
+TEST(CommandLine, WarnsOfAFilesKeyThatModelSetHoldsToo) {
+  const std::string path = ::testing::TempDir() + "convoy-width-and-set.cfg";
+  std::ofstream(path) << "[model]\nname = transformer\nwidth = 128\nset = depth=3, width=64\n";
+  EXPECT_EQ(warnings_for(request({"plan", path}).params),
+            std::vector<std::string>{"model.width = 128 has no effect: model.set = depth=3, width=64 sets it, too"});
 }
 
 TEST(CommandLine, ChecksParametersWhereAFileOrOnlyKeysAreGiven) {

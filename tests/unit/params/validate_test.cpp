@@ -246,6 +246,15 @@ TEST(Consistency, TablesOfOtherMicroBatchesDoNotReadTheRunsOwn) {
   EXPECT_EQ(with("--plan.samples_per_rank=10"), kNothingThrown);
 }
 
+TEST(Consistency, TheLargestMicroBatchIsFoundAlone) {
+  EXPECT_EQ(complaint({"plan", "--plan.micro=max"}), kNothingThrown);
+  EXPECT_EQ(testing::request({"plan", "--plan.micro=MAX"}).params.plan.micro, std::vector{kLargestThatFits});
+  EXPECT_EQ(complaint({"plan", "--plan.micro=max, 4"}),
+            "plan.micro lists max and other sizes. Give max alone, or sizes to compare with plan.ranks. (plan.micro: "
+            "command line)");
+  EXPECT_NE(complaint({"plan", "--plan.micro=max", "--plan.ranks=4"}).find("Leave out one of them"), std::string::npos);
+}
+
 TEST(Consistency, PrecisionsThatOnlyGpusHaveAreRefusedOnTheCpuWhateverTheCommand) {
   for (const std::string command : {"plan", "train"})
     EXPECT_NE(
