@@ -521,8 +521,11 @@ std::vector<Key> make_keys() {
        "value of the key in its own section is used"},
       {"sweep.global", integers(&SweepParams::global, {.min = 1, .max = kMaxSamples}), "samples",
        "values of batch.global"},
-      {"sweep.micro", integers(&SweepParams::micro, {.min = 1, .max = kMaxSamples}), "samples",
-       "values of batch.micro: the split size of a pipeline"},
+      {"sweep.samples_per_rank", integers(&SweepParams::samples_per_rank, {.min = 1, .max = kMaxSamples}), "samples",
+       "samples of a step per rank: batch.global of a row is this number times its ranks. In place of sweep.global"},
+      {"sweep.micro", integers_or_max(&SweepParams::micro, {.min = 1, .max = kMaxSamples}), "samples",
+       "values of batch.micro: the split size of a pipeline; max: the largest that fits the memory, with as many "
+       "micro-batches per step as batch.global and batch.micro give"},
       {"sweep.micro_batches", integers(&SweepParams::micro_batches, {.min = 1, .max = kMaxSamples}), "micro-batches",
        "into how many micro-batches each replica's share of a step is cut, which gives batch.micro. In place of "
        "sweep.micro"},

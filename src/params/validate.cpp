@@ -309,6 +309,12 @@ void check_sweep(const ParameterBuilder& builder) {
   if (!sweep.ranks.empty() && !sweep.replicas.empty())
     refuse_keys(builder, {"sweep.ranks", "sweep.replicas"},
                 "sweep.ranks and sweep.replicas both say how many ranks a row takes. Give one of them.");
+  if (!sweep.global.empty() && !sweep.samples_per_rank.empty())
+    refuse_keys(builder, {"sweep.global", "sweep.samples_per_rank"},
+                "sweep.global and sweep.samples_per_rank both say how large a step is. Give one of them.");
+  if (sweep.work == SweepWork::kPredict && std::ranges::find(sweep.micro, kLargestThatFits) != sweep.micro.end())
+    refuse_keys(builder, {"sweep.micro", "sweep.work"},
+                "sweep.micro = max is for trainings, and sweep.work = predict measures predictions. Give sizes.");
   if (!sweep.micro.empty() && !sweep.micro_batches.empty())
     refuse_keys(builder, {"sweep.micro", "sweep.micro_batches"},
                 "sweep.micro and sweep.micro_batches both say how large a micro-batch is. Give one of them.");

@@ -115,6 +115,19 @@ std::string csv_fields(const std::optional<TimeShares>& shares) {
   return fields;
 }
 
+std::vector<double> busy_shares(const Timeline& timeline) {
+  std::vector<double> shares;
+  for (const std::vector<Span>& rank : timeline.ranks) {
+    double total = 0, waits = 0;
+    for (const Span& span : rank) {
+      total += span.end_seconds - span.begin_seconds;
+      waits += span.wait_seconds();
+    }
+    shares.push_back(total > 0 ? 1 - waits / total : 1);
+  }
+  return shares;
+}
+
 TimeShares shares_of(const Timeline& timeline, const std::vector<std::vector<IdleSlice>>& idle) {
   double total = 0;
   for (const auto& rank : timeline.ranks)

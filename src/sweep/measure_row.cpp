@@ -2,6 +2,7 @@
 #include "sweep/measure_row.h"
 
 #include <algorithm>
+#include <cmath>
 #include <vector>
 
 #include <fmt/core.h>
@@ -10,7 +11,9 @@
 #include "convoy/base/clock.h"
 #include "convoy/base/log.h"
 #include "convoy/base/median.h"
+#include "convoy/base/print.h"
 #include "convoy/base/wording.h"
+#include "convoy/comm/gather.h"
 #include "convoy/comm/on_root.h"
 #include "convoy/comm/process_grid.h"
 #include "convoy/data/training_set.h"
@@ -23,10 +26,12 @@
 #include "evaluation/evaluation.h"
 #include "plan/batch_norm_check.h"
 #include "plan/planner.h"
+#include "run/largest_micro.h"
 #include "run/memory_report.h"
 #include "run/stop_request.h"
 #include "run/training_setup.h"
 #include "step/step_trace.h"
+#include "sweep/sweep_rows.h"
 #include "watchdog/status_board.h"
 
 namespace convoy {
@@ -44,15 +49,56 @@ MachineCosts find_and_keep_costs(const std::optional<MachineCosts>& known, const
   return costs;
 }
 
-void gather_memory(const RankRuntime& runtime, const Resident& before, RowMeasurement& row) {
-  const mpi::Communicator& world = runtime.grid().world();
-  const std::int64_t mine = measured_memory(runtime, before);
-  row.max_memory_bytes = world.max(mine);
-  row.min_memory_bytes = -world.max(-mine);
+// Returns the number of outputs that the network computes for a step, and compares with targets.
+std::int64_t count_outputs(const StepPlan& plan) {
+  const Cell& last = *plan.network().back();
+  double of_micro_batch = 0;
+  if (plan.gives_logits()) {
+    of_micro_batch = static_cast<double>(last.y().shape.count());
+  } else {
+    // Losses that a network computes itself are of outputs that it never has all at once: each takes 2 C operations.
+    for (const LayerInfo& layer : last.layers())
+      if (layer.operation.ends_with("cross-entropy"))
+        of_micro_batch += layer.flop.forward / static_cast<double>(2 * layer.x.shape.c);
+  }
+  return std::llround(of_micro_batch) * plan.micro_batches_per_step();
+}
+
+// Returns what a row's plan says of it, and the memory that its ranks have taken.
+RowMeasurement describe_row(const RankRuntime& runtime, const Resident& before, std::int64_t num_samples) {
+  const StepPlan& plan = runtime.plan();
+  RowMeasurement row{.stages = plan.grid().stages,
+                     .replicas = plan.grid().replicas,
+                     .batch_global = plan.spec().batch.global,
+                     .batch_micro = plan.spec().batch.micro,
+                     .num_samples = num_samples,
+                     .num_parameters = count_parameters(plan.network()),
+                     .output_bytes = count_outputs(plan) * kFloatBytes};
+  row.memory_bytes_of_ranks = mpi::gather_values(runtime.grid().world(), std::vector{measured_memory(runtime, before)});
+  return row;
+}
+
+// Returns the parameters with the largest micro-batch that fits the ranks, and says why no larger one does.
+Parameters with_largest_micro(const Parameters& params, const mpi::Communicator& ranks, ops::Backend& backend) {
+  const io::Dataset data = open_training_set(params);
+  const io::ModelMetadata metadata = model_metadata(params, data.info(), &ranks);
+  const RunLayout layout = choose_layout(params, metadata, ranks, backend);
+  const RuntimeSpec spec = training_spec(params, metadata, data.info(), layout, !backend.device().is_host());
+  const LargestMicro largest =
+      find_largest_micro(spec, grid_shape(layout.stages, ranks.size()), data.info().num_samples, backend, ranks);
+  Parameters found = params;
+  found.batch = with_micro(spec, largest.micro).batch;
+  found.sweep.micro.clear();
+  if (ranks.rank() == 0)
+    print("sweep.micro = max: batch.micro = {} and batch.global = {}. No more is possible: {}\n", found.batch.micro,
+          found.batch.global, largest.reason);
+  return found;
 }
 
 std::optional<RowMeasurement> measure_training(const Parameters& params, const mpi::Communicator& ranks,
                                                ops::Backend& backend, StatusBoard& board) {
+  if (finds_largest_micro(params))
+    return measure_training(with_largest_micro(params, ranks, backend), ranks, backend, board);
   // 1. The data and the layout
   const io::Dataset data = open_training_set(params);
   count_steps(params, data.info());  // may refuse, before anything is measured
@@ -87,14 +133,14 @@ std::optional<RowMeasurement> measure_training(const Parameters& params, const m
   stop.finish();
   const std::optional<Timeline> timeline = trace.end();
   setup.runtime.finish();
-  RowMeasurement row{.stages = setup.grid.num_stages(),
-                     .replicas = setup.grid.num_replicas(),
-                     .num_parameters = count_parameters(plan.network()),
-                     .predicted_seconds = predict_step(plan).step_seconds};
-  gather_memory(setup.runtime, setup.before, row);
+  RowMeasurement row = describe_row(setup.runtime, setup.before, data.info().num_samples);
   if (stopped) return std::nullopt;
   row.step_seconds = median(seconds);
-  if (timeline) row.shares = shares_of(plan, *timeline);
+  row.predicted_seconds = predict_step(plan).step_seconds;
+  if (timeline) {
+    row.shares = shares_of(plan, *timeline);
+    row.busy_of_ranks = busy_shares(*timeline);
+  }
   return row;
 }
 
@@ -149,12 +195,9 @@ std::optional<RowMeasurement> measure_prediction(const Parameters& params, const
   const std::int64_t num_measured = clock.num_measured();
   const double step_seconds = num_measured > 0 ? clock.mean_seconds() : 0;
   stop.finish();
-  RowMeasurement row{.stages = grid.num_stages(),
-                     .replicas = grid.num_replicas(),
-                     .num_parameters = count_parameters(runtime.plan().network()),
-                     .step_seconds = step_seconds};
+  RowMeasurement row = describe_row(runtime, before, samples.info().num_samples);
+  row.step_seconds = step_seconds;
   if (num_measured > 0) row.predicted_seconds = predict_evaluation(runtime.plan(), machine, num_measured);
-  gather_memory(runtime, before, row);
   if (clock.stopped()) return std::nullopt;
   if (num_measured == 0)
     row.failure = fmt::format(

@@ -153,11 +153,12 @@ class Sweep {
   void say(const SweepRow& row, std::int64_t round, const RowMeasurement& measured) const {
     std::string text = measured.failure;
     if (text.empty()) {
-      const double samples = static_cast<double>(row.params.batch.global) / measured.step_seconds;
+      const double samples = static_cast<double>(measured.batch_global) / measured.step_seconds;
       text = fmt::format("{:.1f} {}s/s, step {} ms", samples, head_.sample, milliseconds(measured.step_seconds));
       if (measured.predicted_seconds > 0)
         text += fmt::format(", predicted {} ms", milliseconds(measured.predicted_seconds));
-      text += fmt::format(", memory of a rank at most {}", human_bytes(measured.max_memory_bytes));
+      text += fmt::format(", memory of a rank at most {}", human_bytes(measured.max_memory_bytes()));
+      if (finds_largest_micro(row.params)) text += fmt::format(", batch.micro {}", measured.batch_micro);
     }
     print("round {} of {}, row {} of {} ({}): {}\n", round, params_.sweep.rounds, row.number, table_.rows.size(),
           describe_values(table_, row), text);

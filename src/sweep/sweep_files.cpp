@@ -17,8 +17,9 @@
 namespace convoy {
 
 // The members of a measurement that its file always has.
-NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RowMeasurement, stages, replicas, num_parameters, step_seconds, predicted_seconds,
-                                   min_memory_bytes, max_memory_bytes)
+NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(RowMeasurement, stages, replicas, batch_global, batch_micro, num_samples,
+                                   num_parameters, output_bytes, step_seconds, predicted_seconds, busy_of_ranks,
+                                   memory_bytes_of_ranks)
 NLOHMANN_DEFINE_TYPE_NON_INTRUSIVE(TimeShares, busy, bubble, straggler, communication, data)
 
 namespace {
@@ -103,6 +104,10 @@ void write_shared_text(const std::string& path, const std::string& text) {
   if (error) fail("'{}' cannot be renamed to '{}': {}", own, path, error.message());
 }
 
+std::int64_t RowMeasurement::max_memory_bytes() const {
+  return memory_bytes_of_ranks.empty() ? 0 : std::ranges::max(memory_bytes_of_ranks);
+}
+
 RowResult summarise(const std::vector<RowMeasurement>& rounds) {
   RowResult result;
   std::vector<RowMeasurement> measured;
@@ -119,10 +124,10 @@ RowResult summarise(const std::vector<RowMeasurement>& rounds) {
   const std::size_t faster = (measured.size() - 1) / 2, slower = measured.size() / 2;
   result.median = measured[faster];
   result.median.step_seconds = (measured[faster].step_seconds + measured[slower].step_seconds) / 2;
-  for (const RowMeasurement& round : measured) {
-    result.median.min_memory_bytes = std::min(result.median.min_memory_bytes, round.min_memory_bytes);
-    result.median.max_memory_bytes = std::max(result.median.max_memory_bytes, round.max_memory_bytes);
-  }
+  std::vector<std::int64_t>& memory = result.median.memory_bytes_of_ranks;
+  for (const RowMeasurement& round : measured)
+    std::ranges::transform(memory, round.memory_bytes_of_ranks, memory.begin(),
+                           [](std::int64_t a, std::int64_t b) { return std::max(a, b); });
   return result;
 }
 

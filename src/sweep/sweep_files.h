@@ -15,12 +15,17 @@ namespace convoy {
 struct RowMeasurement {
   std::string failure;  ///< why the measurement failed; then the other members mean nothing. Empty: it succeeded
   std::int64_t stages = 0, replicas = 0;
-  std::int64_t num_parameters = 0;        ///< number of parameters of the network
+  std::int64_t batch_global = 0, batch_micro = 0;  ///< samples of a step, and of a micro-batch
+  std::int64_t num_samples = 0;                    ///< number of samples of the data set
+  std::int64_t num_parameters = 0;                 ///< number of parameters of the network
+  std::int64_t output_bytes = 0;                   ///< size of the network's outputs for a step, as float32
   double step_seconds = 0;                ///< training: median duration of the round's steps; prediction: their mean
   double predicted_seconds = 0;           ///< duration of a step as the planner predicts it; 0: not predicted
   std::optional<TimeShares> shares = {};  ///< how the time of all ranks was spent; only in trainings
-  /// Memory of the rank with the least memory, and of the rank with the most.
-  std::int64_t min_memory_bytes = 0, max_memory_bytes = 0;
+  std::vector<double> busy_of_ranks;      ///< by rank: share of the time in which it did not wait; only in trainings
+  std::vector<std::int64_t> memory_bytes_of_ranks;  ///< by rank
+
+  std::int64_t max_memory_bytes() const;
 };
 
 /// The measurements of a row over all rounds.
@@ -29,7 +34,7 @@ struct RowResult {
   std::int64_t num_rounds = 0;  ///< number of rounds with a measurement; 0 if a round failed
   double min_step_seconds = 0, max_step_seconds = 0;
   /// The round with the median step. If the number of rounds is even, the duration of a step is the mean of the two
-  /// rounds in the middle, and everything else is that of the faster one. The memory is the least and the most over all
+  /// rounds in the middle, and everything else is that of the faster one. The memory of each rank is the most over all
   /// rounds.
   RowMeasurement median;
 };

@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <map>
 
 #include <fmt/core.h>
 
@@ -18,7 +19,7 @@ namespace {
 
 constexpr std::array kColours = {"#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000"};
 // Sizes in pixels.
-constexpr double kHeight = 420, kLeft = 80, kPlotWidth = 450, kTop = 50, kBottom = 60;
+constexpr double kHeight = 420, kLeft = 80, kPlotWidth = 450, kTop = 74, kBottom = 60;
 constexpr double kPlotRight = kLeft + kPlotWidth, kLegend = kPlotRight + 44, kMargin = 12;
 
 struct Point {
@@ -48,6 +49,17 @@ std::size_t longest_factor(const SweepTable& table) {
   return longest;
 }
 
+// Returns the name of a factor with its unit.
+std::string axis_name(const std::string& factor) {
+  static const std::map<std::string, std::string> kUnits = {
+      {"global", "samples of a step"},       {"samples_per_rank", "samples of a step per rank"},
+      {"micro", "samples of a micro-batch"}, {"micro_batches", "micro-batches of a replica per step"},
+      {"ranks", "number of ranks"},          {"replicas", "number of replicas"},
+      {"stages", "number of stages"},        {"chunks", "runs of cells per stage"}};
+  const auto unit = kUnits.find(factor);
+  return unit == kUnits.end() ? factor : fmt::format("{} ({})", factor, unit->second);
+}
+
 std::string line_name(const SweepTable& table, const SweepRow& row, std::size_t x_factor) {
   std::string name;
   for (std::size_t f = 0; f < table.factors.size(); ++f)
@@ -55,8 +67,8 @@ std::string line_name(const SweepTable& table, const SweepRow& row, std::size_t 
   return name;
 }
 
-Point point_of(const SweepRow& row, const RowResult& result, std::size_t x) {
-  const auto samples = static_cast<double>(row.params.batch.global);
+Point point_of(const RowResult& result, std::size_t x) {
+  const auto samples = static_cast<double>(result.median.batch_global);
   const double predicted = result.median.predicted_seconds;
   return {.x = x,
           .measured = samples / result.median.step_seconds,
@@ -75,7 +87,7 @@ std::vector<Line> lines_of(const SweepTable& table, const std::vector<RowResult>
     auto line = std::find_if(lines.begin(), lines.end(), [&](const Line& other) { return other.name == name; });
     if (line == lines.end()) line = lines.insert(lines.end(), Line{.name = name, .points = {}});
     const auto value = std::find(values.begin(), values.end(), row.values[x_factor]);
-    line->points.push_back(point_of(row, results[i], static_cast<std::size_t>(value - values.begin())));
+    line->points.push_back(point_of(results[i], static_cast<std::size_t>(value - values.begin())));
   }
   for (Line& line : lines)
     std::sort(line.points.begin(), line.points.end(), [](const Point& a, const Point& b) { return a.x < b.x; });
@@ -103,7 +115,7 @@ class Picture {
     }
     for (std::size_t i = 0; i < values.size(); ++i) text(x_of(i), kHeight - kBottom + 18, values[i], "middle");
     text(kLeft + kPlotWidth / 2, kHeight - 18, x_name, "middle");
-    text(kLeft - 8, kTop - 14, y_name, "end");
+    text(kMargin, kTop - 14, y_name, "start");
   }
 
   void line(const Line& line, const char* colour, std::size_t index) {
@@ -122,7 +134,10 @@ class Picture {
     text(kLegend, y + 4, line.name, "start");
   }
 
-  void title(const std::string& title) { text(kLeft, 20, title, "start"); }
+  void title(const std::string& title, const std::string& explanation) {
+    text(kLeft, 20, title, "start");
+    text(kLeft, 38, explanation, "start");
+  }
 
   std::string svg() const {
     return fmt::format(
@@ -167,9 +182,11 @@ std::string draw_sweep(const SweepHead& head, const SweepTable& table, const std
   for (const Line& line : lines)
     for (const Point& p : line.points) top = std::max({top, p.fastest, p.predicted});
   Picture picture(values.size(), top > 0 ? top : 1);
-  picture.title(fmt::format("{}, {}: {}; dashed: predicted", head.network,
-                            head.work == SweepWork::kTrain ? "training" : "prediction", head.machine));
-  picture.axes(values, table.factors[x_factor], head.sample + "s/s");
+  picture.title(
+      fmt::format("{}, {}: {}", head.network, head.work == SweepWork::kTrain ? "training" : "prediction", head.machine),
+      fmt::format("dots: measured, median of {}; bars: from the slowest to the fastest round; dashed: predicted",
+                  counted(head.num_rounds, "round")));
+  picture.axes(values, axis_name(table.factors[x_factor]), head.sample + "s per second");
   for (std::size_t i = 0; i < lines.size(); ++i) picture.line(lines[i], kColours[i % kColours.size()], i);
   return picture.svg();
 }

@@ -1,6 +1,7 @@
 /// Multiplies the lists out. Each combination is checked as the parameters of a run are.
 #include "sweep/sweep_rows.h"
 
+#include <algorithm>
 #include <functional>
 #include <map>
 
@@ -17,7 +18,7 @@ namespace {
 /// A row whose values are being put together.
 struct Draft {
   Parameters params;
-  std::int64_t ranks = 0, replicas = 0, micro_batches = 0;  ///< 0: not given
+  std::int64_t ranks = 0, replicas = 0, micro_batches = 0, samples_per_rank = 0;  ///< 0: not given
 };
 
 struct Factor {
@@ -54,7 +55,14 @@ std::vector<Factor> factors_of(const SweepParams& sweep) {
       [](Draft& row, RecomputeKind kind) { row.params.memory.recompute = kind; });
   add(factors, "precision", sweep.precision, [](Draft& row, PrecisionKind kind) { row.params.train.precision = kind; });
   add(factors, "global", sweep.global, [](Draft& row, std::int64_t n) { row.params.batch.global = n; });
-  add(factors, "micro", sweep.micro, [](Draft& row, std::int64_t n) { row.params.batch.micro = n; });
+  add(factors, "samples_per_rank", sweep.samples_per_rank,
+      [](Draft& row, std::int64_t n) { row.samples_per_rank = n; });
+  add(factors, "micro", sweep.micro, [](Draft& row, std::int64_t n) {
+    if (n != kLargestThatFits) row.params.batch.micro = n;
+    row.params.sweep.micro = {n};
+  });
+  for (Factor& factor : factors)
+    if (factor.name == "micro") std::ranges::replace(factor.values, to_text(kLargestThatFits), "max");
   add(factors, "micro_batches", sweep.micro_batches, [](Draft& row, std::int64_t n) { row.micro_batches = n; });
   return factors;
 }
@@ -72,7 +80,10 @@ void take_ranks(const Draft& draft, std::int64_t job_ranks, SweepRow& row) {
   if (std::ssize(row.params.grid.cuts) + 1 != num_runs) row.params.grid.cuts.clear();
 }
 
-void take_micro_batch(const Draft& draft, SweepRow& row) {
+void take_batch(const Draft& draft, SweepRow& row) {
+  if (draft.samples_per_rank > 0) row.params.batch.global = draft.samples_per_rank * row.ranks;
+  if (finds_largest_micro(row.params) && row.params.grid.stages == 0)
+    refuse("sweep.micro = max with grid.stages = auto: the number of stages must be known.");
   if (draft.micro_batches == 0) return;
   if (row.params.grid.stages == 0)
     refuse("sweep.micro_batches = {} with grid.stages = auto: the number of replicas must be known.",
@@ -93,14 +104,15 @@ std::string work_of(const SweepRow& row) {
   const std::string schedule = p.schedule.kind ? name_of(*p.schedule.kind) : "auto";
   return fmt::format("{} {} {} {} {} {} {} {}", row.ranks, p.grid.stages, has_schedule ? schedule : "",
                      has_chunks ? p.schedule.chunks : 0, trains ? name_of(p.memory.recompute) : "",
-                     name_of(p.train.precision), p.batch.global, p.batch.micro);
+                     name_of(p.train.precision), p.batch.global,
+                     finds_largest_micro(p) ? "max" : to_text(p.batch.micro));
 }
 
 SweepRow make_row(const Draft& draft, std::int64_t job_ranks, std::int64_t number) {
   SweepRow row{.number = number, .values = {}, .params = draft.params, .reason = {}};
   try {
     take_ranks(draft, job_ranks, row);
-    take_micro_batch(draft, row);
+    take_batch(draft, row);
     check_consistency(row.params);
   } catch (const RequestError& error) {
     row.reason = error.what();
@@ -120,6 +132,10 @@ void find_repeated(SweepTable& table) {
 }
 
 }  // namespace
+
+bool finds_largest_micro(const Parameters& row) {
+  return row.sweep.micro == std::vector{kLargestThatFits};
+}
 
 SweepTable make_table(const Parameters& params, std::int64_t job_ranks) {
   const std::vector<Factor> factors = factors_of(params.sweep);

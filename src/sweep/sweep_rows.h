@@ -25,6 +25,9 @@ struct SweepTable {
   std::vector<SweepRow> rows;        ///< all combinations; the last factor varies fastest
 };
 
+/// Returns whether the row is measured with the largest micro-batch that fits, which is then found.
+bool finds_largest_micro(const Parameters& row);
+
 /// Returns the rows of params.sweep for a job of `job_ranks` ranks. Throws RequestError if nothing is listed.
 SweepTable make_table(const Parameters& params, std::int64_t job_ranks);
 

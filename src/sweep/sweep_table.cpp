@@ -1,8 +1,9 @@
-/// Writes the columns of both tables.
+/// The columns of both tables, and what they mean.
 #include "sweep/sweep_table.h"
 
 #include <algorithm>
 #include <cmath>
+#include <functional>
 
 #include <fmt/format.h>
 
@@ -23,50 +24,126 @@ std::string reason_of(const SweepRow& row, const RowResult& result) {
   return result.num_rounds > 0 ? "" : row.reason;
 }
 
-std::string csv_numbers(const SweepRow& row, const RowResult& result) {
-  constexpr int kNumColumns = 16;
+// Returns a number for each rank: "0.9124 0.8871".
+template <typename T>
+std::string by_rank(const std::vector<T>& values, const char* format) {
+  std::string text;
+  for (const T& value : values)
+    text += fmt::format("{}{}", text.empty() ? "" : " ", fmt::format(fmt::runtime(format), value));
+  return text;
+}
+
+double epoch_seconds(const RowResult& result) {
+  return static_cast<double>(result.median.num_samples) / samples_per_second(result);
+}
+
+std::string csv_numbers(const RowResult& result) {
+  constexpr int kNumColumns = 22;
   if (result.num_rounds == 0) return std::string(kNumColumns - 1, ',');
   const RowMeasurement& m = result.median;
   const bool predicted = m.predicted_seconds > 0;
-  return fmt::format("{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{},{}{},{},{}", m.stages, m.replicas, result.num_rounds,
-                     m.step_seconds, result.min_step_seconds, result.max_step_seconds, samples_per_second(row, result),
+  return fmt::format("{},{},{},{},{},{:.6g},{:.6g},{:.6g},{:.6g},{:.6g},{},{}{},{},{},{},{},{}", m.batch_global,
+                     m.batch_micro, m.stages, m.replicas, result.num_rounds, m.step_seconds, result.min_step_seconds,
+                     result.max_step_seconds, samples_per_second(result), epoch_seconds(result),
                      predicted ? fmt::format("{:.6g}", m.predicted_seconds) : "",
                      predicted ? fmt::format("{:.4f}", m.predicted_seconds / m.step_seconds) : "", csv_fields(m.shares),
-                     m.min_memory_bytes, m.max_memory_bytes);
+                     by_rank(m.busy_of_ranks, "{:.4f}"), std::ranges::min(m.memory_bytes_of_ranks),
+                     m.max_memory_bytes(), by_rank(m.memory_bytes_of_ranks, "{}"), m.output_bytes);
+}
+
+constexpr std::size_t kMostNamedRanks = 8;
+
+// Returns the texts of all ranks, or those of the smallest and the largest of many: "91.2 %, 95.0 %", "88.0 % to 95.0
+// %". If all texts are equal, returns one.
+template <typename T, typename Show>
+std::string of_ranks(const std::vector<T>& values, const Show& show) {
+  if (values.empty()) return "";
+  const auto [least, most] = std::ranges::minmax(values);
+  if (show(least) == show(most)) return show(least);
+  if (values.size() > kMostNamedRanks) return fmt::format("{} to {}", show(least), show(most));
+  std::vector<std::string> texts;
+  for (const T& value : values) texts.push_back(show(value));
+  return fmt::format("{}", fmt::join(texts, ", "));
 }
 
 std::string percent(double share) {
   return fmt::format("{:.1f} %", 100 * share);
 }
 
-/// Returns "812 MiB", or "796 to 812 MiB".
-std::string memory_range(const RowMeasurement& m) {
-  const std::string min = human_bytes(m.min_memory_bytes), max = human_bytes(m.max_memory_bytes);
-  return min == max ? max : fmt::format("{} to {}", min, max);
-}
+/// A column of measured numbers.
+struct Column {
+  std::string name;
+  std::string meaning;
+  std::function<std::string(const RowResult&)> show;
+};
 
-std::vector<std::string> markdown_cells(const SweepRow& row, const RowResult& result, SweepWork work) {
-  const RowMeasurement& m = result.median;
-  const bool predicted = m.predicted_seconds > 0;
-  std::vector<std::string> cells = {
-      fmt::format("{:.1f}", samples_per_second(row, result)), milliseconds(m.step_seconds),
-      fmt::format("{} to {}", milliseconds(result.min_step_seconds), milliseconds(result.max_step_seconds)),
-      predicted ? milliseconds(m.predicted_seconds) : "",
-      predicted ? fmt::format("{:.2f}", m.predicted_seconds / m.step_seconds) : ""};
-  const TimeShares shares = m.shares.value_or(TimeShares());
-  if (work == SweepWork::kTrain)
-    for (const double share : {shares.busy, shares.bubble, shares.communication + shares.straggler})
-      cells.push_back(percent(share));
-  cells.push_back(memory_range(m));
-  return cells;
-}
-
-std::vector<std::string> markdown_columns(const SweepHead& head) {
-  std::vector<std::string> columns = {head.sample + "s/s", "step, ms", "step range, ms", "predicted, ms", "ratio"};
-  if (head.work == SweepWork::kTrain)
-    for (const char* name : {"busy", "bubble", "waits for others"}) columns.emplace_back(name);
-  columns.emplace_back("memory of a rank");
+std::vector<Column> columns_of(const SweepHead& head) {
+  const auto predicted = [](const RowResult& result) { return result.median.predicted_seconds > 0; };
+  const auto shares = [](const RowResult& result) { return result.median.shares.value_or(TimeShares()); };
+  const bool trains = head.work == SweepWork::kTrain;
+  std::vector<Column> columns = {
+      {"batch", fmt::format("{}s of a step, over all ranks", head.sample),
+       [](const RowResult& r) { return fmt::format("{}", r.median.batch_global); }},
+      {"micro-batch", fmt::format("{}s that a rank computes at once", head.sample),
+       [](const RowResult& r) { return fmt::format("{}", r.median.batch_micro); }},
+      {fmt::format("{}s/s", head.sample), fmt::format("{}s per second: batch divided by step", head.sample),
+       [](const RowResult& r) { return fmt::format("{:.1f}", samples_per_second(r)); }},
+      {trains ? "epoch" : "all samples", fmt::format("time for all {}s of the data set at this speed", head.sample),
+       [](const RowResult& r) { return human_seconds(epoch_seconds(r)); }},
+      {"step, ms", "time of a step: the median of the rounds",
+       [](const RowResult& r) { return milliseconds(r.median.step_seconds); }},
+      {"step range, ms", "the step of the fastest round to that of the slowest round",
+       [](const RowResult& r) {
+         return fmt::format("{} to {}", milliseconds(r.min_step_seconds), milliseconds(r.max_step_seconds));
+       }},
+      {"predicted, ms", "time of a step as the planner predicts it from measured times of cells, memory and messages",
+       [=](const RowResult& r) { return predicted(r) ? milliseconds(r.median.predicted_seconds) : ""; }},
+      {"ratio", "predicted divided by measured", [=](const RowResult& r) {
+         return predicted(r) ? fmt::format("{:.2f}", r.median.predicted_seconds / r.median.step_seconds) : "";
+       }}};
+  if (trains) {
+    columns.push_back({"busy", "share of a step in which a rank works: of each rank, in the order of the ranks",
+                       [](const RowResult& r) { return of_ranks(r.median.busy_of_ranks, percent); }});
+    columns.push_back({"bubble", "share in which ranks wait because stages work one after the other",
+                       [=](const RowResult& r) { return percent(shares(r).bubble); }});
+    columns.push_back({"waits for others",
+                       "share in which ranks wait for messages, or for a rank that is slower than planned",
+                       [=](const RowResult& r) { return percent(shares(r).communication + shares(r).straggler); }});
+  }
+  columns.push_back(
+      {"memory of a rank",
+       "the most memory that the rank's process held, the program included; on a GPU, the buffers of the GPU",
+       [](const RowResult& r) { return of_ranks(r.median.memory_bytes_of_ranks, human_bytes); }});
   return columns;
+}
+
+// Explains the columns, and the rows that are marked.
+std::string explain(const std::vector<Column>& columns, const std::vector<RowResult>& results) {
+  std::string text = "\nWhat the columns mean:\n\n";
+  for (const Column& column : columns) text += fmt::format("- **{}**: {}\n", column.name, column.meaning);
+  if (std::ranges::any_of(columns, [](const Column& column) { return column.name == "busy"; }))
+    text += fmt::format(
+        "\nIf all ranks have the same number, it is there once; of more than {} ranks, the smallest and the largest "
+        "are there.\n",
+        kMostNamedRanks);
+  if (std::ranges::any_of(results, is_disturbed))
+    text +=
+        "\n**(!)**: the rounds of this row differ by more than 20 %, because something else used the machine. Measure "
+        "the row again on a quiet machine.\n";
+  return text;
+}
+
+// Compares with data parallelism in which one rank computes the loss of all.
+std::string describe_outputs(const SweepHead& head, const std::vector<RowResult>& results) {
+  const auto most = std::ranges::max_element(
+      results, {}, [](const RowResult& r) { return r.median.replicas > 1 ? r.median.output_bytes : 0; });
+  if (head.work != SweepWork::kTrain || most == results.end() || most->median.replicas < 2) return "";
+  const RowMeasurement& m = most->median;
+  return fmt::format(
+      "\nEach rank of a last stage computes the loss of its own share of the batch. If one rank gathered the outputs "
+      "of "
+      "{} {}s to compute the loss, it would hold {} more than the others: the outputs, and their gradients.\n",
+      m.batch_global, head.sample, human_bytes(2 * m.output_bytes));
 }
 
 std::string line_of(const std::vector<std::string>& cells) {
@@ -99,51 +176,51 @@ std::string milliseconds(double seconds) {
   return seconds < 1 ? plain_number(1e3 * seconds) : fmt::format("{:.0f}", 1e3 * seconds);
 }
 
-double samples_per_second(const SweepRow& row, const RowResult& result) {
-  return static_cast<double>(row.params.batch.global) / result.median.step_seconds;
+double samples_per_second(const RowResult& result) {
+  return static_cast<double>(result.median.batch_global) / result.median.step_seconds;
+}
+
+bool is_disturbed(const RowResult& result) {
+  constexpr double kMostSpread = 0.2;
+  return result.num_rounds > 0 &&
+         result.max_step_seconds - result.min_step_seconds > kMostSpread * result.median.step_seconds;
 }
 
 std::string sweep_csv(const SweepTable& table, const std::vector<RowResult>& results) {
   std::string text = fmt::format(
-      "row,{},batch_global,batch_micro,ranks,grid_stages,grid_replicas,rounds,step_seconds,step_seconds_min,"
-      "step_seconds_max,samples_per_second,predicted_seconds,predicted_over_measured,busy,bubble,straggler,"
-      "communication,data,memory_min_bytes,memory_max_bytes,reason\n",
+      "row,{},ranks,batch_global,batch_micro,grid_stages,grid_replicas,rounds,step_seconds,step_seconds_min,"
+      "step_seconds_max,samples_per_second,epoch_seconds,predicted_seconds,predicted_over_measured,busy,bubble,"
+      "straggler,communication,data,busy_of_ranks,memory_min_bytes,memory_max_bytes,memory_bytes_of_ranks,"
+      "output_bytes,reason\n",
       fmt::join(table.factors, ","));
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const SweepRow& row = table.rows[i];
-    text += fmt::format("{},{},{},{},{},{},{}\n", row.number, fmt::join(row.values, ","), row.params.batch.global,
-                        row.params.batch.micro, row.ranks, csv_numbers(row, results[i]),
+    text += fmt::format("{},{},{},{},{}\n", row.number, fmt::join(row.values, ","), row.ranks, csv_numbers(results[i]),
                         csv_field(reason_of(row, results[i])));
   }
   return text;
 }
 
 std::string sweep_markdown(const SweepHead& head, const SweepTable& table, const std::vector<RowResult>& results) {
-  std::string text = fmt::format(
-      "# {}, {}{}\n\n{}. Convoy {}. {}. Rounds: {}, steps in each: {}; a step is the median of the rounds.\n\n",
-      head.network, parameters_of(results), head.work == SweepWork::kTrain ? "training" : "prediction", head.date,
-      version(), head.machine, head.num_rounds, head.num_steps);
-  std::vector<std::string> columns = {"row"};
-  columns.insert(columns.end(), table.factors.begin(), table.factors.end());
-  const std::vector<std::string> measured = markdown_columns(head);
-  columns.insert(columns.end(), measured.begin(), measured.end());
-  text += line_of(columns) + line_of(std::vector<std::string>(columns.size(), "---"));
+  std::string text =
+      fmt::format("# {}, {}{}\n\n{}. Convoy {}. {}. {} of {} in each row.\n\n", head.network, parameters_of(results),
+                  head.work == SweepWork::kTrain ? "training" : "prediction", head.date, version(), head.machine,
+                  counted(head.num_rounds, "round"), counted(head.num_steps, "step"));
+  const std::vector<Column> columns = columns_of(head);
+  std::vector<std::string> names = {"row"};
+  names.insert(names.end(), table.factors.begin(), table.factors.end());
+  for (const Column& column : columns) names.push_back(column.name);
+  text += line_of(names) + line_of(std::vector<std::string>(names.size(), "---"));
   for (std::size_t i = 0; i < table.rows.size(); ++i) {
     const SweepRow& row = table.rows[i];
-    std::vector<std::string> cells = {fmt::format("{}", row.number)};
+    const RowResult& result = results[i];
+    std::vector<std::string> cells = {fmt::format("{}{}", row.number, is_disturbed(result) ? " (!)" : "")};
     cells.insert(cells.end(), row.values.begin(), row.values.end());
-    std::vector<std::string> numbers(measured.size());
-    if (results[i].num_rounds > 0)
-      numbers = markdown_cells(row, results[i], head.work);
-    else
-      numbers.front() = reason_of(row, results[i]);
-    cells.insert(cells.end(), numbers.begin(), numbers.end());
+    for (const Column& column : columns) cells.push_back(result.num_rounds > 0 ? column.show(result) : "");
+    if (result.num_rounds == 0) cells[cells.size() - columns.size()] = reason_of(row, result);
     text += line_of(cells);
   }
-  text +=
-      "\nMemory of a rank, from the smallest to the largest of all ranks: the maximum that its process held while the "
-      "row ran, including the program; on a GPU, the buffers of the GPU.\n";
-  return text + judge_predictions(results);
+  return text + judge_predictions(results) + describe_outputs(head, results) + explain(columns, results);
 }
 
 }  // namespace convoy

@@ -76,6 +76,13 @@ TEST_F(SweepRun, MeasuresEachRowOnItsRanksAndLeavesOutWhatCannotBe) {
       shares += std::stod(rows[row][share]);
     EXPECT_NEAR(shares, 1, 5 * 0.5e-4 + 1e-9) << row;
     EXPECT_LE(std::stoll(rows[row]["memory_min_bytes"]), std::stoll(rows[row]["memory_max_bytes"])) << row;
+    std::istringstream busy(rows[row]["busy_of_ranks"]);
+    double sum = 0;
+    int ranks = 0;
+    for (double share = 0; busy >> share; ++ranks) sum += share;
+    EXPECT_EQ(ranks, std::stoi(rows[row]["ranks"])) << row;
+    EXPECT_GT(sum, 0) << row;
+    EXPECT_LE(sum, ranks) << row;
     EXPECT_GT(std::stoll(rows[row]["memory_min_bytes"]), 1 << 20) << row;
   }
   EXPECT_EQ(rows[1]["ranks"], "1");
@@ -87,6 +94,20 @@ TEST_F(SweepRun, MeasuresEachRowOnItsRanksAndLeavesOutWhatCannotBe) {
   EXPECT_TRUE(
       contains(read_text((directory_ / "table") + "/sweep.md"), "| row | replicas | stages | micro | images/s |"));
   EXPECT_TRUE(contains(read_text((directory_ / "table") + "/sweep.svg"), "<circle"));
+}
+
+TEST_F(SweepRun, TheLargestMicroBatchThatFitsIsFoundAndMeasured) {
+  const ProcessResult result =
+      sweep("largest", {"--sweep.stages=1,2", "--sweep.micro=16,max", "--memory.limit_gib=0.02", "--sweep.steps=1",
+                        "--sweep.warm_steps=1", "--sweep.rounds=1", "--sweep.replicas=1"});
+  ASSERT_EQ(result.status, 0) << result.output;
+  EXPECT_TRUE(contains(result.output, "sweep.micro = max: batch.micro = ")) << result.output;
+  auto rows = table("largest");
+  EXPECT_EQ(rows[1]["batch_micro"], "16");
+  const int of_one = std::stoi(rows[2]["batch_micro"]), of_two = std::stoi(rows[4]["batch_micro"]);
+  EXPECT_GT(of_one, 16) << result.output;
+  EXPECT_GT(of_two, of_one) << "each of two stages has half of the cells\n" << result.output;
+  EXPECT_EQ(std::stoi(rows[4]["batch_global"]), 8 * of_two) << "as many micro-batches as without max";
 }
 
 TEST_F(SweepRun, ContinuesWhereItWasStopped) {

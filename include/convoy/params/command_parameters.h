@@ -99,8 +99,9 @@ struct SweepParams {
   SweepWork work = SweepWork::kTrain;
   std::vector<std::int64_t> ranks, replicas;  ///< numbers of ranks or of replicas; one of the two lists is empty
   std::vector<std::int64_t> stages;
-  std::vector<std::int64_t> global;
-  std::vector<std::int64_t> micro, micro_batches;  ///< samples, or number per replica; one of the lists is empty
+  std::vector<std::int64_t> global, samples_per_rank;  ///< samples of a step, or of a step per rank; one list is empty
+  /// Samples, or kLargestThatFits; or the number per replica. One of the lists is empty.
+  std::vector<std::int64_t> micro, micro_batches;
   std::vector<ScheduleKind> schedule;
   std::vector<std::int64_t> chunks;
   std::vector<PrecisionKind> precision;

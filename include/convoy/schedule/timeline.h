@@ -113,6 +113,9 @@ inline constexpr NamedShare kTimeShares[] = {{"busy", &TimeShares::busy},
 /// Returns the shares as fields of a CSV row, each after a comma; the fields are empty if there are no shares.
 std::string csv_fields(const std::optional<TimeShares>& shares);
 
+/// Returns for each rank the share of its time in which it did not wait; 1 if it has no spans.
+std::vector<double> busy_shares(const Timeline& timeline);
+
 /// Returns the shares of busy time and of each cause of waits; `idle` is a result of divide_idle() for `timeline`.
 TimeShares shares_of(const Timeline& timeline, const std::vector<std::vector<IdleSlice>>& idle);
 

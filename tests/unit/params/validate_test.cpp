@@ -255,6 +255,15 @@ TEST(Consistency, TheLargestMicroBatchIsFoundAlone) {
   EXPECT_NE(complaint({"plan", "--plan.micro=max", "--plan.ranks=4"}).find("Leave out one of them"), std::string::npos);
 }
 
+TEST(Consistency, ASweepGivesEachSizeInOneWay) {
+  EXPECT_NE(complaint({"sweep", "--data.train=a", "--sweep.global=8", "--sweep.samples_per_rank=4"})
+                .find("sweep.global and sweep.samples_per_rank both say how large a step is"),
+            std::string::npos);
+  EXPECT_NE(complaint({"sweep", "--data.train=a", "--sweep.work=predict", "--sweep.micro=8,max"})
+                .find("sweep.micro = max is for trainings"),
+            std::string::npos);
+}
+
 TEST(Consistency, PrecisionsThatOnlyGpusHaveAreRefusedOnTheCpuWhateverTheCommand) {
   for (const std::string command : {"plan", "train"})
     EXPECT_NE(

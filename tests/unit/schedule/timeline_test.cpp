@@ -118,6 +118,10 @@ TEST(IdleTime, SumsToTheWaitsAndWithWorkToAllTime) {
   EXPECT_NEAR(shares.straggler, 9 / 44.0, 1e-15);
   EXPECT_NEAR(shares.communication, 4 / 44.0, 1e-15);
   EXPECT_NEAR(shares.busy, 21 / 44.0, 1e-15);
+  const std::vector<double> busy = busy_shares(measured);
+  ASSERT_EQ(busy.size(), 2u);
+  EXPECT_NEAR(busy[0] * 25 + busy[1] * 19, 21, 1e-12);
+  EXPECT_NE(busy[0], busy[1]);
 }
 
 TEST(Passages, MatchSendsAndReceivesInOrderWithinAReplica) {

@@ -33,12 +33,16 @@ RowMeasurement measurement(double seconds) {
   return {
       .stages = 2,
       .replicas = 3,
+      .batch_global = 64,
+      .batch_micro = 8,
+      .num_samples = 640,
       .num_parameters = 12,
+      .output_bytes = 40,
       .step_seconds = seconds,
       .predicted_seconds = 0.1,
       .shares = TimeShares{.busy = 0.5, .bubble = 0.25, .straggler = 0.125, .communication = 0.0625, .data = 0.0625},
-      .min_memory_bytes = 1000,
-      .max_memory_bytes = 2000};
+      .busy_of_ranks = {0.25, 0.75},
+      .memory_bytes_of_ranks = {1000, 2000}};
 }
 
 TEST_F(SweepFilesTest, AMeasuredRowIsReadBackAndNotWantedAgain) {
@@ -60,7 +64,12 @@ TEST_F(SweepFilesTest, AMeasuredRowIsReadBackAndNotWantedAgain) {
   EXPECT_EQ(rounds[0].stages, 2);
   EXPECT_EQ(rounds[0].replicas, 3);
   EXPECT_EQ(rounds[0].shares->straggler, 0.125);
-  EXPECT_EQ(rounds[0].max_memory_bytes, 2000);
+  EXPECT_EQ(rounds[0].batch_global, 64);
+  EXPECT_EQ(rounds[0].batch_micro, 8);
+  EXPECT_EQ(rounds[0].num_samples, 640);
+  EXPECT_EQ(rounds[0].output_bytes, 40);
+  EXPECT_THAT(rounds[0].busy_of_ranks, testing::ElementsAre(0.25, 0.75));
+  EXPECT_THAT(rounds[0].memory_bytes_of_ranks, testing::ElementsAre(1000, 2000));
   EXPECT_EQ(rounds[0].num_parameters, 12);
 }
 
@@ -138,17 +147,17 @@ TEST_F(SweepFilesTest, ADamagedFileIsNamed) {
   EXPECT_THAT(test::message_of<Error>([&] { files.read(1, 1); }), HasSubstr(path));
 }
 
-TEST(RowResult, IsTheMedianRoundWithTheWidestMemory) {
+TEST(RowResult, IsTheMedianRoundWithTheMostMemoryOfEachRank) {
   std::vector<RowMeasurement> rounds = {measurement(3), measurement(1), measurement(2), measurement(9)};
-  rounds[3].min_memory_bytes = 10;
-  rounds[0].max_memory_bytes = 9000;
+  rounds[3].memory_bytes_of_ranks = {10, 1500};
+  rounds[0].memory_bytes_of_ranks = {900, 9000};
   const RowResult result = summarise(rounds);
   EXPECT_EQ(result.num_rounds, 4);
   EXPECT_EQ(result.median.step_seconds, 2.5);  // the median of 1, 2, 3, 9
   EXPECT_EQ(result.min_step_seconds, 1);
   EXPECT_EQ(result.max_step_seconds, 9);
-  EXPECT_EQ(result.median.min_memory_bytes, 10);
-  EXPECT_EQ(result.median.max_memory_bytes, 9000);
+  EXPECT_THAT(result.median.memory_bytes_of_ranks, testing::ElementsAre(1000, 9000));
+  EXPECT_EQ(result.median.max_memory_bytes(), 9000);
   EXPECT_EQ(summarise({}).num_rounds, 0);
   EXPECT_EQ(summarise({measurement(1), {.failure = "no"}}).failure, "no");
 }

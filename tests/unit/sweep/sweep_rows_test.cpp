@@ -62,6 +62,37 @@ TEST(SweepRows, EveryListChangesItsOwnParameter) {
   EXPECT_EQ(row.params.batch.micro, 64 / (2 * 4));  // 2 replicas, each with 4 micro-batches
 }
 
+TEST(SweepRows, SamplesPerRankGiveTheBatchOfAllRanksOfTheRow) {
+  Parameters params = parameters();
+  params.sweep.replicas = {1, 2};
+  params.sweep.stages = {1, 2};
+  params.sweep.samples_per_rank = {8, 16};
+  params.sweep.micro_batches = {2};
+  const SweepTable table = make_table(params, 4);
+  std::vector<std::int64_t> batches, micro;
+  for (const SweepRow& row : table.rows) {
+    EXPECT_EQ(row.reason, "");
+    batches.push_back(row.params.batch.global);
+    micro.push_back(row.params.batch.micro);
+  }
+  EXPECT_THAT(batches, ElementsAre(8, 16, 16, 32, 16, 32, 32, 64));
+  EXPECT_THAT(micro, ElementsAre(4, 8, 8, 16, 4, 8, 8, 16));  // half of a replica's share
+}
+
+TEST(SweepRows, TheLargestMicroBatchIsFoundWhereOneSaysMax) {
+  Parameters params = parameters();
+  params.sweep.stages = {1, 2};
+  params.sweep.micro = {8, kLargestThatFits};
+  const SweepTable table = make_table(params, 2);
+  EXPECT_THAT(table.rows[1].values, ElementsAre("1", "max"));
+  EXPECT_FALSE(finds_largest_micro(table.rows[0].params));
+  EXPECT_TRUE(finds_largest_micro(table.rows[1].params));
+  EXPECT_EQ(table.rows[1].reason, "") << "it is not the work of row 1";
+  params.sweep.stages.clear();
+  params.grid.stages = 0;
+  EXPECT_THAT(make_table(params, 2).rows[1].reason, HasSubstr("sweep.micro = max with grid.stages = auto"));
+}
+
 TEST(SweepRows, OfOneStageHaveNoCuts) {
   Parameters params = parameters();
   params.grid.cuts = {5};
