@@ -87,10 +87,13 @@ class CpuDevice final : public Device {
 
   void* allocate_host(std::int64_t size_bytes) override {
     const std::int64_t alignment = size_bytes >= kHugePageBytes ? kHugePageBytes : kAlignmentBytes;
-    const std::int64_t rounded = round_up(size_bytes, alignment);
-    void* data = std::aligned_alloc(static_cast<std::size_t>(alignment), static_cast<std::size_t>(rounded));
-    if (data == nullptr) fail("cannot allocate {} bytes of memory; use a smaller batch.micro", size_bytes);
-    if (alignment == kHugePageBytes) madvise(data, static_cast<std::size_t>(rounded), MADV_HUGEPAGE);  // advice only
+    const std::int64_t rounded = round_up(size_bytes, kAlignmentBytes);
+    void* data = nullptr;
+    if (posix_memalign(&data, static_cast<std::size_t>(alignment), static_cast<std::size_t>(rounded)) != 0)
+      fail("cannot allocate {} bytes of memory; use a smaller batch.micro", size_bytes);
+    // Advice only. What is left after the last whole huge page takes small pages: it would waste most of a huge one.
+    if (alignment == kHugePageBytes)
+      madvise(data, static_cast<std::size_t>(rounded / kHugePageBytes * kHugePageBytes), MADV_HUGEPAGE);
     clear(static_cast<std::byte*>(data), rounded);
     return data;
   }
@@ -126,8 +129,9 @@ class CpuDevice final : public Device {
 #pragma omp parallel num_threads(static_cast <int>(threads_))
     {
       const std::int64_t index = omp_get_thread_num(), parts = omp_get_num_threads();
-      const std::int64_t begin = pages * index / parts, end = pages * (index + 1) / parts;
-      std::memset(data + begin * kHugePageBytes, 0, static_cast<std::size_t>((end - begin) * kHugePageBytes));
+      const std::int64_t begin = pages * index / parts * kHugePageBytes;
+      const std::int64_t end = index + 1 == parts ? size_bytes : pages * (index + 1) / parts * kHugePageBytes;
+      std::memset(data + begin, 0, static_cast<std::size_t>(end - begin));
     }
   }
 

@@ -187,6 +187,7 @@ Value integers_or_max(const Field<std::vector<std::int64_t>>& field, IntegerRang
   constexpr const char* kMax = "max";
   const auto read = [=](const Given& given) {
     std::vector<std::int64_t> items;
+    if (given.value.empty()) return items;
     for (const std::string& part : split(given.value))
       items.push_back(lower_case(part) == kMax ? kLargestThatFits : read_integer(given, part, range.min, range.max));
     return items;
@@ -197,7 +198,7 @@ Value integers_or_max(const Field<std::vector<std::int64_t>>& field, IntegerRang
     return join(texts);
   };
   Value value =
-      value_of(field, "integers", fmt::format("a, b, ..., each {} to {}, or max", range.min, range.max), read, write);
+      value_of(field, "integers", fmt::format("max; a, b, ..., each {} to {}", range.min, range.max), read, write);
   value.may_be_empty = true;
   return value;
 }

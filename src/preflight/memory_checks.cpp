@@ -69,7 +69,7 @@ void check_memory(const RunPlan* plan, bool resumes, std::int64_t threads, ops::
   std::vector<RankMemory> ranks = gather_memory(own_memory(threads, backend), report.world());
   if (!report.is_root()) return;
   if (plan == nullptr) return report.add("memory", not_checked("there is no plan"));
-  predict_needs(plan->step, resumes, ranks);
+  predict_needs(plan->step, resumes ? CheckpointUse::kResumes : CheckpointUse::kSaves, ranks);
   report.add("memory", judge_memory(ranks));
 }
 

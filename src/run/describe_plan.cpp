@@ -186,10 +186,9 @@ GridShape asked_for(const Parameters& params, const mpi::Communicator& world) {
 // Gives the parameters and the runtime the largest micro-batch that fits, and returns a line about it.
 std::string take_largest_micro(const mpi::Communicator& world, ops::Backend& backend, std::int64_t num_samples,
                                Parameters& params, RuntimeSpec& runtime) {
-  const GridShape grid = asked_for(params, world);
-  choose_schedule(params, grid, runtime);
-  const LargestMicro largest = find_largest_micro(runtime, grid, num_samples, backend, world);
-  runtime = with_micro(runtime, largest.micro);
+  const LargestMicro largest =
+      find_largest_micro(params, runtime, asked_for(params, world), num_samples, CheckpointUse::kSaves, backend, world);
+  runtime = largest.spec;
   params.batch = runtime.batch;
   const std::int64_t num = runtime.batch.global / runtime.batch.micro;
   return fmt::format("plan.micro = max: batch.micro = {} and batch.global = {} ({}). No more is possible: {}\n",

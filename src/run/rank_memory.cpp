@@ -102,14 +102,15 @@ std::vector<RankMemory> gather_memory(const RankMemory& mine, const mpi::Communi
   return ranks;
 }
 
-void predict_needs(const StepPlan& plan, bool resumes, std::vector<RankMemory>& ranks) {
+void predict_needs(const StepPlan& plan, CheckpointUse use, std::vector<RankMemory>& ranks) {
   for (std::int64_t rank = 0; rank < std::ssize(ranks); ++rank) {
     RankMemory& memory = ranks[rank];
     const std::int64_t stage = rank % plan.grid().stages;
     const std::int64_t of_stage = plan.memory_of(stage).total() + memory.scratch;
     const bool on_gpu = !memory.of_device.empty();
-    memory.host_bytes =
-        memory.resident + host_memory(plan, stage, rank == 0, resumes).total() + (on_gpu ? 0 : of_stage);
+    const HostMemory host = host_memory(plan, stage, rank == 0, use == CheckpointUse::kResumes);
+    const std::int64_t beside = use == CheckpointUse::kNone ? host.samples : host.total();
+    memory.host_bytes = memory.resident + beside + (on_gpu ? 0 : of_stage);
     memory.device_bytes = on_gpu ? of_stage : 0;
   }
 }

@@ -23,7 +23,7 @@ struct RankMemory {
   std::int64_t threads = 1;                       ///< number of all threads that the process will have
   std::int64_t resident = 0;                      ///< resident memory of the process now
   std::int64_t available = 0;                     ///< memory of its node that is available now
-  std::int64_t scratch = 0;                       ///< scratch memory of the rank's operations; 0: not known
+  std::int64_t scratch = 0;                       ///< what operations take beside the plan; 0: not known
   std::int64_t host_bytes = 0, device_bytes = 0;  ///< predicted need of host and GPU memory
 };
 
@@ -33,9 +33,16 @@ RankMemory own_memory(std::int64_t threads, ops::Backend* backend);
 /// Returns the memory of all ranks, by rank, on rank 0; empty on other ranks. All ranks of the world call it.
 std::vector<RankMemory> gather_memory(const RankMemory& mine, const mpi::Communicator& world);
 
-/// Sets what each rank of the plan's grid will need, including what its program holds already. `resumes` says that the
-/// run resumes from a checkpoint, which all ranks then hold in memory. There are as many `ranks` as the grid has.
-void predict_needs(const StepPlan& plan, bool resumes, std::vector<RankMemory>& ranks);
+/// What a run does with checkpoints, all of which are in memory while they are read or written.
+enum class CheckpointUse {
+  kNone,     ///< only steps, as in a sweep
+  kSaves,    ///< begins without a checkpoint, and saves some
+  kResumes,  ///< resumes from a checkpoint, which all ranks then hold, and saves others
+};
+
+/// Sets what each rank of the plan's grid will need, including what its program holds already. There are as many
+/// `ranks` as the grid has.
+void predict_needs(const StepPlan& plan, CheckpointUse use, std::vector<RankMemory>& ranks);
 
 /// A limit with all ranks that share it: a node's, a control group's or a GPU's memory.
 struct MemoryPool {

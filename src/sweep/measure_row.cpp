@@ -78,16 +78,29 @@ RowMeasurement describe_row(const RankRuntime& runtime, const Resident& before, 
   return row;
 }
 
+// Returns the cuts of a plan as grid.cuts lists them: the first cell of each run of cells but the first.
+std::vector<std::int64_t> cuts_of(const StepPlan& plan) {
+  std::vector<std::int64_t> cuts;
+  for (const StagePlan& stage : plan.stages())
+    for (const ChunkPlan& chunk : stage.chunks)
+      if (!chunk.is_first) cuts.push_back(chunk.cells.begin);
+  std::ranges::sort(cuts);
+  return cuts;
+}
+
 // Returns the parameters with the largest micro-batch that fits the ranks, and says why no larger one does.
 Parameters with_largest_micro(const Parameters& params, const mpi::Communicator& ranks, ops::Backend& backend) {
   const io::Dataset data = open_training_set(params);
   const io::ModelMetadata metadata = model_metadata(params, data.info(), &ranks);
   const RunLayout layout = choose_layout(params, metadata, ranks, backend);
   const RuntimeSpec spec = training_spec(params, metadata, data.info(), layout, !backend.device().is_host());
+  const GridShape grid = grid_shape(layout.stages, ranks.size());
   const LargestMicro largest =
-      find_largest_micro(spec, grid_shape(layout.stages, ranks.size()), data.info().num_samples, backend, ranks);
+      find_largest_micro(params, spec, grid, data.info().num_samples, CheckpointUse::kNone, backend, ranks);
   Parameters found = params;
-  found.batch = with_micro(spec, largest.micro).batch;
+  found.batch = largest.spec.batch;
+  found.schedule.kind = largest.spec.schedule;
+  found.grid.cuts = cuts_of(StepPlan(largest.spec, grid));  // another cut might need more memory
   found.sweep.micro.clear();
   if (ranks.rank() == 0)
     print("sweep.micro = max: batch.micro = {} and batch.global = {}. No more is possible: {}\n", found.batch.micro,

@@ -141,23 +141,29 @@ TEST_F(Planning, TheLargestMicroBatchFitsALimitPerRankAndOneMoreSampleDoesNot) {
   EXPECT_TRUE(contains(more.output, "memory.limit_gib = 0.02")) << more.output;
 }
 
+// A sample of ResNet-50 needs far more memory than the program itself.
 TEST_F(Planning, TheLargestMicroBatchFitsWhatSlurmGivesAllRanksOfANode) {
-  const auto largest = [&](int ranks, const char* mebibytes) {
-    setenv("SLURM_MEM_PER_NODE", mebibytes, 1);
-    std::vector<std::string> arguments = arguments_;
-    arguments.front() = "plan";
+  const auto largest = [&](int ranks) {
+    setenv("SLURM_MEM_PER_NODE", "3000", 1);  // MiB
     const ProcessResult result =
-        run_program({.arguments = arguments + std::vector<std::string>{"--plan.micro=max"}, .ranks = ranks});
+        run_program({.arguments = {"plan", "resnet50", "--plan.samples=1000", "--plan.classes=10", "--batch.global=8",
+                                   "--batch.micro=4", "--run.device=cpu", "--run.threads=1", "--plan.micro=max"},
+                     .ranks = ranks});
     unsetenv("SLURM_MEM_PER_NODE");
     EXPECT_EQ(result.status, 0) << result.output;
+    EXPECT_TRUE(contains(result.output, "of 2.9 GiB (--mem of the Slurm job)")) << result.output;
     return number_after(result.output, "plan.micro = max: batch.micro = ");
   };
-  const std::int64_t of_one = largest(1, "400"), of_two = largest(2, "400");
-  EXPECT_GT(of_one, of_two) << "two ranks share the memory";
-  EXPECT_GT(of_two, 0);
+  const std::int64_t of_one = largest(1), of_two = largest(2);
+  EXPECT_GT(of_one, 2 * of_two) << "two ranks share the memory";
+  EXPECT_GT(of_two, 1);
+}
+
+TEST_F(Planning, NoMicroBatchFitsALimitThatIsTooSmall) {
   const ProcessResult none = plan({"--plan.micro=max", "--memory.limit_gib=0.0001"});
   EXPECT_EQ(none.status, 2);
-  EXPECT_TRUE(contains(none.output, "no micro-batch fits the memory. With ")) << none.output;
+  EXPECT_TRUE(contains(none.output, "no micro-batch fits the memory. With 8 samples: memory.limit_gib = 0.0001: "))
+      << none.output;
 }
 
 TEST_F(Planning, OfADescribedClusterSaysWhatLimitsEachLayoutAndDrawsIt) {

@@ -130,9 +130,9 @@ TEST(CommandLine, PassesADefaultToTheFileOfANetworkIfItIsGiven) {
 
 TEST(CommandLine, WarnsOfAFilesKeyThatModelSetHoldsToo) {
   const std::string path = ::testing::TempDir() + "convoy-width-and-set.cfg";
-  std::ofstream(path) << "[model]\nname = transformer\nwidth = 128\nset = depth=3, width=64\n";
+  std::ofstream(path) << "[model]\nname = transformer\nwidth = 96\nset = depth=3, width=64\n";
   EXPECT_EQ(warnings_for(request({"plan", path}).params),
-            std::vector<std::string>{"model.width = 128 has no effect: model.set = depth=3, width=64 sets it, too"});
+            std::vector<std::string>{"model.width = 96 has no effect: model.set = depth=3, width=64 sets it, too"});
 }
 
 TEST(CommandLine, ChecksParametersWhereAFileOrOnlyKeysAreGiven) {
