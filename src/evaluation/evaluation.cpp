@@ -126,7 +126,8 @@ std::optional<StepMetrics> evaluate_dataset(EvaluationStep& evaluation, const Ev
   const std::int64_t num_steps = spec.num_steps();
   std::int64_t step = 0, passes = 0;
   std::optional<CountedProgress> progress;
-  if (runtime.grid().is_root()) progress.emplace(fmt::format("{}s", input_kinds::one_of(spec.metadata.kind())));
+  if (runtime.grid().is_root() && !spec.work.empty())
+    progress.emplace(fmt::format("{}s", input_kinds::one_of(spec.metadata.kind())));
   for (; step < num_steps && !spec.stop(); ++step) {
     if (progress) progress->show(spec.work, step * spec.params.batch.global, spec.samples.info().num_samples);
     for (View& view : views) {

@@ -37,7 +37,7 @@ struct EvaluationSpec {
   const io::SampleStore& samples;
   const io::ModelMetadata& metadata;  ///< metadata of the runtime's network
   const Parameters& params;
-  std::string work;  ///< name of the work in rank 0's progress line
+  std::string work;  ///< name of the work in rank 0's progress line; empty: no line is shown
   /// Returns whether to stop, between steps; must return the same on all ranks.
   std::function<bool()> stop = [] { return false; };
   /// Called on rank 0 with the outputs for all samples, each sample once, in their order. Set on all ranks or on none;

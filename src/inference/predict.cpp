@@ -25,6 +25,7 @@
 #include "evaluation/logits.h"
 #include "inference/explain.h"
 #include "inference/inference.h"
+#include "inference/predicting.h"
 #include "inference/prediction_files.h"
 #include "run/run_data.h"
 #include "run/trained_model.h"
@@ -120,14 +121,6 @@ OpenedSamples open_source(const Source& source, const Request& request, const Tr
   return open_samples(path, world);
 }
 
-void check_finite(const StepOutputs& step, const io::SampleStore& data, std::int64_t num_outputs) {
-  const auto is_finite = [](float y) { return std::isfinite(y); };
-  const auto bad = std::find_if_not(step.outputs.begin(), step.outputs.end(), is_finite);
-  if (bad == step.outputs.end()) return;
-  const std::int64_t sample = step.first_sample + (bad - step.outputs.begin()) / num_outputs;
-  fail("sample {} ('{}') gives outputs that are not finite numbers", sample, excerpt(data.name(sample)));
-}
-
 // Returns "  RMSE 0.52" if labels or numbers of the samples are known; empty for classes, of which PredictionFiles
 // knows more.
 std::string shown_score(const StepMetrics& metrics, const RankRuntime& runtime, const io::ModelMetadata& metadata) {
@@ -178,8 +171,26 @@ void judge_bad(const std::vector<SkippedSample>& bad, bool is_any_good, const ch
 
 }  // namespace
 
+void check_gives_outputs(const RankRuntime& runtime, const TrainedModel& model) {
+  if (!runtime.plan().gives_logits())
+    refuse("{} was trained for {}, and gives no {}: {}.", model.owner(),
+           fmt::join(runtime.plan().objectives(), " and "), outputs_of(model.metadata.target.kind),
+           model.metadata.text() != nullptr
+               ? "train model.name = bert_classifier from its weights (init.weights), and predict with that"
+               : "train a network that ends in logits from its weights (init.weights), and predict with that");
+}
+
+void check_finite(const StepOutputs& step, const io::SampleStore& data, std::int64_t num_outputs) {
+  const auto is_finite = [](float y) { return std::isfinite(y); };
+  const auto bad = std::find_if_not(step.outputs.begin(), step.outputs.end(), is_finite);
+  if (bad == step.outputs.end()) return;
+  const std::int64_t sample = step.first_sample + (bad - step.outputs.begin()) / num_outputs;
+  fail("sample {} ('{}') gives outputs that are not finite numbers", sample, excerpt(data.name(sample)));
+}
+
 ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend& backend, StatusBoard& board) {
   const Parameters& params = request.params;
+  if (params.predict.data == kStandardInput) return predict_frames(request, grid, backend, board);
   // 1. What is asked for
   check_not_empty(request);
   PredictionPaths paths = prediction_paths(params);
@@ -198,12 +209,7 @@ ExitStatus predict(const Request& request, const ProcessGrid& grid, ops::Backend
     log_warning(cut);
   RankRuntime runtime(evaluation_spec(params, model.metadata), grid, backend, board);
   EvaluationStep evaluation(runtime);
-  if (!runtime.plan().gives_logits())
-    refuse("{} was trained for {}, and gives no {}: {}.", model.owner(),
-           fmt::join(runtime.plan().objectives(), " and "), outputs_of(model.metadata.target.kind),
-           model.metadata.text() != nullptr
-               ? "train model.name = bert_classifier from its weights (init.weights), and predict with that"
-               : "train a network that ends in logits from its weights (init.weights), and predict with that");
+  check_gives_outputs(runtime, model);
   restore_weights(std::exchange(model.tensors, {}), model.path, runtime);  // and frees them
   const std::vector<std::string>& class_names = model.metadata.class_names;
   const std::string one(input_kinds::one_of(data->info().kind));

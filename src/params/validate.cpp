@@ -209,6 +209,15 @@ void check_import(const ParameterBuilder& builder) {
 
 void check_predict(const ParameterBuilder& builder) {
   const PredictParams& predict = builder.values.predict;
+  const bool reads_frames = predict.data == kStandardInput;
+  if (reads_frames != predict.frames.is_given())
+    refuse_keys(builder, {"predict.data", "predict.frames"},
+                "{} belong together: predict.data = - reads the frames of a film from the standard input, and "
+                "predict.frames = WIDTHxHEIGHT gives their size. Give both: ffmpeg -i film.mp4 -f rawvideo -pix_fmt "
+                "rgb24 - | convoy predict ... --predict.data=- --predict.frames=1280x720",
+                reads_frames
+                    ? "predict.data = - and predict.frames (not given)"
+                    : fmt::format("{} and predict.data = - (not given)", assignment(builder, "predict.frames")));
   if (predict.text.empty() || predict.data.empty()) return;
   refuse_keys(builder, {"predict.text", "predict.data"},
               "predict.text and predict.data are both given. Give one of them.");

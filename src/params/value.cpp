@@ -276,6 +276,22 @@ Value array_forms(const Field<std::vector<ArrayForm>>& field, IntegerRange range
   return or_empty(value_of(field, "arrays", fmt::format("{} {} to {}", kForms, range.min, range.max), read, write));
 }
 
+Value frame_size(const Field<FrameSize>& field, IntegerRange range) {
+  const auto read = [=](const Given& given) {
+    if (given.value.empty()) return FrameSize{};
+    const std::string text = lower_case(given.value);
+    const std::size_t times = text.find('x');
+    if (times == std::string::npos) refuse_value(given, "is not WIDTHxHEIGHT, as in 1280x720");
+    const auto side = [&](const std::string& part) { return read_integer(given, trimmed(part), range.min, range.max); };
+    return FrameSize{.width = side(text.substr(0, times)), .height = side(text.substr(times + 1))};
+  };
+  const auto write = [](const FrameSize& size) {
+    return size.is_given() ? fmt::format("{}x{}", size.width, size.height) : std::string();
+  };
+  return or_empty(
+      value_of(field, "size", fmt::format("WIDTHxHEIGHT, each {} to {}", range.min, range.max), read, write));
+}
+
 Value step_range(const Field<StepRange>& field, std::int64_t max) {
   const auto read = [=](const Given& given) {
     if (given.value.empty()) return StepRange{};

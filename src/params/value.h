@@ -117,6 +117,9 @@ Value rate_groups(const Field<std::vector<RateGroup>>& field, Range range);
 /// may be empty.
 Value array_forms(const Field<std::vector<ArrayForm>>& field, IntegerRange range);
 
+/// A number of columns and one of rows, "1280x720"; may be empty.
+Value frame_size(const Field<FrameSize>& field, IntegerRange range);
+
 /// A range of steps, "100-120", or one step; may be empty.
 Value step_range(const Field<StepRange>& field, std::int64_t max);
 

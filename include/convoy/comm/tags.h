@@ -41,6 +41,10 @@ inline constexpr int kAudit = 9009;  ///< checksums of a micro-batch that two re
 // --- All ranks, during steps.
 inline constexpr int kSnapshot = 9101;  ///< values that a rank holds, for a checkpoint, in several messages
 
+// --- All ranks: the frames of a film, from rank 0, while the steps of other frames run.
+inline constexpr int kFrameWindows = 9102;  ///< number of frames that come next
+inline constexpr int kFrames = 9103;        ///< frames of a replica's share of a step
+
 // --- World: messages from stage to stage of a replica, between steps.
 inline constexpr int kRepeatedActivation = 9008;  ///< activation of a bad step, whose forward is run once more
 

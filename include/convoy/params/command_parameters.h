@@ -16,10 +16,24 @@ struct EvaluateParams {
   bool operator==(const EvaluateParams&) const = default;
 };
 
+/// Number of pixels of the frames of a film.
+struct FrameSize {
+  std::int64_t width = 0, height = 0;  ///< both 0: not given
+
+  bool is_given() const { return width > 0; }
+  bool operator==(const FrameSize&) const = default;
+};
+
+/// The value of predict.data that means frames from the standard input.
+inline constexpr const char* kStandardInput = "-";
+
 struct PredictParams {
-  std::string data;  ///< path of a data set or of a folder of images; empty: data.test, or else data.val
+  /// Path of a data set or of a folder of images, or kStandardInput; empty: data.test, or else data.val.
+  std::string data;
+  FrameSize frames;  ///< size of the frames of the standard input
   std::string text;  ///< a text that is predicted in place of `data`
-  /// Path of a .csv, .h5 or .npy file; empty: predictions.csv in run.directory, none for one picture or text.
+  /// Path of a .csv, .h5 or .npy file; empty: predictions.csv in run.directory (frames.csv for frames), none for one
+  /// picture or text.
   std::string output;
   std::int64_t top = 5;                   ///< number of classes per row, the most probable first
   OrientKind orient = OrientKind::kAuto;  ///< whether image files are turned as Exif says; auto: as in the checkpoint
