@@ -38,7 +38,7 @@ ProcessResult run_program(const Start& start) {
   for (const std::string& word : start.tool) command += quoted(word) + " ";
   command += quoted(start.program);
   for (const std::string& argument : start.arguments) command += " " + quoted(argument);
-  command += " 2>&1 </dev/null";
+  command += " 2>&1 <" + (start.input == "&-" ? start.input : quoted(start.input));
 
   ProcessResult result;
   const double begin = now_seconds();

@@ -19,6 +19,7 @@ struct Start {
   double timeout_seconds = 120;
   std::string program = CONVOY_PROGRAM;
   std::vector<std::string> tool = {};  ///< runs the program: a debugger's command and its options
+  std::string input = "/dev/null";     ///< file that is the standard input; "&-": it is closed
 };
 
 ProcessResult run_program(const Start& start);

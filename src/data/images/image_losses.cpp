@@ -14,8 +14,8 @@ namespace convoy {
 
 namespace {
 
-constexpr std::size_t kSignatureBytes = 8;
-constexpr std::size_t kBytesAround = 12;  // length (4, big-endian), name (4), checksum (4)
+constexpr std::size_t kPngSignatureBytes = 8;
+constexpr std::size_t kBytesAroundChunk = 12;  // length (4, big-endian), name (4), checksum (4)
 
 std::size_t big_endian(std::span<const std::byte> bytes) {
   std::size_t value = 0;
@@ -35,16 +35,16 @@ std::set<std::int64_t> gather(const std::vector<std::int64_t>& mine, const mpi::
 ImageLoss find_loss(std::span<const std::byte> file) {
   ImageLoss loss;
   if (!begins_with(file, "\x89PNG\r\n\x1a\n")) return loss;
-  for (auto rest = file.subspan(kSignatureBytes); rest.size() >= kBytesAround;) {
+  for (auto rest = file.subspan(kPngSignatureBytes); rest.size() >= kBytesAroundChunk;) {
     const std::size_t length = big_endian(rest.first(4));
     const auto name = rest.subspan(4);
-    if (length > rest.size() - kBytesAround || begins_with(name, "IDAT")) break;
+    if (length > rest.size() - kBytesAroundChunk || begins_with(name, "IDAT")) break;
     if (begins_with(name, "IHDR") && length >= 10) {
       loss.low_bits = rest[16] == std::byte{16};
       loss.alpha = (rest[17] & std::byte{4}) != std::byte{0};
     }
     loss.alpha = loss.alpha || begins_with(name, "tRNS");
-    rest = rest.subspan(kBytesAround + length);
+    rest = rest.subspan(kBytesAroundChunk + length);
   }
   return loss;
 }

@@ -78,6 +78,10 @@ Parameters random_parameters(std::mt19937_64& engine) {
   p.evaluate.mirror = engine() % 2 == 0;
   p.evaluate.confusion = engine() % 2 == 0;
   p.predict = {.data = "d", .output = "p.csv", .top = 1 + count() % 1000, .orient = any<OrientKind>(engine)};
+  if (engine() % 2 == 0) {
+    p.predict.data = kStandardInput;
+    p.predict.frames = {.width = 1 + count() % 16384, .height = 1 + count() % 16384};
+  }
   p.augment = {.size = count(),
                .crop_padding = count(),
                .border = any<BorderKind>(engine),

@@ -264,6 +264,21 @@ TEST(Consistency, ASweepGivesEachSizeInOneWay) {
             std::string::npos);
 }
 
+TEST(Consistency, FramesNeedTheirSizeAndTheStandardInput) {
+  const std::string size = "--predict.frames=1280X720", input = "--predict.data=-";
+  const auto frames = testing::request({"predict", input, size}).params.predict.frames;
+  EXPECT_EQ(frames, (FrameSize{.width = 1280, .height = 720}));
+  for (const std::vector<std::string>& half : std::vector<std::vector<std::string>>{
+           {"predict", input}, {"predict", size}, {"predict", size, "--predict.data=a"}}) {
+    const std::string said = complaint(half);
+    EXPECT_NE(said.find("predict.data = - "), std::string::npos) << said;
+    EXPECT_NE(said.find("predict.frames"), std::string::npos) << said;
+    EXPECT_NE(said.find("ffmpeg -i film.mp4 -f rawvideo -pix_fmt rgb24 - | convoy predict"), std::string::npos) << said;
+  }
+  for (const std::string wrong : {"1280", "1280x", "x720", "0x720", "1280x720x3", "16385x1"})
+    EXPECT_NE(complaint({"predict", input, "--predict.frames=" + wrong}), kNothingThrown) << wrong;
+}
+
 TEST(Consistency, PrecisionsThatOnlyGpusHaveAreRefusedOnTheCpuWhateverTheCommand) {
   for (const std::string command : {"plan", "train"})
     EXPECT_NE(
