@@ -60,23 +60,29 @@ std::string speed(std::int64_t num_frames, double seconds) {
                      static_cast<double>(num_frames) / seconds);
 }
 
-// Throws on all ranks if the stream had no frame, could not be read, or ended within a frame.
+// Returns a sentence about the frames before the one that is missing; empty if there are none.
+std::string describe_written(std::int64_t num_frames) {
+  if (num_frames == 0) return "";
+  return num_frames == 1 ? ". The frame before it is written"
+                         : fmt::format(". The {} frames before it are written", num_frames);
+}
+
+// Throws if the stream had no frame, could not be read, or ended within a frame.
 void check_end(const StreamEnd& end, const FrameSize& size, std::int64_t num_frames) {
-  const std::int64_t frame_bytes = 3 * size.width * size.height;
-  const std::string kept =
-      num_frames == 0 ? "" : fmt::format(". The {} before are written", counted(num_frames, "frame"));
+  const std::string written = describe_written(num_frames);
   if (end.error_number != 0)
     fail("predict.data = -: frame {} cannot be read from the standard input: {}{}", num_frames + 1,
-         std::strerror(static_cast<int>(end.error_number)), kept);
-  if (num_frames == 0 && end.rest_bytes == 0)
-    refuse(
-        "predict.data = -: the standard input is empty. Give it the frames of a film: ffmpeg -i film.mp4 -f rawvideo "
-        "-pix_fmt rgb24 - | convoy predict ...; under srun, rank 0 needs it (srun --input=0)");
+         std::strerror(static_cast<int>(end.error_number)), written);
   if (end.rest_bytes > 0)
     fail(
         "predict.data = -: the stream ends within frame {}: it has {} of the {} bytes of {} x {} pixels{}. If the "
-        "stream is complete, predict.frames is not the size that ffmpeg writes, and all frames are wrong",
-        num_frames + 1, end.rest_bytes, frame_bytes, size.width, size.height, kept);
+        "stream "
+        "is complete, predict.frames is not the size that ffmpeg writes, and all rows are wrong",
+        num_frames + 1, end.rest_bytes, 3 * size.width * size.height, size.width, size.height, written);
+  if (num_frames == 0)
+    refuse(
+        "predict.data = -: the standard input is empty. Give it the frames of a film: ffmpeg -i film.mp4 -f rawvideo "
+        "-pix_fmt rgb24 - | convoy predict ... Under srun, give it to rank 0: srun --input=0");
 }
 
 }  // namespace

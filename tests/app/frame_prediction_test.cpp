@@ -122,7 +122,7 @@ TEST_F(FramePrediction, OfAnIncompleteFrameFailsAndKeepsThoseBefore) {
     EXPECT_TRUE(contains(cut.output, fmt::format("the stream ends within frame 150: it has {} of the {} bytes",
                                                  kFrameBytes - 100, kFrameBytes)))
         << cut.output;
-    EXPECT_TRUE(contains(cut.output, "The 149 frames before are written")) << cut.output;
+    EXPECT_TRUE(contains(cut.output, "The 149 frames before it are written")) << cut.output;
     const std::string rows = read_text(directory_ / "cut.csv");
     EXPECT_TRUE(read_text(directory_ / "whole.csv").starts_with(rows));
     EXPECT_EQ(read_rows(directory_ / "cut.csv").size(), 1u + 149);

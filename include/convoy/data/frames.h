@@ -24,13 +24,13 @@ struct StreamEnd {
   std::int64_t error_number = 0;  ///< errno of the read that failed; 0: the stream came to its end
 };
 
-/// Throws RequestError that says what is wrong if the standard input of this process cannot be a stream of frames: it
-/// is closed, or a terminal.
+/// Throws RequestError if the standard input of this process cannot be a stream of frames, because it was closed when
+/// the process started, or because it is a terminal.
 void check_standard_input();
 
 /// Reads frames of equal size from a file descriptor, in a thread of its own, into a ring of blocks. A block has the
-/// frames of one step; only the last one may have fewer. Blocks are numbered from 0. All members but the thread's own
-/// are called by one thread.
+/// frames of one step; only the last one may have fewer. Blocks are numbered from 0. One thread calls all members; any
+/// thread may call block().
 class FrameReader {
  public:
   /// The arguments of a FrameReader.
@@ -54,9 +54,9 @@ class FrameReader {
   std::int64_t num_read() const;
   /// Returns the frames of a block that has been read and not been released.
   std::span<const std::byte> block(std::int64_t number) const;
-  /// Allows to overwrite all blocks before `number`.
+  /// Allows the thread to overwrite all blocks before `number`.
   void release_before(std::int64_t number);
-  /// How the stream ended. Only after its last block has been read.
+  /// Returns how the stream ended. Valid once the stream has ended.
   StreamEnd end() const;
 
  private:
@@ -79,12 +79,12 @@ class FrameReader {
   std::thread thread_;
 };
 
-/// The frames of a stream between two positions, as samples: a window of a few steps, which moves along the stream.
-/// Rank 0 reads the stream and sends the bytes of each replica's share to the first stage of that replica, which alone
-/// can read their pixels. The shares of the next window travel while the steps of this one compute.
+/// A window over a stream of frames: a store whose samples are the frames of one or a few steps, and which moves along
+/// the stream. Rank 0 reads the stream, and sends the bytes of each replica's share to the first stage of that replica.
+/// Only this stage can read their pixels. While the steps of a window compute, the shares of the next window travel.
 class FrameWindow final : public io::SampleStore {
  public:
-  /// The samples of a step that a replica computes.
+  /// The frames of a step that one replica computes.
   struct Share {
     std::int64_t first = 0, count = 0;
   };
@@ -99,18 +99,18 @@ class FrameWindow final : public io::SampleStore {
     std::function<void()> on_wait = [] {};
   };
 
-  /// All ranks of the grid call it. It is the empty window before the first frame. Throws RequestError if the frames of
-  /// a step need too much memory, or are too large for a message. `grid` must outlive the window.
+  /// Makes the empty window before the first frame. All ranks of the grid call it. Throws RequestError if the frames of
+  /// a step need too much memory, or if those of a replica are too large for a message. `grid` must outlive the window.
   FrameWindow(const ProcessGrid& grid, const Spec& spec);
   ~FrameWindow() override;
 
-  /// Moves the window on, by one step or more, behind the frames that it has; waits until frames of a step have been
-  /// read. Returns false at the end of the stream. No loader may read the window meanwhile. All ranks of the grid call
-  /// it.
+  /// Moves the window to the frames after its own: to those of all steps that have been read, at least one and at most
+  /// eight. Waits until one has been read. Returns false at the end of the stream. All ranks of the grid call it, while
+  /// no loader reads the window.
   bool advance();
   /// Number of frames of the stream before those of the window.
   std::int64_t first_frame() const { return first_frame_; }
-  /// How the stream ended. Only after advance() has returned false.
+  /// How the stream ended. Valid after advance() has returned false.
   const StreamEnd& end() const { return end_; }
 
   const io::DatasetInfo& info() const override { return info_; }
@@ -121,7 +121,7 @@ class FrameWindow final : public io::SampleStore {
   std::string name(std::int64_t sample) const override { return std::to_string(first_frame_ + sample + 1); }
 
  private:
-  /// The messages and the memory of the frames of a window.
+  /// The frames of a window, and the messages that bring them.
   struct Part {
     std::int64_t num_frames = 0;
     std::int64_t first_block = 0;   ///< rank 0: number of the block of its first step
@@ -144,7 +144,7 @@ class FrameWindow final : public io::SampleStore {
   io::DatasetInfo info_;
   std::int64_t first_frame_ = 0;
   StreamEnd end_;
-  Part now_, next_;                      ///< the window, and the one whose shares are on their way
+  Part now_, next_;                      ///< the frames of this window; those of the next one, if they travel already
   std::int64_t num_taken_ = 0;           ///< rank 0: number of blocks that have been sent
   std::unique_ptr<FrameReader> reader_;  ///< rank 0
 };

@@ -1,4 +1,4 @@
-/// Implements the thread that reads frames from a pipe. It never waits in read() alone, so that it can be ended.
+/// Implements the thread that reads frames from a pipe. It waits in poll() with a time limit, so that it can be ended.
 #include <algorithm>
 #include <cerrno>
 #include <chrono>
@@ -16,9 +16,10 @@ namespace convoy {
 namespace {
 
 constexpr int kPollMilliseconds = 100;  // the longest time until the thread sees that it should end
-constexpr int kPipeBytes = 1 << 20;     // as much as Linux lets any user ask for
+constexpr int kPipeBytes = 1 << 20;     // the largest pipe that Linux gives to any user
 
-// Whether the process was started with a standard input. Later, a file or a message may have got its number.
+// Whether the process was started with a standard input. If not, the first file that is opened gets its number, so this
+// must be known before main().
 const bool kHasStandardInput = fcntl(STDIN_FILENO, F_GETFD) >= 0;
 
 constexpr const char* kPipeFrames =
@@ -66,7 +67,7 @@ void FrameReader::work() {
   }
 }
 
-// Returns whether the block is full; else the stream has ended, or the thread should.
+// Returns whether the block is full. If it is not, the stream has ended, or the reader is being destroyed.
 bool FrameReader::fill(Block& block) {
   const std::int64_t wanted = spec_.block_frames * spec_.frame_bytes;
   std::int64_t filled = 0;

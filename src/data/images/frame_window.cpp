@@ -6,6 +6,7 @@
 #include "convoy/base/error.h"
 #include "convoy/base/features.h"
 #include "convoy/base/text.h"
+#include "convoy/comm/on_root.h"
 #include "convoy/comm/tags.h"
 #include "convoy/data/frames.h"
 #include "convoy/io/atomic_file.h"
@@ -18,13 +19,13 @@ namespace convoy {
 namespace {
 
 constexpr std::int64_t kColours = 3;  // bytes of a pixel of the stream
-// A window begins with a micro-batch that no step computes meanwhile: with more steps this matters less.
+// The first micro-batch of a window is resized while nothing computes. In a window of more steps this matters less.
 constexpr std::int64_t kMaxSteps = 8;
-// One is computed, one is sent, one is read.
+// The memory of rank 0 holds three windows: one that is computed, one that is sent and one that is read.
 constexpr std::int64_t kWindowsInMemory = 3;
-// Windows get fewer steps if the frames in the memory of rank 0 would be more.
+// If three windows of kMaxSteps would be larger than this, they get fewer steps.
 constexpr std::int64_t kMaxBufferBytes = std::int64_t{1} << 30;
-constexpr double kWaitSeconds = 0.05;  // the longest wait without a call of on_wait()
+constexpr double kWaitSeconds = 0.05;  // the longest time without a call of on_wait()
 
 /// What rank 0 says of the stream to each rank when a window begins.
 struct WindowHead {
@@ -33,19 +34,26 @@ struct WindowHead {
   StreamEnd end;
 };
 
-std::int64_t steps_of_window(const FrameWindow::Spec& spec, std::int64_t frame_bytes) {
+// Returns the number of steps of the largest window.
+std::int64_t steps_of_window(std::int64_t step_bytes) {
+  return std::clamp<std::int64_t>(kMaxBufferBytes / (kWindowsInMemory * step_bytes), 1, kMaxSteps);
+}
+
+// Called on rank 0. Throws RequestError if the frames of a step are too many for its memory, or for a message.
+void check_size(const FrameWindow::Spec& spec, std::int64_t frame_bytes) {
   const std::int64_t step_bytes = spec.step_frames * frame_bytes;
   std::int64_t share_bytes = 0;
   for (const FrameWindow::Share& share : spec.shares) share_bytes = std::max(share_bytes, share.count * frame_bytes);
   const std::int64_t max_share_bytes = std::numeric_limits<int>::max();  // MPI counts with an int
   const auto max_bytes = static_cast<std::int64_t>(io::memory_of_machine() / 2);
-  if (share_bytes > max_share_bytes || kWindowsInMemory * step_bytes > max_bytes)
-    refuse(
-        "batch.global = {}: the frames of a step, {} x {} pixels each, are {}, and those of a replica {}. Rank 0 holds "
-        "three steps in memory, in at most {}, and a replica's share must be below 2 GiB. Give a smaller batch.global",
-        spec.step_frames, spec.width, spec.height, human_bytes(step_bytes), human_bytes(share_bytes),
-        human_bytes(max_bytes));
-  return std::clamp<std::int64_t>(kMaxBufferBytes / (kWindowsInMemory * step_bytes), 1, kMaxSteps);
+  if (share_bytes <= max_share_bytes && kWindowsInMemory * step_bytes <= max_bytes) return;
+  refuse(
+      "batch.global = {}: the frames of a step, {} x {} pixels each, are {}, and those of one replica {}. Rank 0 holds "
+      "three steps in memory, for which at most {} are used, and a replica's frames must be below 2 GiB. Give a "
+      "smaller "
+      "batch.global",
+      spec.step_frames, spec.width, spec.height, human_bytes(step_bytes), human_bytes(share_bytes),
+      human_bytes(max_bytes));
 }
 
 }  // namespace
@@ -54,7 +62,8 @@ FrameWindow::FrameWindow(const ProcessGrid& grid, const Spec& spec)
     : grid_(grid),
       spec_(spec),
       frame_bytes_(spec.width * spec.height * kColours),
-      max_steps_(steps_of_window(spec, frame_bytes_)) {
+      max_steps_(steps_of_window(spec.step_frames * frame_bytes_)) {
+  mpi::on_root(grid.world(), [&] { check_size(spec_, frame_bytes_); });
   info_.kind = input_kinds::kImages;
   info_.image = {spec.height, spec.width, spec.channels};
   info_.source = "the standard input";
@@ -81,7 +90,7 @@ bool FrameWindow::advance() {
   return now_.num_frames > 0;
 }
 
-// Begins a window on rank 0. Its frames may have been taken when the window before began.
+// Moves the window on rank 0. Its frames were taken at the move before, if they had been read by then.
 void FrameWindow::lead() {
   if (now_.num_frames == 0) take(now_, /*waits=*/true);
   reader_->release_before(now_.num_frames == 0 ? num_taken_ : now_.first_block);
@@ -137,7 +146,7 @@ void FrameWindow::start_receives(Part& part, std::int64_t num_frames) {
   }
 }
 
-// Waits as long as the stream may: a camera may pause.
+// Waits without a limit, because a camera may pause.
 void FrameWindow::wait(mpi::Request& message) const {
   mpi::wait_until([&] {
     spec_.on_wait();

@@ -61,6 +61,7 @@ TEST(KeyTable, SetsTheFieldItIsNamedAfter) {
     if (type == "number" || type == "numbers") value = "0.625";
     if (type == "steps") value = "3-17";
     if (type == "limit") value = "7 %";
+    if (type == "size") value = "17x9";
     if (type == "weights") value = "balanced";
     if (type == "choice") value = key.value.allowed.substr(key.value.allowed.rfind(' ') + 1);
     key.value.read({.key = key.name, .value = value, .where = "test", .unit = ""}, read);
