@@ -268,4 +268,12 @@ TEST_F(ArrayPrediction, ASampleWithABadValueIsNamedAndSkipped) {
   EXPECT_CONTAINS(strict.output, "predict.strict = true: predict.data = " + path + " has a bad sample: 'new.npy:1'");
 }
 
+TEST_F(ArrayPrediction, OfFramesOfAFilmIsRefused) {
+  train(write_small_rows(directory_ / "small"));
+  const ProcessResult result = start("predict", {"--predict.data=-", "--predict.frames=4x4"}, 2);
+  EXPECT_EQ(result.status, 2) << result.output;
+  EXPECT_CONTAINS(result.output, "predict.data = - reads the frames of a film, but the network of ");
+  EXPECT_CONTAINS(result.output, " reads arrays. Give a network that was trained on images");
+}
+
 }  // namespace convoy::test
