@@ -54,7 +54,7 @@ FrameWindow::Spec window_spec(const Parameters& params, const TrainedModel& mode
   return spec;
 }
 
-// Returns "2,400 frames in 12.3 s: 195 frames/s".
+// Returns "2400 frames in 12.3 s: 195 frames/s".
 std::string speed(std::int64_t num_frames, double seconds) {
   return fmt::format("{} in {:.1f} s: {:.0f} frames/s", counted(num_frames, "frame"), seconds,
                      static_cast<double>(num_frames) / seconds);
@@ -76,8 +76,7 @@ void check_end(const StreamEnd& end, const FrameSize& size, std::int64_t num_fra
   if (end.rest_bytes > 0)
     fail(
         "predict.data = -: the stream ends within frame {}: it has {} of the {} bytes of {} x {} pixels{}. If the "
-        "stream "
-        "is complete, predict.frames is not the size that ffmpeg writes, and all rows are wrong",
+        "stream is complete, predict.frames is not the size that ffmpeg writes, and all rows are wrong",
         num_frames + 1, end.rest_bytes, 3 * size.width * size.height, size.width, size.height, written);
   if (num_frames == 0)
     refuse(

@@ -367,14 +367,12 @@ std::vector<Key> make_keys() {
        "a text to predict, in place of predict.data: its classes are printed"},
       {"predict.frames", frame_size(&PredictParams::frames, {.min = 1, .max = 16384}), "pixels",
        "columns and rows of the frames that predict.data = - reads: three bytes for each pixel (red, green, blue), row "
-       "by "
-       "row, as ffmpeg -f rawvideo -pix_fmt rgb24 writes them"},
+       "by row, as ffmpeg -f rawvideo -pix_fmt rgb24 writes them"},
       {"predict.output", path_or_empty(&PredictParams::output, kPartial), "",
        "the file for the predictions: .csv, a table of classes, labels or numbers, with their logits or numbers in a "
-       ".h5 "
-       "file next to it; .h5 alone; or .npy, probabilities (samples, classes or labels) or numbers in their own units; "
-       "empty: predictions.csv in run.directory, predictions.h5 for fields, frames.csv for frames (only .csv), and no "
-       "file if a single image or text is predicted"},
+       ".h5 file next to it; .h5 alone; or .npy, probabilities (samples, classes or labels) or numbers in their own "
+       "units; empty: predictions.csv in run.directory, predictions.h5 for fields, frames.csv for frames (only .csv), "
+       "and no file if a single image or text is predicted"},
       {"predict.top", integer(&PredictParams::top, {.min = 1, .max = 1'000'000}), "classes",
        "how many classes are written for each sample, the most probable first"},
       {"predict.orient", choice(&PredictParams::orient), "",
