@@ -25,8 +25,7 @@ std::string path_of_table(const Parameters& params) {
   if (given.ends_with(".csv")) return given;
   refuse(
       "predict.output = {} must end in .csv: frames are predicted until the stream ends, and only a table can be "
-      "written "
-      "before their number is known",
+      "written before their number is known",
       given);
 }
 

@@ -211,13 +211,12 @@ std::vector<Key> make_keys() {
       {"train.metric", choice_or_auto(&TrainParams::metric), "",
        "the metric that decides the best checkpoint and train.patience_epochs, measured on data.val, or else "
        "data.test; of epochs with the same value, the one with the lowest loss is the best. top1 and top5: share of "
-       "the samples whose class has the largest logit, or one of the five largest "
-       "(bert: top1 of masked words); balanced_accuracy: mean over the classes of the share of each that is right; "
-       "macro_f1: mean of their F1, or of that of several labels at probability 1/2; mean_average_precision: of "
-       "several labels; rmse, mae, r2: of numbers, in their own units, means over all of them. auto: top1, "
-       "mean_average_precision for several labels, rmse for numbers. Lower is better for loss, rmse and mae, higher "
-       "for "
-       "all others. All that exist are in log.csv"},
+       "the samples whose class has the largest logit, or one of the five largest (bert: top1 of masked words); "
+       "balanced_accuracy: mean over the classes of the share of each that is right; macro_f1: mean of their F1, or of "
+       "that of several labels at probability 1/2; mean_average_precision: of several labels; rmse, mae, r2: of "
+       "numbers, in their own units, means over all of them. auto: top1, mean_average_precision for several labels, "
+       "rmse for numbers. Lower is better for loss, rmse and mae, higher for all others. All that exist are in "
+       "log.csv"},
       {"train.patience_epochs", integer(&TrainParams::patience_epochs, {.min = 0, .max = 1'000'000}), "epochs",
        "early stopping: ends the run when train.metric has not improved for that many epochs; 0: never"},
       {"train.on_bad_step", choice(&TrainParams::on_bad_step), "",
@@ -325,8 +324,7 @@ std::vector<Key> make_keys() {
        "left the range is kept, too; 0: all are kept"},
       {"checkpoint.best", flag(&CheckpointParams::best), "",
        "keeps best.h5 too, the checkpoint with the best train.metric so far on data.val, or else data.test; at the "
-       "same "
-       "value, that with the lower loss"},
+       "same value, that with the lower loss"},
       {"checkpoint.background", flag(&CheckpointParams::background), "",
        "true: ranks wait only until a copy in memory is made, and the file is written while training continues; false: "
        "all ranks wait until the file is written"},
@@ -600,8 +598,7 @@ std::vector<Key> make_keys() {
        "array that there is, or all columns that no other key names"},
       {"import.target", text_or_empty(&ImportParams::target, "WHERE"), "",
        "for arrays: where the target is, written as in import.inputs: y.npy, all.npz:y, or columns. Empty, for a "
-       "folder "
-       "of pictures: the class is the name of the picture's folder"},
+       "folder of pictures: the class is the name of the picture's folder"},
       {"import.target_kind", choice(&ImportParams::target_kind), "",
        "what the target is: class (one of several), labels (each of several is there or not), numbers (real numbers, "
        "also at each pixel); auto: found out from the values"},

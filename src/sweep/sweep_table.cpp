@@ -141,8 +141,7 @@ std::string describe_outputs(const SweepHead& head, const std::vector<RowResult>
   const RowMeasurement& m = most->median;
   return fmt::format(
       "\nEach rank of a last stage computes the loss of its own share of the batch. If one rank gathered the outputs "
-      "of "
-      "{} {}s to compute the loss, it would hold {} more than the others: the outputs, and their gradients.\n",
+      "of {} {}s to compute the loss, it would hold {} more than the others: the outputs, and their gradients.\n",
       m.batch_global, head.sample, human_bytes(2 * m.output_bytes));
 }
 

@@ -50,8 +50,7 @@ void check_size(const FrameWindow::Spec& spec, std::int64_t frame_bytes) {
   refuse(
       "batch.global = {}: the frames of a step, {} x {} pixels each, are {}, and those of one replica {}. Rank 0 holds "
       "three steps in memory, for which at most {} are used, and a replica's frames must be below 2 GiB. Give a "
-      "smaller "
-      "batch.global",
+      "smaller batch.global",
       spec.step_frames, spec.width, spec.height, human_bytes(step_bytes), human_bytes(share_bytes),
       human_bytes(max_bytes));
 }
