@@ -77,16 +77,28 @@ struct Column {
   std::function<std::string(const RowResult&)> show;
 };
 
-std::vector<Column> columns_of(const SweepHead& head) {
+// Returns whether a factor has the numbers of a column already: sizes that were given, and not found.
+bool has_factor(const SweepTable& table, const std::string& name) {
+  const auto factor = std::ranges::find(table.factors, name) - table.factors.begin();
+  return factor < std::ssize(table.factors) && std::ranges::none_of(table.rows, [&](const SweepRow& row) {
+           return row.values[static_cast<std::size_t>(factor)] == "max";
+         });
+}
+
+std::vector<Column> columns_of(const SweepHead& head, const SweepTable& table) {
   const auto predicted = [](const RowResult& result) { return result.median.predicted_seconds > 0; };
   const auto shares = [](const RowResult& result) { return result.median.shares.value_or(TimeShares()); };
   const bool trains = head.work == SweepWork::kTrain;
-  std::vector<Column> columns = {
-      {"batch", fmt::format("{}s of a step, over all ranks", head.sample),
-       [](const RowResult& r) { return fmt::format("{}", r.median.batch_global); }},
-      {"micro-batch", fmt::format("{}s that a rank computes at once", head.sample),
-       [](const RowResult& r) { return fmt::format("{}", r.median.batch_micro); }},
-      {fmt::format("{}s/s", head.sample), fmt::format("{}s per second: batch divided by step", head.sample),
+  std::vector<Column> columns;
+  if (!has_factor(table, "global"))
+    columns.push_back({"batch", fmt::format("{}s of a step, over all ranks", head.sample),
+                       [](const RowResult& r) { return fmt::format("{}", r.median.batch_global); }});
+  if (!has_factor(table, "micro"))
+    columns.push_back({"micro-batch", fmt::format("{}s that a rank computes at once", head.sample),
+                       [](const RowResult& r) { return fmt::format("{}", r.median.batch_micro); }});
+  const std::vector<Column> times = {
+      {fmt::format("{}s/s", head.sample),
+       fmt::format("{}s per second: those of a step divided by its time", head.sample),
        [](const RowResult& r) { return fmt::format("{:.1f}", samples_per_second(r)); }},
       {trains ? "epoch" : "all samples", fmt::format("time for all {}s of the data set at this speed", head.sample),
        [](const RowResult& r) { return human_seconds(epoch_seconds(r)); }},
@@ -101,6 +113,7 @@ std::vector<Column> columns_of(const SweepHead& head) {
       {"ratio", "predicted divided by measured", [=](const RowResult& r) {
          return predicted(r) ? fmt::format("{:.2f}", r.median.predicted_seconds / r.median.step_seconds) : "";
        }}};
+  columns.insert(columns.end(), times.begin(), times.end());
   if (trains) {
     columns.push_back({"busy", "share of a step in which a rank works: of each rank, in the order of the ranks",
                        [](const RowResult& r) { return of_ranks(r.median.busy_of_ranks, percent); }});
@@ -205,7 +218,7 @@ std::string sweep_markdown(const SweepHead& head, const SweepTable& table, const
       fmt::format("# {}, {}{}\n\n{}. Convoy {}. {}. {} of {} in each row.\n\n", head.network, parameters_of(results),
                   head.work == SweepWork::kTrain ? "training" : "prediction", head.date, version(), head.machine,
                   counted(head.num_rounds, "round"), counted(head.num_steps, "step"));
-  const std::vector<Column> columns = columns_of(head);
+  const std::vector<Column> columns = columns_of(head, table);
   std::vector<std::string> names = {"row"};
   names.insert(names.end(), table.factors.begin(), table.factors.end());
   for (const Column& column : columns) names.push_back(column.name);

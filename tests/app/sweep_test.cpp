@@ -92,7 +92,7 @@ TEST_F(SweepRun, MeasuresEachRowOnItsRanksAndLeavesOutWhatCannotBe) {
   EXPECT_EQ(rows[8]["rounds"], "");
   EXPECT_EQ(rows[8]["reason"], "needs 4 ranks; this job has 2");
   EXPECT_TRUE(contains(read_text((directory_ / "table") + "/sweep.md"),
-                       "| row | replicas | stages | micro | batch | micro-batch | images/s |"));
+                       "| row | replicas | stages | micro | batch | images/s |"));
   EXPECT_TRUE(contains(read_text((directory_ / "table") + "/sweep.svg"), "<circle"));
 }
 

@@ -86,8 +86,8 @@ TEST(SweepMarkdown, IsATableWithReasonsAndAJudgement) {
   const Example example;
   const std::string text = sweep_markdown(example.head, example.table, example.results);
   EXPECT_THAT(text, HasSubstr("# resnet20, 1,272,474 parameters, training\n"));
-  EXPECT_THAT(text, HasSubstr("| row | stages | micro | batch | micro-batch | images/s | epoch | step, ms |"));
-  EXPECT_THAT(text, HasSubstr("| 1 | 1 | 10 | 100 | 10 | 200.0 | 5 min 00 s | 500 | 500 to 500 | 400 | 0.80 | "
+  EXPECT_THAT(text, HasSubstr("| row | stages | micro | batch | images/s | epoch | step, ms |"));
+  EXPECT_THAT(text, HasSubstr("| 1 | 1 | 10 | 100 | 200.0 | 5 min 00 s | 500 | 500 to 500 | 400 | 0.80 | "
                               "70.0 %, 80.0 % | 25.0 % | 0.0 % | 100.0 MiB, 300.0 MiB |"));
   EXPECT_THAT(text, HasSubstr("out of <memory>"));
   EXPECT_THAT(text, HasSubstr("differ by 20.0 % in the median of 4 rows"));
@@ -96,7 +96,7 @@ TEST(SweepMarkdown, IsATableWithReasonsAndAJudgement) {
 TEST(SweepMarkdown, ExplainsItsColumnsAndWhatGatheringOutputsWouldTake) {
   const Example example;
   const std::string text = sweep_markdown(example.head, example.table, example.results);
-  EXPECT_THAT(text, HasSubstr("- **images/s**: images per second: batch divided by step\n"));
+  EXPECT_THAT(text, HasSubstr("- **images/s**: images per second: those of a step divided by its time\n"));
   EXPECT_THAT(text, HasSubstr("- **busy**: "));
   EXPECT_THAT(text,
               HasSubstr("If one rank gathered the outputs of 100 images to compute the loss, it would hold 10.0 MiB "
@@ -123,6 +123,16 @@ TEST(SweepMarkdown, OfManyRanksHasTheSmallestAndTheLargest) {
   example.results[0].median.memory_bytes_of_ranks.assign(9, std::int64_t{1} << 20);
   EXPECT_THAT(sweep_markdown(example.head, example.table, example.results),
               HasSubstr("| 50.0 % to 95.0 % | 25.0 % | 0.0 % | 1.0 MiB |"));
+}
+
+TEST(SweepMarkdown, SaysEachSizeOnce) {
+  Example example;
+  example.table.factors = {"global", "micro"};
+  EXPECT_THAT(sweep_markdown(example.head, example.table, example.results),
+              HasSubstr("| row | global | micro | images/s |"));
+  example.table.rows[2].values[1] = "max";  // the size that was found is in a column of its own
+  EXPECT_THAT(sweep_markdown(example.head, example.table, example.results),
+              HasSubstr("| row | global | micro | micro-batch | images/s |"));
 }
 
 TEST(SweepMarkdown, OfAPredictionHasNoShares) {
