@@ -17,12 +17,11 @@ constexpr double kNearlyFull = 0.9;  // the rest is for what is not predicted: p
 // Describes a host on which other processes hold memory that its ranks will need; empty if no such host exists.
 std::string find_crowded_host(const std::vector<RankMemory>& ranks) {
   std::map<std::string, std::int64_t> more;
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-    more[ranks[rank].host] += std::max<std::int64_t>(0, ranks[rank].host_bytes - ranks[rank].resident);
-  for (std::size_t rank = 0; rank < ranks.size(); ++rank)
-    if (ranks[rank].available > 0 && more[ranks[rank].host] > ranks[rank].available)
+  for (const RankMemory& rank : ranks) more[rank.host] += std::max<std::int64_t>(0, rank.host_bytes - rank.resident);
+  for (const RankMemory& rank : ranks)
+    if (rank.available > 0 && more[rank.host] > rank.available)
       return fmt::format("{}: its ranks will take {} more, but only {} are available: other processes use the rest",
-                         ranks[rank].host, human_bytes(more[ranks[rank].host]), human_bytes(ranks[rank].available));
+                         rank.host, human_bytes(more[rank.host]), human_bytes(rank.available));
   return "";
 }
 
