@@ -99,8 +99,8 @@ class Search {
 };
 
 // Creates the operations that this rank runs, and those of ranks that this world does not have. Returns the memory per
-// rank that they take beside the plan: scratch memory and, on a CPU, compiled code and tables, which are found by
-// looking at the process.
+// rank that they take in addition to the plan: scratch memory and, on a CPU, compiled code and tables, which are found
+// by looking at the process.
 std::int64_t measure_operations(const RuntimeSpec& spec, const GridShape& grid, ops::Backend& backend,
                                 const mpi::Communicator& world) {
   const StepPlan plan(spec, grid);

@@ -23,7 +23,7 @@ struct RankMemory {
   std::int64_t threads = 1;                       ///< number of all threads that the process will have
   std::int64_t resident = 0;                      ///< resident memory of the process now
   std::int64_t available = 0;                     ///< memory of its node that is available now
-  std::int64_t scratch = 0;                       ///< what operations take beside the plan; 0: not known
+  std::int64_t scratch = 0;                       ///< what operations take in addition to the plan; 0: not known
   std::int64_t host_bytes = 0, device_bytes = 0;  ///< predicted need of host and GPU memory
 };
 
